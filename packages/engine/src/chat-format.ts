@@ -55,13 +55,35 @@ const slackMarkup =
 
 function escapeForSlack(text: string): string {
   if (!/[&<>*_~`:@\]]|^[aceh]/i.test(text)) return text
-  return breakMentions(text)
-    .replace(/^>|\](?=\()/gm, (found) => (found === '>' ? `${zeroWidthSpace}>` : `]${zeroWidthSpace}`))
-    .replace(slackMarkup, (found) => slackEscapes[found] as string)
+  return escapeAroundLinks(
+    breakMentions(text, slackMention),
+    (part) =>
+      part
+        .replace(/^>|\](?=\()/gm, (found) => (found === '>' ? `${zeroWidthSpace}>` : `]${zeroWidthSpace}`))
+        .replace(slackMarkup, (found) => slackEscapes[found] as string),
+    (link) => link.replaceAll('&', '&amp;'),
+  )
 }
 
 function escapeForDiscord(text: string): string {
-  return escapeMarkdown(breakMentions(text)).replace(/:(?=\w+:)/g, '\\:')
+  return escapeAroundLinks(
+    breakMentions(text, discordMention),
+    (part) => escapeMarkdown(part).replace(/:(?=\w+:)/g, '\\:'),
+    (link) => link,
+  )
+}
+
+/** These chats read no markup in a link, so an escape would lead elsewhere. What could end the link is not part of it. */
+function escapeAroundLinks(
+  text: string,
+  escapePart: (part: string) => string,
+  escapeLink: (link: string) => string,
+): string {
+  // Of a text that is split by a group, every second part is what the group matched.
+  return text
+    .split(/(https?:\/\/[^\s<>()[\]\\`*|]+)/i)
+    .map((part, n) => (n % 2 === 0 ? escapePart(part) : escapeLink(part)))
+    .join('')
 }
 
 /** A card replaces `{{DATE(…)}}`, and its Markdown reads entities. */
@@ -76,10 +98,17 @@ function escapeMarkdown(text: string): string {
     .replace(/^[ \t]*\d+(?=[.)](?:\s|$))/gm, '$&\\')
 }
 
-/** A mention of all may begin with an `@` of the author, and end in the next placeholder. */
-function breakMentions(text: string): string {
+/**
+ * What notifies in a text, also together with the next placeholder. Mattermost and Rocket.Chat, which take Slack's format, read no mention in
+ * an email address. Discord reads `@everyone` anywhere.
+ */
+const slackMention = /(?<![\p{L}\p{N}_])@(?=everyone|channel|here|all|[a-z]*$)/giu
+const discordMention = /@(?=everyone|here|[a-z!&]*$)|(?<![\p{L}\p{N}_])@(?=[!&]?\d)/giu
+
+/** The `@` of a mention may also be the author's. */
+function breakMentions(text: string, mention: RegExp): string {
   return text
-    .replace(/@(?=everyone|channel|here|all|[!&]?\d|[a-z!&]*$)/gi, `@${zeroWidthSpace}`)
+    .replace(mention, `@${zeroWidthSpace}`)
     .replace(/^(?=everyone|here|(?:channel|all)\b)/i, zeroWidthSpace)
 }
 

@@ -112,6 +112,33 @@ t.test('raw writes the markup of a value, as the last filter of a chat text', as
   t.match(faultsOf('CREATE_TASK', { title: '{{a | raw}}' }), [/config\.title has a filter raw/])
 })
 
+t.test('a link and an email address of a value stay as they are', async (t) => {
+  const links = [
+    'https://crm.example.com/a_b_c/IMG_1000.png?utm_source=x',
+    'https://example.com/_layouts/15/start.aspx',
+    'https://example.com/~ada/__init__.py',
+    'HTTP://example.com:8080/urn:isbn:123',
+  ]
+  const addresses = ['ada@163.example', 'ada@1und1.example', 'ada@allianz.example']
+  for (const format of ['slack', 'discord', 'text'])
+    for (const text of [...links, ...addresses])
+      for (const name of [text, `See ${text} now`, `${text}\n${text}`])
+        t.equal(write(format, '*{{name}}*', { name }), `*${name}*`, format)
+  t.equal(
+    write('slack', '{{name}}', { name: 'https://x.io/?a=1&b=_2 _a_' }),
+    'https://x.io/?a=1&amp;b=_2 ˍaˍ',
+  )
+  t.equal(
+    write('slack', '{{name}}', { name: 'https://x.io/_a*b*<!here>' }),
+    'https://x.io/_a∗b∗&lt;!here&gt;',
+  )
+  t.equal(
+    write('discord', '{{name}}', { name: '[https://x.io/_](https://x.io/__) _a_ https://x.io/_`' }),
+    '\\[https://x.io/_\\]\\(https://x.io/__\\) \\_a\\_ https://x.io/_\\`',
+  )
+  t.equal(write('slack', '{{name}}', { name: 'ada@hereford.example' }), 'ada@hereford.example')
+})
+
 t.test('each format has the body that its chat takes', async (t) => {
   const text = 'Hi'
   t.strictSame(writeChatBody({ text }), { text })
@@ -132,7 +159,7 @@ t.test('no value has markup of Slack or Markdown left', async () => {
       const slack = write('slack', '{{name}}', { name: `x${name}` })
       const discord = write('discord', '{{name}}', { name: `x${name}` })
       return (
-        !/[<>*`]|&(?!(?:amp|lt|gt);)|:wave:|@everyone|\]\(/.test(slack) &&
+        !/[<>*`]|&(?!(?:amp|lt|gt);)|:wave:|(?<!\w)@everyone|\]\(/.test(slack) &&
         !/(?:^|[^\\])(?:\\\\)*[*_~`<>|[\]()]/.test(discord) &&
         !discord.includes('@everyone')
       )
