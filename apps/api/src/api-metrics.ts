@@ -102,7 +102,7 @@ function createRefusalCounters(metrics: Metrics) {
     }),
     judgingsRefused: metrics.counters(
       'automation_judgings_refused_total',
-      'Dry runs, explanations, previews and checks of rules refused by their limits: too_many, too_much (JUDGING_WORK), too_long (JUDGING_TIMEOUT) or too_large (JUDGING_MEMORY)',
+      'Dry runs, explanations, previews and checks of rules refused by their limits: too_many, too_much (JUDGING_WORK), too_long (JUDGING_TIMEOUT) or too_large (JUDGING_MEMORY, or 4 MiB of response)',
       'reason',
       ['too_many', 'too_much', 'too_long', 'too_large'],
     ),

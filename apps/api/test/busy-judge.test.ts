@@ -19,7 +19,7 @@ async function storeEvents({ id: workspaceId, database }: Workspace, count: numb
   return rows.map(({ id }) => id)
 }
 
-/** Others keep the thread busy: of these questions it refuses all turns but those named. */
+/** Others keep the child process busy: of these questions it refuses all turns but those named. */
 function refuseTurns(t: Test, task: string, isServed: (turn: number) => boolean) {
   const { judge } = api.app
   const run = judge.run.bind(judge)
@@ -92,7 +92,7 @@ t.test('a question that would end after its deadline is refused, and does not wa
   t.same(await Promise.all([running, waiting]), [[], []])
 })
 
-/** Questions wait before the thread until they are released. @returns the workspaces of those that wait, in order */
+/** Questions wait before the child process until they are released. @returns the workspaces of those that wait, in order */
 function holdQuestions(t: Test, task: string) {
   const { judge } = api.app
   const run = judge.run.bind(judge)

@@ -8,7 +8,7 @@ process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL 
 // A check ends before its response is due, also on a busy machine.
 const api = await startApi(t, { JUDGING_WORK: '1000000000', JUDGING_TIMEOUT: '4000' })
 
-// Not 50 ms, as for dry runs and explanations (judging.test.ts): texts of 16 MiB go to the thread, which takes 33 ms on an idle machine and more on a slow
+// Not 50 ms, as for dry runs and explanations (judging.test.ts): texts of 16 MiB go to the child process, which takes 33 ms on an idle machine and more on a slow
 // one. `npm run bench -- neighbours` shows how long others wait.
 
 /** How long (ms) this process takes for some work now, on a machine that is as busy as during the test: the median of five. */
@@ -29,7 +29,7 @@ t.test('the fields of events of a megabyte are surveyed without holding the API'
       data: { id: newId(), workspaceId, type: 'DEAL_WON', data, doneAt: new Date() },
     })
   const path = '/api/event-types/DEAL_WON/fields'
-  // The first request starts the thread.
+  // The first request starts the child process.
   await call('GET', '/api/event-types/LEAD_CREATED/fields')
   const { result, heldMs, tookMs } = await measureHold(() => call<{ events: number }>('GET', path))
   t.match(result, { status: 200, body: { eventType: 'DEAL_WON', hasMorePaths: true } })

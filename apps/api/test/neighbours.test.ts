@@ -105,7 +105,7 @@ t.test(
           }),
       )
     }
-    // The first question of a minute starts the thread, whose time counts for none.
+    // The first question of a minute starts the child process, whose time counts for none.
     await quiet.call('POST', `${rules}/${rule}/execute`, { body: { data: {}, dryRun: true } })
     let isOver = false
     const statuses = new Map<number, number>()

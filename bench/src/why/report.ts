@@ -10,7 +10,7 @@ export interface Explained {
   /** Rules on the page. */
   limit: number
   waits: Waits
-  /** CPU of the API's event loop for one question (ms). Judging is done in another thread. */
+  /** CPU of the API's event loop for one question (ms). Rules are evaluated in another process. */
   loopMs: number
 }
 

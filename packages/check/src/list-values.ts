@@ -16,7 +16,7 @@ interface Picks {
 /**
  * Lists for each way in which the atoms on items can hold together: for each atom the items that it looks for, or none of them.
  *
- * @param spend charges the lists before they are made. @returns false where they must not be made
+ * @param spend charges the lists before they are made. @returns false if they must not be made
  * @returns undefined where there are too many ways
  */
 export function listLists(

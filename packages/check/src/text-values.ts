@@ -29,7 +29,7 @@ const charactersPerUnit = 50
  * Texts for each way in which the atoms on parts of texts can hold together: a beginning, an end, and for each atom one text that it
  * looks for. What else a text contains makes no more of them false.
  *
- * @param spend charges the texts before they are made. @returns false where they must not be made
+ * @param spend charges the texts before they are made. @returns false if they must not be made
  * @returns undefined where there are too many ways, or no character is left that could stand between two texts
  */
 export function listShapedTexts(

@@ -20,7 +20,7 @@ export interface NotComparable {
 const shareOfTurn = 0.5
 
 /**
- * Adds a slice of events to a backtest, at least one, for as long as one turn of the thread may take. An event that needs more work than a whole
+ * Adds a slice of events to a backtest, at least one, for as long as one turn of the child process may take. An event that needs more work than a whole
  * turn has counts as one that is not judged.
  *
  * @returns the backtest, and how many events were used: the rest is for the next call

@@ -27,7 +27,7 @@ export interface ToJudge {
   warnings?: Fault[]
 }
 
-/** The JSON of a response; which bound it exceeds where it is too much. */
+/** The JSON of a response; or which bound it exceeds. */
 type Written = Uint8Array | Overrun
 
 /** Evaluates a rule and simulates its actions. */

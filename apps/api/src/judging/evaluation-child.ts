@@ -26,7 +26,7 @@ function send(message: Message): void {
   process.send?.(message, undefined, undefined, () => {})
 }
 
-/** Where the memory of a container is used up, Linux is to end this process and not the API. */
+/** If the memory of a container is used up, Linux ends this process and not the API. */
 function offerToKernel(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000')

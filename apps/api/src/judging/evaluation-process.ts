@@ -85,7 +85,7 @@ export class EvaluationProcess {
     await this.#ready
     if (this.#ended !== undefined) return { ended: this.#ended }
     const reply = this.#await(timeoutMs, 'late')
-    // Where the process has just ended, its end is the reply.
+    // If the process has just ended, its end is the reply.
     this.#child.send(question, () => {})
     const outcome = (await reply) as Exclude<Message, 'ready'> | Ending
     if (this.#ended === undefined) this.#idle = setTimeout(() => this.#end('closed'), idleMs)

@@ -10,7 +10,7 @@ export class JsonPieces {
     this.#left = maxBytes
   }
 
-  /** @returns false where the text does not fit, and is left out */
+  /** @returns false if the text does not fit, and is left out */
   add(text: string): boolean {
     const bytes = Buffer.byteLength(text)
     if (bytes > this.#left) return false

@@ -16,7 +16,7 @@ export interface Matched {
   notJudged: number
 }
 
-/** Judges conditions for a slice of events, at least one, each at the moment of its acceptance, for as long as one turn of the thread may take. */
+/** Judges conditions for a slice of events, at least one, each at the moment of its acceptance, for as long as one turn of the child process may take. */
 export function matchEvents({ conditions, events, limits, bounds }: ToMatch & Bounds): Matched {
   const budget = openBudget({ bounds })
   const rule = compileRule({ conditions, actions: [] })

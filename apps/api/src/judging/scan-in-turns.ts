@@ -20,7 +20,7 @@ interface Turn {
 }
 
 /**
- * Passes over stored events in turns of the judge's thread. The scan ends where its time does, also within a slice, and where others keep the thread
+ * Passes over stored events in turns of the child process. The scan ends where its time does, also within a slice, and where others keep it
  * busy: what the turns before have found is not lost, and it can be continued.
  *
  * @throws refusals: 429 where it came nowhere

@@ -22,7 +22,7 @@ export interface Surveyed {
   fields: string
 }
 
-/** Surveys a slice of events, at least one where there is one, for as long as one turn of the thread may take. */
+/** Surveys a slice of events, at least one where there is one, for as long as one turn of the child process may take. */
 export function surveyEvents({ events, wanted, state, bounds }: ToSurvey & Bounds): Surveyed {
   const budget = openBudget({ bounds })
   const survey = new FieldSurvey(read(state))

@@ -62,7 +62,7 @@ export async function findFaults(
     : request.judge('findFaults', definition)
 }
 
-/** Whether findRuleFaults takes milliseconds. To compile patterns may take a second, so that is left to the judge's thread. */
+/** Whether findRuleFaults takes milliseconds. To compile patterns may take a second, so that is left to the child process. */
 export function isCheapToCheck({ bodyLength }: FastifyRequest, definition: Definition): boolean {
   return bodyLength <= maxLengthCheckedHere && !usesPatterns(definition)
 }
