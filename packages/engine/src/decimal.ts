@@ -19,7 +19,14 @@ export function keepsDigits(text: string): boolean {
 export function isLongNumber(text: string): boolean {
   const number = Number(text)
   if (!Number.isFinite(number)) return false
-  return !keepsDigits(text) || (Math.abs(number) >= leastWithExponent && !/e/i.test(text))
+  const isKept = keepsDigits(text) || hasDigitsOfDouble(text, number)
+  return !isKept || (Math.abs(number) >= leastWithExponent && !/e/i.test(text))
+}
+
+/** Many programs write a short number with all 17 digits of its double: 19.989999999999998 is 19.99. */
+function hasDigitsOfDouble(text: string, number: number): boolean {
+  const isShort = significantDigits(String(number)).length <= 15
+  return isShort && significantDigits(text) === significantDigits(number.toPrecision(17))
 }
 
 /** Writes a number with so many decimals, rounded half away from zero, as its digits say: 1.005 is no binary fraction. Without exponent and negative zero. */

@@ -59,6 +59,21 @@ t.test('all other numbers stay numbers', async (t) => {
   ])
 })
 
+t.test('a short number stays one where a sender writes all digits of its double', async (t) => {
+  t.strictSame(
+    readJson('[19.989999999999998, 0.10000000000000001, 1.1000000000000001, -2.6749999999999998]'),
+    {
+      value: [19.99, 0.1, 1.1, -2.675],
+      longNumbers: [],
+    },
+  )
+  t.strictSame(
+    readJson('[19.989999999999997, 100000000.01232719]').value,
+    ['19.989999999999997', '100000000.01232719'],
+    'other digits are no noise',
+  )
+})
+
 t.test('texts and names are as they were', async (t) => {
   const text = JSON.stringify({
     id: '8202522731445525542',
