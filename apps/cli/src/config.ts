@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import {
-  connections,
   consoleSettings,
+  DatabaseEnvironment,
   readEnvironment,
   retention,
   sealing,
@@ -13,7 +13,6 @@ import { CommandError } from './command-error.js'
 
 // Each command reads only the settings that it needs.
 
-const DatabaseEnvironment = Type.Object({ DATABASE_URL: connections.DATABASE_URL })
 const RetentionEnvironment = Type.Object(retention)
 const SealingEnvironment = Type.Object(sealing)
 const TokenEnvironment = Type.Object(tokenSettings)

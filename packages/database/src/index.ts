@@ -13,6 +13,7 @@ export {
   ReadTooLong,
   TooMuchAtOnce,
 } from './database-errors.js'
+export { diffSchemas } from './diff-schemas.js'
 export { escapeLike } from './escape-like.js'
 export { FairSlots } from './fair-slots.js'
 export { Prisma } from './generated/client.js'
@@ -33,7 +34,8 @@ export {
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'
 export { findMembership, type Membership, type Owned, ownerOf, type Tenant } from './memberships.js'
-export { diffSchemas, listMigrations, migrate } from './migrate.js'
+export { migrate } from './migrate.js'
+export { listMigrations } from './migrations.js'
 export {
   type Database,
   defaultReadLimits,

@@ -1,14 +1,26 @@
+import { DatabaseEnvironment, readEnvironment, readOrExit } from '@automation/environment'
 import { migrate } from './migrate.js'
 
-const databaseUrl = process.env.DATABASE_URL
-if (!databaseUrl) {
+/** How long (ms) a statement that is cancelled may take to end. */
+const endWithinMs = 8_000
+
+const { DATABASE_URL } = readOrExit(() => readEnvironment(DatabaseEnvironment, process.env))
+const ending = new AbortController()
+for (const name of ['SIGTERM', 'SIGINT'] as const)
+  process.once(name, () => {
+    ending.abort(name)
+    setTimeout(() => process.exit(1), endWithinMs).unref()
+  })
+
+try {
+  const applied = await migrate(DATABASE_URL, { signal: ending.signal, say: console.log })
+  console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)
+} catch (error) {
+  const { reason } = ending.signal
   console.error(
-    'Set DATABASE_URL to the database to migrate, as in postgresql://user:password@host:5432/name',
+    ending.signal.aborted
+      ? `Ended by ${reason} before all migrations were applied. To go on: npm run migrate`
+      : `The database could not be migrated: ${(error as Error).message}`,
   )
   process.exit(1)
 }
-const applied = await migrate(databaseUrl).catch((error: Error) => {
-  console.error(`The database could not be migrated: ${error.message}`)
-  process.exit(1)
-})
-console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)

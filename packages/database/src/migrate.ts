@@ -1,108 +1,216 @@
-import { readdir, readFile } from 'node:fs/promises'
-import type pg from 'pg'
-import { withMigrationLock } from './migration-lock.js'
-import { prismaDirectory, withSchemaEngine } from './schema-engine.js'
+import pg from 'pg'
+import { describeDatabaseError } from './database-errors.js'
+import { newId } from './ids.js'
+import { beginLocked, type LockWait } from './migration-lock.js'
+import { listMigrations, type Migration, readMigration } from './migrations.js'
+import { nameSslMode } from './ssl-mode.js'
 
-const migrationsDirectory = `${prismaDirectory}/migrations`
-const noFilters = { externalTables: [], externalEnums: [] }
+/** Longer than most migrations take, and shorter than a deployment is watched. */
+const defaultWaitMs = 600_000
 
 /**
- * Migrates a database to the newest schema. Several processes may call it at the same time: they wait for each other.
+ * Migrates a database to the newest schema. Several processes may call it at the same time: they wait for each other. Each migration is
+ * done whole, or not at all, and the next call goes on after the last one that was done.
  *
  * @param databaseUrl a `postgresql://` URL whose role may create tables
+ * @param options `signal` ends it: the statement that runs is cancelled, and its migration undone
  * @returns the names of the migrations that were applied, in order; empty when there was nothing to do
- * @throws where Postgres is away, or a migration fails. After a lock timeout it may be called again. Checksums of applied migrations
- * are stored, and not compared
+ * @throws Error in one line if Postgres is away, a migration fails, or another process migrates for too long. It may be called again.
+ * Checksums of applied migrations are stored, and not compared
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
-  const migrationsList = await readMigrations()
-  const apply = () =>
-    withSchemaEngine(databaseUrl, async (engine) => {
-      try {
-        const { appliedMigrationNames } = await engine.applyMigrations({ migrationsList, filters: noFilters })
-        return appliedMigrationNames
-      } catch (error) {
-        const migrationName = findTimedOut(error)
-        if (migrationName !== undefined) await engine.markMigrationRolledBack({ migrationName })
-        throw error
-      }
-    })
-  return withMigrationLock(databaseUrl, async (client) => ((await isCurrent(client)) ? [] : apply()))
-}
-
-/** Whether nothing is left to do: to load the engine takes 0.8 s of CPU. A migration that has failed is the engine's to report. */
-async function isCurrent(client: pg.Client): Promise<boolean> {
-  const { rows: tables } = await client.query(`SELECT to_regclass('_prisma_migrations') AS name`)
-  if (tables[0].name === null) return false
-  const { rows } = await client.query<{ name: string; isFinished: boolean }>(
-    `SELECT migration_name AS name, finished_at IS NOT NULL AS "isFinished" FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
-  )
-  const applied = new Set(rows.map(({ name }) => name))
-  return (
-    rows.every(({ isFinished }) => isFinished) && (await listMigrations()).every((name) => applied.has(name))
-  )
-}
-
-/**
- * Finds the migration that waited too long for a lock. It has changed nothing, since a statement that may wait has a migration of its
- * own. But the engine refuses all later migrations until this one is marked as rolled back.
- */
-function findTimedOut(error: unknown): string | undefined {
-  const { message } = error as Error
-  return /due to lock timeout.*migration_name="(\w+)"/s.exec(message)?.[1]
-}
-
-/**
- * Writes the SQL that changes one Prisma schema into another; an empty one where `from` is omitted. The engine requires a live
- * connection, though the result does not depend on it.
- */
-export async function diffSchemas(
-  databaseUrl: string,
-  from: string | undefined,
-  to: string,
-): Promise<string> {
-  const target = (content: string) => ({
-    tag: 'schemaDatamodel' as const,
-    files: [{ path: 'schema.prisma', content }],
-  })
-  const { stdout } = await withSchemaEngine(databaseUrl, (engine) =>
-    engine.diff({
-      from: from === undefined ? { tag: 'empty' } : target(from),
-      to: target(to),
-      script: true,
-      exitCode: null,
-      filters: noFilters,
-    }),
-  )
-  return stdout ?? ''
-}
-
-/** Names of the migrations in the repository, oldest first. */
-export async function listMigrations(): Promise<string[]> {
-  const entries = await readdir(migrationsDirectory, { withFileTypes: true })
-  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()
-}
-
-async function readMigrations() {
-  const names = await listMigrations()
-  return {
-    baseDir: migrationsDirectory,
-    shadowDbInitScript: '',
-    lockfile: {
-      path: 'migration_lock.toml',
-      content: await readFile(`${migrationsDirectory}/migration_lock.toml`, 'utf8'),
-    },
-    migrationDirectories: await Promise.all(
-      names.map(async (name) => ({
-        path: name,
-        migrationFile: {
-          path: 'migration.sql',
-          content: {
-            tag: 'ok' as const,
-            value: await readFile(`${migrationsDirectory}/${name}/migration.sql`, 'utf8'),
-          },
-        },
-      })),
-    ),
+export async function migrate(databaseUrl: string, options: Partial<LockWait> = {}): Promise<string[]> {
+  const { say = () => {}, waitMs = defaultWaitMs, signal } = options
+  const migrator = new Migrator(databaseUrl, { say, waitMs, signal })
+  const cancel = () => migrator.cancel().catch(() => {})
+  signal?.addEventListener('abort', cancel)
+  try {
+    return await migrator.applyAll()
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+    await migrator.close()
   }
+}
+
+/**
+ * Applies migrations one by one, each in a transaction that also takes the lock and writes the row of Prisma's ledger:
+ *
+ *   BEGIN ─▶ lock ─▶ statements, row ─▶ COMMIT
+ *                 └▶ an index that is built while others write: on a second connection ─▶ row ─▶ COMMIT
+ *
+ * Whatever ends it before COMMIT, its row is missing. Nothing else is left, but an index that is built again.
+ */
+class Migrator {
+  readonly #url: string
+  readonly #wait: LockWait
+  #client: pg.Client | undefined
+  /** Of Postgres, which runs what `cancel` cancels. */
+  #processId: number | undefined
+
+  constructor(databaseUrl: string, wait: LockWait) {
+    this.#url = databaseUrl
+    this.#wait = wait
+  }
+
+  async applyAll(): Promise<string[]> {
+    const client = await this.#connect()
+    this.#client = client
+    const applied: string[] = []
+    while ((await findNext(client)) !== undefined) {
+      this.#wait.signal?.throwIfAborted()
+      const name = await this.#applyNext(client)
+      if (name !== undefined) applied.push(name)
+    }
+    return applied
+  }
+
+  /** @returns its name; undefined if another process was faster */
+  async #applyNext(client: pg.Client): Promise<string | undefined> {
+    await beginLocked(client, this.#wait)
+    try {
+      const name = await findNext(client)
+      if (name !== undefined) await this.#apply(client, await readMigration(name))
+      await client.query('COMMIT')
+      return name
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {})
+      throw error
+    }
+  }
+
+  async #apply(client: pg.Client, migration: Migration): Promise<void> {
+    const unfinished = await openLedger(client)
+    try {
+      if (isBuiltAside(migration)) await this.#buildAside(migration)
+      else await this.#run(client, migration.sql)
+    } catch (error) {
+      throw explain(error, migration, unfinished.includes(migration.name))
+    }
+    // What a script has set is not for the next one, nor for who gets this connection of a pooler.
+    await client.query('RESET ALL')
+    await client.query(
+      `UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = $1 AND rolled_back_at IS NULL`,
+      [migration.name],
+    )
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [newId(), migration.checksum, migration.name],
+    )
+  }
+
+  /**
+   * A build that was interrupted leaves an index that nothing uses, or is done and has no row. If its process was killed, Postgres still
+   * builds it: nobody else runs this statement under the lock.
+   */
+  async #buildAside({ sql }: Migration): Promise<void> {
+    const client = await this.#connect()
+    try {
+      await client.query(endLeftOverSql, [sql])
+      await this.#run(client, `DROP INDEX CONCURRENTLY IF EXISTS ${indexPattern.exec(sql)?.[1]}`)
+      await this.#run(client, sql)
+    } finally {
+      await client.end()
+    }
+  }
+
+  async #run(client: pg.Client, sql: string): Promise<void> {
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    this.#wait.signal?.throwIfAborted()
+    this.#processId = rows[0]?.pid
+    await client.query(sql)
+    this.#processId = undefined
+  }
+
+  async cancel(): Promise<void> {
+    if (this.#processId === undefined) return
+    const client = await this.#connect()
+    await client.query('SELECT pg_cancel_backend($1)', [this.#processId])
+    await client.end()
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: nameSslMode(this.#url),
+      connectionTimeoutMillis: 10_000,
+    })
+    // If the connection breaks, the statement that runs on it fails.
+    client.on('error', () => {})
+    await client.connect()
+    return client
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.end()
+  }
+}
+
+/** The first migration that is not finished; undefined if all are. */
+async function findNext(client: pg.Client): Promise<string | undefined> {
+  const names = await listMigrations()
+  if (!(await hasLedger(client))) return names[0]
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
+  )
+  const finished = new Set(rows.map(({ name }) => name))
+  return names.find((name) => !finished.has(name))
+}
+
+async function hasLedger(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query(`SELECT to_regclass('_prisma_migrations') AS name`)
+  return rows[0].name !== null
+}
+
+/** As Prisma creates it. Its command line reads it, too. */
+const ledgerSql = `
+  CREATE TABLE _prisma_migrations (
+    id VARCHAR(36) PRIMARY KEY NOT NULL,
+    checksum VARCHAR(64) NOT NULL,
+    finished_at TIMESTAMPTZ,
+    migration_name VARCHAR(255) NOT NULL,
+    logs TEXT,
+    rolled_back_at TIMESTAMPTZ,
+    started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    applied_steps_count INTEGER NOT NULL DEFAULT 0
+  )`
+
+const isUsedSql = `
+  SELECT FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')
+  LIMIT 1`
+
+/** Creates the ledger if it is missing. @returns the migrations that were begun in a program that has not finished them */
+async function openLedger(client: pg.Client): Promise<string[]> {
+  if (!(await hasLedger(client))) {
+    const { rowCount } = await client.query(isUsedSql)
+    if (rowCount !== 0)
+      throw new Error('the database has tables of something else: name an empty one in DATABASE_URL')
+    await client.query(ledgerSql)
+  }
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** Waits until they have ended. $1: the statement, of which Postgres shows the beginning. */
+const endLeftOverSql = `
+  SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+  WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND left(query, 500) = left($1, 500)`
+
+const indexPattern = /^CREATE (?:UNIQUE )?INDEX CONCURRENTLY (?:IF NOT EXISTS )?("?\w+"?)/m
+
+function isBuiltAside({ sql }: Migration): boolean {
+  return indexPattern.test(sql)
+}
+
+function explain(error: unknown, { name, sql }: Migration, wasInterrupted: boolean): Error {
+  const cause = describeDatabaseError(error)
+  if (!wasInterrupted) return new Error(`${name} has changed nothing: ${cause}`, { cause: error })
+  return new Error(
+    `${name} was interrupted in another program, which runs its statements one by one, after some of them (${cause}). ` +
+      `Execute those that are missing by hand, and then this one:\n` +
+      `UPDATE _prisma_migrations SET finished_at = now() WHERE migration_name = '${name}' AND rolled_back_at IS NULL;\n\n${sql}`,
+    { cause: error },
+  )
 }

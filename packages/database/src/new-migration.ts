@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { diffSchemas } from './migrate.js'
+import { diffSchemas } from './diff-schemas.js'
 import { prismaDirectory } from './schema-engine.js'
 
 // npm run migration -- <name>: writes the SQL that changes the committed prisma/schema.prisma into the one on disk.

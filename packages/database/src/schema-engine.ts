@@ -9,11 +9,8 @@ import { nameSslMode } from './ssl-mode.js'
 export const prismaDirectory = fileURLToPath(new URL('../../../../prisma', import.meta.url))
 
 /**
- * Runs Prisma's own schema engine as WebAssembly. It uses the same table (`_prisma_migrations`) and rules as `prisma migrate`, and
- * downloads nothing. The package's entry expects a bundler that links `.wasm` imports; this function links its two halves itself.
- *
- * The engine takes Prisma's advisory lock and never releases it: the lock ends with the connection. So there is exactly one
- * connection, and it is closed when `use` ends. Otherwise the next migration would wait for an idle connection.
+ * Runs Prisma's own schema engine as WebAssembly, which downloads nothing. The package's entry expects a bundler that links `.wasm`
+ * imports; this function links its two halves itself. It works out the SQL of a migration (diff-schemas.ts), and applies none.
  */
 export async function withSchemaEngine<Result>(
   databaseUrl: string,

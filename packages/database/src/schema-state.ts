@@ -1,5 +1,5 @@
 import { describeDatabaseError, isTableMissing } from './database-errors.js'
-import { listMigrations } from './migrate.js'
+import { listMigrations } from './migrations.js'
 import type { Database } from './open.js'
 
 export type SchemaState = { is: 'current' } | { is: 'pending'; missing: string[] }

@@ -3,47 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
+import { diffSchemas } from '../src/diff-schemas.js'
 import { newId, ruleSetIdOf } from '../src/ids.js'
-import { diffSchemas, listMigrations, migrate } from '../src/migrate.js'
-
-const serverUrl = process.env.DATABASE_URL ?? ''
-
-/** An empty database of its own on the test server. */
-async function createDatabase(name: string): Promise<string> {
-  await query(serverUrl, `CREATE DATABASE ${name}`)
-  return new URL(`/${name}`, serverUrl).href
-}
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    const result = await client.query(sql)
-    return Array.isArray(result) ? [] : result.rows
-  } finally {
-    await client.end()
-  }
-}
-
-/** All properties of the tables that a Prisma schema can express. */
-function describeTables(url: string): Promise<unknown[]> {
-  return query(
-    url,
-    `SELECT 'column' AS kind, table_name || '.' || column_name AS name,
-            concat_ws(' ', data_type, udt_name, datetime_precision, is_nullable, column_default) AS definition
-     FROM information_schema.columns WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'
-     UNION ALL
-     SELECT 'index', indexname, indexdef FROM pg_indexes
-     WHERE schemaname = 'public' AND tablename <> '_prisma_migrations'
-     UNION ALL
-     SELECT 'constraint', conname, pg_get_constraintdef(oid) FROM pg_constraint
-     WHERE connamespace = 'public'::regnamespace AND conrelid <> coalesce(to_regclass('_prisma_migrations'), 0)
-     UNION ALL
-     SELECT 'enum', typname, string_agg(enumlabel, ' ' ORDER BY enumsortorder)
-     FROM pg_enum JOIN pg_type ON pg_type.oid = enumtypid GROUP BY typname
-     ORDER BY 1, 2`,
-  )
-}
+import { migrate } from '../src/migrate.js'
+import { listMigrations } from '../src/migrations.js'
+import { createDatabase, describeTables, query } from './fixtures/scratch-databases.js'
 
 t.test('the migrations result in exactly prisma/schema.prisma', async (t) => {
   const migrated = await createDatabase('migrated')
@@ -60,12 +24,15 @@ t.test('the migrations result in exactly prisma/schema.prisma', async (t) => {
   t.same(tables, await describeTables(drawn))
 })
 
-t.test('many processes may migrate at the same time: one migrates, and none fails', async (t) => {
-  const url = await createDatabase('crowded')
-  const applied = await Promise.all([migrate(url), migrate(url), migrate(url)])
-  t.same(applied.flat(), await listMigrations())
-  t.same(await migrate(url), [], 'and there is nothing left to do')
-})
+t.test(
+  'many processes may migrate at the same time: each migration is applied once, and no process fails',
+  async (t) => {
+    const url = await createDatabase('crowded')
+    const applied = await Promise.all([migrate(url), migrate(url), migrate(url)])
+    t.same(applied.flat().sort(), await listMigrations())
+    t.same(await migrate(url), [], 'and there is nothing left to do')
+  },
+)
 
 t.test('the checksum of each migration is stored as Prisma computes it', async (t) => {
   const url = await createDatabase('sums')
@@ -76,11 +43,50 @@ t.test('the checksum of each migration is stored as Prisma computes it', async (
   t.strictSame(await query(url, applied), await Promise.all(sums))
 })
 
-t.test('where a migration has failed, none is applied', async (t) => {
-  const url = await createDatabase('failed')
-  await migrate(url)
-  await query(url, `UPDATE _prisma_migrations SET finished_at = NULL, logs = 'failed'`)
-  await t.rejects(migrate(url), /failed migrations/)
+t.test(
+  'a migration that another program has half done names what to execute, and changes nothing',
+  async (t) => {
+    const url = await createDatabase('half_done')
+    await query(url, 'CREATE TABLE others (id INT)')
+    await t.rejects(migrate(url), /the database has tables of something else/)
+    await query(url, 'DROP TABLE others')
+    await migrate(url)
+    await query(url, `UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name LIKE '%_init'`)
+    await t.rejects(
+      migrate(url),
+      /_init was interrupted in another program[\s\S]*UPDATE _prisma_migrations[\s\S]*CREATE TABLE/,
+    )
+    await query(url, 'UPDATE _prisma_migrations SET finished_at = now() WHERE finished_at IS NULL')
+    t.same(await migrate(url), [])
+    await query(
+      url,
+      `UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name LIKE '%_rule_mode'`,
+    )
+    await query(url, 'ALTER TABLE rules DROP COLUMN mode')
+    t.match(await migrate(url), [/_rule_mode$/], 'one of which nothing was done is done')
+  },
+)
+
+t.test('a process that waits for another migration says so, and ends after a time', async (t) => {
+  const url = await createDatabase('held')
+  const other = new pg.Client({ connectionString: url })
+  await other.connect()
+  t.teardown(() => other.end())
+  await other.query('SELECT pg_advisory_lock(72707369)')
+  const { rows } = await other.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const holder = new RegExp(`another migration of this database \\(process ${rows[0]?.pid} of Postgres\\)`)
+  const said: string[] = []
+  const say = (sentence: string) => void said.push(sentence)
+  await t.rejects(migrate(url, { say, waitMs: 1_000 }), holder)
+  t.match(said, [holder])
+  t.equal(said.length, 1)
+  const ending = new AbortController()
+  const waiting = migrate(url, { signal: ending.signal })
+  ending.abort('SIGTERM')
+  await t.rejects(waiting, 'it ends at once')
+  const patient = migrate(url, { say })
+  await other.query('SELECT pg_advisory_unlock(72707369)')
+  t.same(await patient, await listMigrations())
 })
 
 t.test('a migration that waits too long for a lock changes nothing, and can be run again', async (t) => {

@@ -1,11 +1,17 @@
 import { Type } from 'typebox'
 import { serverUrl } from './url-settings.js'
 
-/** The settings that every process needs to reach its servers. */
-export const connections = {
+const databaseUrl = {
   DATABASE_URL: serverUrl(/^postgres(ql)?:\/\//, {
     description: 'postgresql://user:password@host:5432/name',
   }),
+}
+/** For commands that need nothing else. */
+export const DatabaseEnvironment = Type.Object(databaseUrl)
+
+/** The settings that every process needs to reach its servers. */
+export const connections = {
+  ...databaseUrl,
   REDIS_URL: serverUrl(
     /^rediss?:\/\/[^/?#]/,
     { description: 'redis://user:password@host:6379/0, whose path is the number of a database' },

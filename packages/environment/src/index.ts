@@ -1,4 +1,4 @@
-export { connections, connectionsOf } from './connections.js'
+export { connections, connectionsOf, DatabaseEnvironment } from './connections.js'
 export { consoleSettings } from './console-settings.js'
 export { lowerPriority } from './lower-priority.js'
 export { observability, observabilityOf } from './observability.js'

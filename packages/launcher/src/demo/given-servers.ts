@@ -5,7 +5,7 @@ const connectTimeoutMs = 10_000
 /** Any number that nothing else takes. */
 const lockId = 72_707_371
 
-/** The mark is a domain: a role that may migrate may create one, and Prisma migrates no database that has tables already. */
+/** The mark is a domain: a role that may migrate may create one, and `migrate` refuses a database that has tables already. */
 const readStateSql = `
   SELECT to_regtype('automation_demo') IS NOT NULL AS "isMarked",
          EXISTS (

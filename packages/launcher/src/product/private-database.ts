@@ -23,7 +23,7 @@ export async function createPrivateDatabase(serverUrl: string): Promise<string> 
 }
 
 /**
- * Keeps a copy of a migrated database for `createPrivateDatabase`: to load the engine of the migrations takes a process ten times as
+ * Keeps a copy of a migrated database for `createPrivateDatabase`: to migrate one takes a process ten times as
  * long as to copy a database.
  */
 export async function keepTemplate(serverUrl: string): Promise<void> {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { tokenParty } from '@automation/access'
 import { migrate } from '@automation/database'
+import { CannotStart } from '../cannot-start.js'
 import { holdClone } from '../clone-lock.js'
 import { entries } from '../entries.js'
 import { makePrivateDirectory } from '../private-file.js'
-import { quietStep } from '../progress.js'
+import { printLine, quietStep } from '../progress.js'
 import { hostOfUrl } from '../servers/ports.js'
 import { startPostgres } from '../servers/postgres.js'
 import { startRedis } from '../servers/redis.js'
@@ -83,7 +84,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     signal?.throwIfAborted()
     if (options.redisUrl === undefined) await step('Starting Redis', () => product.restartRedis())
     signal?.throwIfAborted()
-    await step('Preparing the database', () => migrate(product.databaseUrl))
+    await step('Preparing the database', () => prepareDatabase(product.databaseUrl, signal))
     signal?.throwIfAborted()
     await step('Starting API and worker', () =>
       settleAll([
@@ -97,6 +98,12 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     await product.stop()
     throw error
   }
+}
+
+async function prepareDatabase(databaseUrl: string, signal: AbortSignal | undefined): Promise<void> {
+  await migrate(databaseUrl, { signal, say: printLine }).catch((error: Error) => {
+    throw new CannotStart(`The database could not be migrated: ${error.message}`, { cause: error })
+  })
 }
 
 /** The product; at first, no part of it is started. */
