@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 
 const root = new URL('..', import.meta.url)
 const groupDirectory = '.tap/groups'
@@ -64,11 +64,12 @@ function listRooms() {
   return [...rooms, 'bench/dist/test', 'test/dist/src']
 }
 
-/** Paths from the root, sorted. */
+/** Paths from the root, sorted. What was compiled from a source that is gone is none of them. */
 function listTests(directory) {
   return listNames(directory, { recursive: true })
     .filter((name) => name.endsWith('.test.js') && !name.split('/').includes('fixtures'))
     .map((name) => `${directory}/${name}`)
+    .filter((path) => existsSync(new URL(path.replace('/dist/', '/').replace(/js$/, 'ts'), root)))
 }
 
 /** @returns the paths of the groups, which are as large as each other */

@@ -12,6 +12,7 @@ import {
   isolationStatements,
   lookUps,
   type Mode,
+  type Place,
   type Point,
   pointsOf,
   workerPlaces,
@@ -19,6 +20,7 @@ import {
 import { findCounterFaults, findFaults, findStrayCalls, readEffects } from './fixtures/effects.js'
 import { inParallel } from './fixtures/product.js'
 import { startProductWithTargets } from './fixtures/product-with-targets.js'
+import { createRandom, shuffle } from './storm/random.js'
 
 /** After so long, and so many events, a point was met, or is never: some points come with time, others with traffic. */
 const patienceMs = 120_000
@@ -71,7 +73,7 @@ t.comment(
   `${met.length} points in ${seconds[0]} s, the rest in ${seconds[1]} s, ${traffic.offers.length} events`,
 )
 
-t.test('every point was met, in every mode', async (t) => {
+t.test('every point that was drawn was met, in every mode', async (t) => {
   t.strictSame(met.toSorted(), wanted.toSorted())
 })
 
@@ -135,14 +137,21 @@ t.test('the counters are the rows', async (t) => {
  * some whose calls fail.
  */
 async function meetAll(): Promise<void> {
-  const apiPoints = pointsOf(apiPlaces)
-  const workerPoints = pointsOf(workerPlaces)
+  const apiPoints = pointsOf(draw(apiPlaces, 1))
+  const workerPoints = pointsOf(draw(workerPlaces, 3))
   await Promise.all([
     visitApi(inMode('error', apiPoints)),
     visitWorker(inMode('error', workerPoints)),
     inParallel(apiPoints.length, 5, (index) => visitApi(sleepAndDie(apiPoints, index))),
     inParallel(workerPoints.length, 7, (index) => visitWorker(sleepAndDie(workerPoints, index))),
   ])
+}
+
+/** So many places, drawn by the seed of the run; in `npm run test:long` all of them. */
+function draw(places: readonly Place[], count: number): readonly Place[] {
+  if (process.env.TEST_LONG) return places
+  const random = createRandom(Number(process.env.TEST_SEED ?? 1))
+  return shuffle([...places], random).slice(0, count)
 }
 
 /** It takes a second to start a process, so it does both: it stands still at one point, and ends at another. */

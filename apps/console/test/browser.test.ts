@@ -14,9 +14,11 @@ const [browser, product] = await Promise.all([openBrowser(t), startProductWithCo
 const context = { browser, ...product }
 
 testNewcomer(t, context)
-testScreens(t, context)
-testBacktests(t, context)
-testRollout(t, context)
 testVerdicts(t, context)
 testHostileData(t, context)
 testSweep(t, context)
+if (process.env.TEST_LONG) {
+  testScreens(t, context)
+  testBacktests(t, context)
+  testRollout(t, context)
+}

@@ -6,7 +6,7 @@ import type { ActionResult } from '@automation/engine'
 import t from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
-const count = process.env.TEST_LONG === undefined ? 300 : 10_000
+const count = process.env.TEST_LARGE === undefined ? 300 : 10_000
 const batch = 100
 t.setTimeout(3_600_000)
 

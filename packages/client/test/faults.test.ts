@@ -2,6 +2,7 @@ import t from 'tap'
 import { type Client, createClient } from '../src/create-client.js'
 import { type Fault, type FaultServer, networkFaults, openFaultServer } from './fixtures/fault-server.js'
 import { judge, type Verdict } from './fixtures/oracle.js'
+import { createRandom } from './fixtures/random.js'
 
 // Every kind of call meets every fault, once and again and again; an oracle that knows nothing of the client judges what came of it.
 
@@ -78,6 +79,8 @@ const bodies = [
   '{"results":[{"status":"accepted"}],"tasks":7}',
   '{"id":"x1","sta',
 ]
+const { TEST_LONG, TEST_LARGE } = process.env
+const share = TEST_LARGE ? 1 : TEST_LONG ? 0.33 : 0.08
 const passing = new Set([429, 502, 503, 504])
 const browsersHide = new Set([301, 302, 303, 307, 308])
 
@@ -112,9 +115,9 @@ interface Scenario {
   hasNoTimeout: boolean
 }
 
-/** Each call with each fault of the network, and a third of all pairs of status and body; with TEST_LONG, all of them. */
+/** Each call with each fault of the network, and the drawn share of all pairs of status and body. */
 function* listScenarios(): Generator<Scenario> {
-  const random = createRandom(Number(process.env.TEST_SEED ?? 1))
+  const random = createRandom()
   const pick = (name: string, fault: Fault, times = random() < 0.5 ? 1 : 100): Scenario => ({
     name,
     fault,
@@ -129,17 +132,8 @@ function* listScenarios(): Generator<Scenario> {
       for (const body of bodies) {
         const chosen = headers[Math.floor(random() * headers.length)] ?? {}
         const scenario = pick(name, { status, headers: chosen, body })
-        if (process.env.TEST_LONG || random() < 0.33) yield scenario
+        if (random() < share) yield scenario
       }
-  }
-}
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    return state / 2 ** 32
   }
 }
 

@@ -3,7 +3,8 @@ import { startApi } from '../fixtures/api.js'
 import { fuzz } from '../fixtures/security/fuzz.js'
 import { readOperations } from '../fixtures/security/operations.js'
 
-const wanted = process.env.TEST_LONG ? 50_000 : 10_000
+const { TEST_LONG, TEST_LARGE } = process.env
+const wanted = TEST_LARGE ? 50_000 : TEST_LONG ? 10_000 : 1_500
 // Each commit has its own requests (scripts/tap.mjs). The command in fuzz.ts repeats them: --seed takes the seed below.
 const seed = Number(process.env.TEST_SEED ?? 20_261_122)
 

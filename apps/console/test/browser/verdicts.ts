@@ -5,8 +5,7 @@ import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { type Context, go } from './context.js'
 
-const rules = 40
-const events = 50
+const [rules, events] = process.env.TEST_LONG ? [40, 50] : [10, 5]
 
 const field = fc.constantFrom('score', 'name', 'tags', 'lead.country', 'lead.age', 'at', 'isNew', 'nothing')
 const word = fc.constantFrom('Ada', 'ada', 'Bo', 'DE', 'AT', '', '80', 'é', '🙂')
@@ -73,7 +72,7 @@ export function testVerdicts(t: Test, { browser, makeWorkspace }: Context): void
   t.test(
     `of ${rules * events} random pairs the page, the API and the engine have the same verdicts`,
     async (t) => {
-      const seed = Date.now() % 2 ** 31
+      const seed = Number(process.env.TEST_SEED ?? 1)
       t.comment(`seed ${seed}`)
       const { client, visit } = await makeWorkspace()
       const conditions = fc.sample(fc.array(condition, { minLength: 1, maxLength: 2 }), {
@@ -115,8 +114,9 @@ export function testVerdicts(t: Test, { browser, makeWorkspace }: Context): void
             })
       }
       t.strictSame(differing, [])
+      const few = Math.floor(events / 25)
       t.ok(
-        matched.count > rules * 2 && matched.count < rules * (events - 2),
+        matched.count > rules * few && matched.count < rules * (events - few),
         `${matched.count} of ${rules * events} pairs match`,
       )
       t.strictSame(complaints, [])

@@ -1,38 +1,16 @@
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import pg from 'pg'
 import t from 'tap'
 import { reachRedis } from '../../src/demo/given-redis.js'
 import { claimDatabase } from '../../src/demo/given-servers.js'
 import { createPrivateDatabase } from '../../src/product/private-database.js'
-import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
 import { findFreePort } from '../../src/servers/ports.js'
-import { startRedis } from '../../src/servers/redis.js'
-import { askRedis } from '../fixtures/ask-redis.js'
-import { start, startDemo, triggerLead } from '../fixtures/start-demo.js'
+import { createEmptyDatabase, query } from '../fixtures/empty-database.js'
+import { start } from '../fixtures/start-demo.js'
 
 const serverUrl = process.env.DATABASE_URL ?? ''
 const redisUrl = process.env.REDIS_URL ?? ''
-
-async function query<Row extends object>(url: string, sql: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(sql)).rows
-  } finally {
-    await client.end()
-  }
-}
-
-async function createEmptyDatabase(): Promise<string> {
-  const name = `empty_${randomUUID().replaceAll('-', '')}`
-  await query(serverUrl, `CREATE DATABASE ${name}`)
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  return url.href
-}
 
 t.test('an empty database is marked, and is the demo’s from then on', async (t) => {
   const url = await createEmptyDatabase()
@@ -101,48 +79,3 @@ t.test('npm start leaves a database alone that is not the demo’s', async (t) =
   const missing = "SELECT FROM _prisma_migrations WHERE migration_name LIKE '%index_waiting_executions'"
   t.same(await query(url, missing), [], 'no migration')
 })
-
-t.test(
-  'the demo runs on given servers with keys, ports and mails of its own, even if the shell exports others',
-  async (t) => {
-    const { path, remove } = await makeTemporaryDirectory()
-    t.teardown(remove)
-    const url = await createEmptyDatabase()
-    // The shared one has the keys of other tests.
-    const redis = await startRedis({ directory: `${path}/redis`, persistent: false })
-    t.teardown(() => redis.stop())
-    const metricsPort = await findFreePort()
-    const { launcher, demo, output } = await startDemo(path, await findFreePort(), {
-      DATABASE_URL: url,
-      REDIS_URL: redis.url,
-      HOST: 'x86_64-conda-linux-gnu',
-      METRICS_PORT: `${metricsPort}`,
-      SMTP_URL: 'smtp://127.0.0.1:1',
-      QUEUE_PREFIX: '{production}',
-      PGOPTIONS: '--nonsense',
-    })
-    t.match(output, `DATABASE_URL: the demo uses ${new URL(url).host}${new URL(url).pathname}`)
-    t.match(
-      output,
-      /REDIS_URL: the demo uses 127\.0\.0\.1:\d+, with keys that begin with \{automation-demo-[0-9a-f]{16}\}/,
-    )
-    t.match(output, 'SMTP_URL is not used by the demo')
-    t.match(await triggerLead(demo), { triggered: 1 })
-    const services = await Promise.all(
-      [0, 1, 2].map(async (index) => (await fetch(`http://127.0.0.1:${metricsPort + index}/metrics`)).status),
-    )
-    t.same(services, [200, 200, 200], 'API, worker and board have metrics')
-    const keys = (await askRedis(redis.url, 'KEYS *')).match(/^[^*$\r\n]\S*/gm) ?? []
-    t.ok(keys.length > 0)
-    t.same(
-      keys.filter((key) => !key.startsWith('{automation-demo-')),
-      [],
-    )
-    launcher.kill('SIGINT')
-    t.same(await once(launcher, 'exit'), [0, null])
-    const again = await startDemo(path, await findFreePort(), { DATABASE_URL: url })
-    t.equal(again.demo.workspaceId, demo.workspaceId, 'the marked database serves a second time')
-    again.launcher.kill('SIGINT')
-    await once(again.launcher, 'exit')
-  },
-)

@@ -1,15 +1,9 @@
-import t from 'tap'
-import {
-  assertNothingStrays,
-  assertRecovery,
-  assertWreck,
-  type PlannedCrash,
-  survive,
-} from './fixtures/aftermath.js'
-import { failingOnce, openCrashSite } from './fixtures/crashes.js'
+import { assertNothingStrays, assertRecovery, assertWreck, type PlannedCrash, survive } from './aftermath.js'
+import { failingOnce } from './planned-death.js'
+import type { Scenario } from './scene.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
-const site = await openCrashSite((url) => ({
+const ruleBook = (url: string) => ({
   retrying: [
     {
       type: 'SEND_WEBHOOK',
@@ -24,8 +18,7 @@ const site = await openCrashSite((url) => ({
     { type: 'SEND_EMAIL', config: { to: 'ada@example.com', subject: '{{crash}}/mail', template: 'plain' } },
     { type: 'EMIT_EVENT', config: { eventType: 'TAG_ADDED' } },
   ],
-}))
-t.teardown(() => site.stop())
+})
 
 const once = [failingOnce]
 const twice = [failingOnce, failingOnce]
@@ -163,11 +156,17 @@ const crashes: PlannedCrash[] = [
   },
 ]
 
-for (const aftermath of await survive(site, crashes)) {
-  t.test(aftermath.crash.title, async (t) => {
-    assertWreck(t, aftermath)
-    assertRecovery(t, aftermath)
-  })
+export const progress: Scenario = {
+  title:
+    'workers that die between attempts and between actions leave nothing undone, and nothing is done twice',
+  async run(t, scene) {
+    for (const aftermath of await survive(scene, ruleBook(scene.targets.url), crashes))
+      await t.test(aftermath.crash.title, async (t) => {
+        assertWreck(t, aftermath)
+        assertRecovery(t, aftermath)
+      })
+    await t.test('all calls came under their keys, and each run was counted once', (t) =>
+      assertNothingStrays(t, scene),
+    )
+  },
 }
-
-t.test('all calls came under their keys, and each run was counted once', (t) => assertNothingStrays(t, site))

@@ -1,21 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { executionIdOf } from '@automation/database'
 import type { NodeProcess } from '@automation/launcher'
-import t from 'tap'
-import { findCounterFaults, findFaults, findStrayCalls, readEffects } from './fixtures/effects.js'
-import { inParallel } from './fixtures/product.js'
-import { startProductWithTargets } from './fixtures/product-with-targets.js'
+import { findCounterFaults, findFaults, findStrayCalls, readEffects } from '../fixtures/effects.js'
+import { inParallel } from '../fixtures/product.js'
+import { createRandom } from '../storm/random.js'
+import type { Scenario, Scene } from './scene.js'
 
 const events = 300
 const kills = 10
+const random = createRandom(Number(process.env.TEST_SEED ?? 1))
 
-const running = await startProductWithTargets({ workers: 2 })
-const { product, targets, call } = running
-t.teardown(() => running.stop())
-
-t.test(
-  'workers killed ten times, at random moments of 300 events: every run ends as if none was',
-  async (t) => {
+export const randomKills: Scenario = {
+  title: 'workers killed ten times, at random moments of 300 events: every run ends as if none was',
+  async run(t, scene) {
+    const { product, targets, call } = scene
     const actions = [
       { type: 'SEND_WEBHOOK', config: { url: `${targets.url}/webhook` } },
       { type: 'CREATE_TASK', config: { title: 'First' } },
@@ -25,10 +23,11 @@ t.test(
     ]
     const definition = { name: 'All kinds', trigger: 'LEAD_CREATED', actions }
     const { body: rule } = await call('POST', '/api/automation-rules', definition)
+    const workers = await Promise.all([product.startWorker(), product.startWorker()])
 
     const accepted: string[] = []
     for (let round = 0; round < kills; round++) {
-      const killed = killAndReplace(product.workers[round] as NodeProcess)
+      const killed = killAndReplace(scene, workers)
       await inParallel(events / kills, 8, async () => {
         const path = '/api/automation-rules/trigger/LEAD_CREATED'
         const { body } = await call('POST', path, { data: { name: 'Ada' } }, { prefer: 'respond-async' })
@@ -37,7 +36,7 @@ t.test(
       await killed
     }
 
-    const effects = await readEffects(running)
+    const effects = await readEffects(scene)
     t.strictSame(
       effects.executions.map(({ id }) => id).sort(),
       accepted.sort(),
@@ -50,12 +49,13 @@ t.test(
     const repeats = effects.calls.filter(({ time }) => time > 1).length
     t.comment(`${effects.calls.length} calls, of which ${repeats} were repeats`)
   },
-)
+}
 
 /** The older of the two that are there. */
-async function killAndReplace(worker: NodeProcess): Promise<void> {
-  await delay(Math.random() * 200)
-  worker.kill('SIGKILL')
-  await worker.exited
-  await product.startWorker()
+async function killAndReplace({ product }: Scene, workers: NodeProcess[]): Promise<void> {
+  await delay(random.between(0, 200))
+  const oldest = workers.shift()
+  oldest?.kill('SIGKILL')
+  await oldest?.exited
+  workers.push(await product.startWorker())
 }

@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { isPortFree } from '../src/servers/ports.js'
+import { isPortFree } from '../../src/servers/ports.js'
 
-const withServices = fileURLToPath(new URL('../src/with-services.js', import.meta.url))
+const withServices = fileURLToPath(new URL('../../src/with-services.js', import.meta.url))
 
 function run(...command: string[]) {
   return spawn(process.execPath, [withServices, ...command], { stdio: ['ignore', 'pipe', 'inherit'] })

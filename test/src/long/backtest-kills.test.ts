@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { NodeProcess } from '@automation/launcher'
 import pg from 'pg'
 import t from 'tap'
-import { startRunningProduct, until } from './fixtures/product.js'
+import { startRunningProduct, until } from '../fixtures/product.js'
 
 const events = 600_000
 /** The last of them are in slices that begin where a killed worker's successor has come. */

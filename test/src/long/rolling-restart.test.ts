@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { startRunningProduct, until } from './fixtures/product.js'
-import { openRoundRobin } from './fixtures/round-robin.js'
+import { startRunningProduct, until } from '../fixtures/product.js'
+import { openRoundRobin } from '../fixtures/round-robin.js'
 import {
   countStatuses,
   describeTimes,
   type SteadyRequests,
   startRequests,
-} from './fixtures/steady-requests.js'
-import { openTargets } from './fixtures/targets.js'
+} from '../fixtures/steady-requests.js'
+import { openTargets } from '../fixtures/targets.js'
 
 /** Of each kind of requests. */
 const everyMs = 60

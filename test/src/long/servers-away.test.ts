@@ -1,18 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { startRunningProduct, until } from './fixtures/product.js'
+import { startRunningProduct, until } from '../fixtures/product.js'
 import {
   countStatuses,
   describeTimes,
   during,
   type SteadyRequests,
   startRequests,
-} from './fixtures/steady-requests.js'
-import { makeWebhookSender } from './fixtures/webhook-sender.js'
+} from '../fixtures/steady-requests.js'
+import { makeWebhookSender } from '../fixtures/webhook-sender.js'
 
-/** `--long` or TEST_LONG: as long as the figures in docs/reliability.md say; else as long as `npm test` allows. */
-const isLong = process.argv.includes('--long') || process.env.TEST_LONG !== undefined
-const awayMs = isLong
+/** The largest run takes as long as the figures in docs/reliability.md say. */
+const awayMs = process.env.TEST_LARGE
   ? { postgres: 60_000, redisDead: 30_000, redisPaused: 30_000 }
   : { postgres: 15_000, redisDead: 5_000, redisPaused: 10_000 }
 const everyMs = 40

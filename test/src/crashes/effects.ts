@@ -1,15 +1,17 @@
-import t from 'tap'
+import type { Test } from 'tap'
 import {
+  type Aftermath,
   assertNothingStrays,
   assertRecovery,
   assertWreck,
   type PlannedCrash,
   statuses,
   survive,
-} from './fixtures/aftermath.js'
-import { type CrashedRun, openCrashSite } from './fixtures/crashes.js'
+} from './aftermath.js'
+import type { CrashedRun } from './planned-death.js'
+import type { Scenario, Scene } from './scene.js'
 
-const site = await openCrashSite((url) => ({
+const ruleBook = (url: string) => ({
   task: [{ type: 'CREATE_TASK', config: { title: 'Task' } }],
   event: [{ type: 'EMIT_EVENT', config: { eventType: 'TAG_ADDED' } }],
   wait: [
@@ -25,8 +27,7 @@ const site = await openCrashSite((url) => ({
   ],
   // Its receiver cannot tell a repeat.
   sms: [{ type: 'SEND_WEBHOOK', config: { url: `${url}/{{crash}}/sms` }, onUncertain: 'stop' }],
-}))
-t.teardown(() => site.stop())
+})
 
 const calling = ['mail', 'notification', 'webhook']
 const all = ['task', 'event', 'wait', ...calling]
@@ -130,33 +131,43 @@ const unrepeatable: PlannedCrash[] = [
   },
 ]
 
-const aftermaths = await survive(site, [...crashes, ...unrepeatable])
-
-t.equal(aftermaths.length, crashes.length + unrepeatable.length)
-for (const aftermath of aftermaths.slice(0, crashes.length)) {
-  t.test(aftermath.crash.title, async (t) => {
-    assertWreck(t, aftermath)
-    assertRecovery(t, aftermath)
-  })
+export const effects: Scenario = {
+  title: 'workers that die at any step of any action leave nothing undone, and nothing is done twice',
+  async run(t, scene) {
+    const planned = [...crashes, ...unrepeatable]
+    const aftermaths = await survive(scene, ruleBook(scene.targets.url), planned)
+    t.equal(aftermaths.length, planned.length)
+    for (const aftermath of aftermaths) {
+      const { crash } = aftermath
+      if (unrepeatable.includes(crash))
+        await t.test(`${crash.title}, and the rule is shown, since nobody knows more`, (t) =>
+          assertUnknown(t, scene, aftermath),
+        )
+      else
+        await t.test(crash.title, async (t) => {
+          assertWreck(t, aftermath)
+          assertRecovery(t, aftermath)
+        })
+    }
+    await t.test('all calls came under their keys, and each run was counted once', (t) =>
+      assertNothingStrays(t, scene),
+    )
+  },
 }
 
-for (const aftermath of aftermaths.slice(crashes.length)) {
-  t.test(`${aftermath.crash.title}, and the rule is shown, since nobody knows more`, async (t) => {
-    assertWreck(t, aftermath)
-    const { executionId, ruleId } = aftermath.runs.get('sms') as CrashedRun
-    const execution = aftermath.effects.executions.find(({ id }) => id === executionId)
-    t.equal(execution?.status, 'failed')
-    const results = execution?.results as { status: string; attempts?: unknown[] }[] | undefined
-    t.strictSame(
-      results?.map(({ status, attempts }) => [status, attempts?.length]),
-      [['unknown', 1]],
-    )
-    const rules = await site.client.rules.attention().all()
-    t.match(
-      rules.find(({ id }) => id === ruleId),
-      { reason: 'unknown_outcome', failureCount: 1 },
-    )
-  })
+async function assertUnknown(t: Test, { client }: Scene, aftermath: Aftermath): Promise<void> {
+  assertWreck(t, aftermath)
+  const { executionId, ruleId } = aftermath.runs.get('sms') as CrashedRun
+  const execution = aftermath.effects.executions.find(({ id }) => id === executionId)
+  t.equal(execution?.status, 'failed')
+  const results = execution?.results as { status: string; attempts?: unknown[] }[] | undefined
+  t.strictSame(
+    results?.map(({ status, attempts }) => [status, attempts?.length]),
+    [['unknown', 1]],
+  )
+  const rules = await client.rules.attention().all()
+  t.match(
+    rules.find(({ id }) => id === ruleId),
+    { reason: 'unknown_outcome', failureCount: 1 },
+  )
 }
-
-t.test('all calls came under their keys, and each run was counted once', (t) => assertNothingStrays(t, site))

@@ -6,9 +6,9 @@ import {
   findStrayCalls,
   namesOfCalls,
   readEffects,
-} from './fixtures/effects.js'
-import { until } from './fixtures/product.js'
-import { startProductWithTargets } from './fixtures/product-with-targets.js'
+} from '../fixtures/effects.js'
+import { until } from '../fixtures/product.js'
+import { startProductWithTargets } from '../fixtures/product-with-targets.js'
 
 /** Half as long again as a lease lasts. */
 const heldMs = 12_000

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Answer, askPatiently, startRunningProduct } from './fixtures/product.js'
-import { prepareWrites, type WriteRequest } from './fixtures/write-requests.js'
-import { openTcpProxy } from './storm/tcp-proxy.js'
+import { type Answer, askPatiently, startRunningProduct } from '../fixtures/product.js'
+import { prepareWrites, type WriteRequest } from '../fixtures/write-requests.js'
+import { openTcpProxy } from '../storm/tcp-proxy.js'
 
 /**
  * A statement ends within 10 s and a connection is had within 2 s. The deadline of 12 s is looked at twice a second, and one whose event was accepted

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { makeTaskRule, readOutcomes, settle } from './fixtures/outcomes.js'
-import { inParallel, startRunningProduct } from './fixtures/product.js'
-import { makeWebhookSender, type WebhookAnswer } from './fixtures/webhook-sender.js'
+import { makeTaskRule, readOutcomes, settle } from '../fixtures/outcomes.js'
+import { inParallel, startRunningProduct } from '../fixtures/product.js'
+import { makeWebhookSender, type WebhookAnswer } from '../fixtures/webhook-sender.js'
 
 const running = await startRunningProduct({ apis: 2 })
 t.teardown(() => running.stop())

@@ -1,7 +1,7 @@
 import type { Action, Condition, EventType } from '@automation/client'
 import t, { type Test } from 'tap'
-import { startRunningProduct, until } from './fixtures/product.js'
-import { type Supervisor, superviseWorkers } from './fixtures/supervisor.js'
+import { startRunningProduct, until } from '../fixtures/product.js'
+import { type Supervisor, superviseWorkers } from '../fixtures/supervisor.js'
 
 const running = await startRunningProduct({ workers: 0 })
 const { product, client } = running
@@ -103,7 +103,7 @@ async function endLeases(): Promise<void> {
 
 /** One at a time, so that deaths are counted exactly. */
 function supervise(place: string, onDeath?: () => Promise<void>): Supervisor {
-  const preload = new URL('./fixtures/kill-at-work.js', import.meta.url).href
+  const preload = new URL('../fixtures/kill-at-work.js', import.meta.url).href
   const NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${preload}`
   return superviseWorkers(product, 1, { POISON: poison, KILL_AT: place, NODE_OPTIONS }, onDeath)
 }

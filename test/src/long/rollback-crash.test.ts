@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { firstIdOf, newId } from '@automation/database'
 import { makeTemporaryDirectory } from '@automation/launcher'
 import t from 'tap'
-import { startProductWithTargets } from './fixtures/product-with-targets.js'
+import { startProductWithTargets } from '../fixtures/product-with-targets.js'
 
 const running = await startProductWithTargets({ workers: 0, isFine: async () => true })
 const { product, call, database, workspaceId } = running
@@ -40,7 +40,7 @@ async function createCrossed(): Promise<string> {
 
 /** A worker that ends like `kill -9` at the n-th write of a rollback: kill-in-rollback.ts. */
 function killAt(statement: number, report: string): Record<string, string> {
-  const preload = new URL('./fixtures/kill-in-rollback.js', import.meta.url).href
+  const preload = new URL('../fixtures/kill-in-rollback.js', import.meta.url).href
   return {
     KILL_AT: String(statement),
     KILL_REPORT: report,

@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { findCounterFaults, readEffects } from './fixtures/effects.js'
-import { inParallel, type Tenant, until } from './fixtures/product.js'
-import { startProductWithTargets } from './fixtures/product-with-targets.js'
+import { findCounterFaults, readEffects } from '../fixtures/effects.js'
+import { inParallel, type Tenant, until } from '../fixtures/product.js'
+import { startProductWithTargets } from '../fixtures/product-with-targets.js'
 
 /** More than may wait in line for one workspace: some are put off, and come back. */
 const stuck = 300

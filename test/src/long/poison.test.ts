@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Action, EventType } from '@automation/client'
 import { executionIdOf } from '@automation/database'
 import t, { type Test } from 'tap'
-import { inParallel, startRunningProduct, until } from './fixtures/product.js'
-import { superviseWorkers } from './fixtures/supervisor.js'
+import { inParallel, startRunningProduct, until } from '../fixtures/product.js'
+import { superviseWorkers } from '../fixtures/supervisor.js'
 
 const innocents = 20
 /** Of steady traffic (ms). */
@@ -16,7 +16,7 @@ t.teardown(() => running.stop())
 
 const poisoning = {
   POISON: 'poison',
-  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('./fixtures/kill-at-poison.js', import.meta.url).href}`,
+  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('../fixtures/kill-at-poison.js', import.meta.url).href}`,
 }
 const task: Action = { type: 'CREATE_TASK', config: { title: '{{name}}' } }
 

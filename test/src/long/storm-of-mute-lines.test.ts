@@ -1,9 +1,9 @@
 import t from 'tap'
-import { checkStorm } from './fixtures/storm-run.js'
+import { checkStorm } from '../fixtures/storm-run.js'
 
 /** Lost 44 of its 5,000 acknowledged events when transactions and acceptances shared connections. */
 const seed = '31'
-const [events, faults] = process.env.TEST_LONG ? [5_000, 20] : [1_200, 6]
+const [events, faults] = process.env.TEST_LARGE ? [5_000, 20] : [1_200, 6]
 
 t.test('lines that go mute in the middle of statements lose nothing that was acknowledged', async (t) => {
   const size = ['--events', `${events}`, '--faults', `${faults}`]

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { type Answer, inParallel, startRunningProduct, type Tenant, until } from './fixtures/product.js'
+import { type Answer, inParallel, startRunningProduct, type Tenant, until } from '../fixtures/product.js'
 
 const floodSize = 5_000
 /** Of one user, each with as many jobs as a workspace may have in front. */
