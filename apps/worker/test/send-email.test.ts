@@ -46,8 +46,8 @@ t.test('the built-in mail shows values of every type, as text and as escaped HTM
   for (const line of ['Name: <i>Ada</i>', 'Lead: {"score":7}', 'Tags: ["a&b"]', 'Hot: true', 'None: null'])
     t.match(read, line, 'as text')
   for (const part of [
-    '<td>&lt;i&gt;Ada&lt;/i&gt;</td>',
-    '<td>[&quot;a&amp;b&quot;]</td>',
+    '<td style="white-space:pre-wrap">&lt;i&gt;Ada&lt;/i&gt;</td>',
+    '<td style="white-space:pre-wrap">[&quot;a&amp;b&quot;]</td>',
     '&lt;b&gt;Hot&lt;/b&gt; leads',
   ])
     t.match(read, part, 'as HTML')

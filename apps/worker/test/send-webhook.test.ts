@@ -66,6 +66,32 @@ t.test("the rule's body is sent unchanged; GET and DELETE have no body by defaul
   )
 })
 
+t.test('a text is sent as it is if the rule declares it as something else than JSON', async (t) => {
+  const server = await serve(t)
+  const sender = openSender(t)
+  const form = 'name=Zo%C3%AB&score=7'
+  const cases: [type: string | undefined, body: unknown, sent: string][] = [
+    ['application/x-www-form-urlencoded', form, form],
+    ['text/plain; charset=utf-8', 'Zoë "won"', 'Zoë "won"'],
+    ['application/xml', '<a/>', '<a/>'],
+    ['text/plain', { a: 1 }, '{"a":1}'],
+    [undefined, 'x', '"x"'],
+    ['application/json', 'x', '"x"'],
+    ['application/vnd.api+json; charset=utf-8', 'x', '"x"'],
+  ]
+  for (const [type, body] of cases) {
+    const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type }
+    t.match(await sender.sendWebhook(webhook({ url: server.url, headers, body }), context), {
+      status: 'success',
+    })
+  }
+  matchLists(
+    t,
+    server.calls.map(({ headers, body }) => [headers['content-type'], body]),
+    cases.map(([type = 'application/json', , sent]) => [type, sent]),
+  )
+})
+
 t.test('a notification has the form of Slack-compatible webhooks', async (t) => {
   const server = await serve(t)
   const action = {

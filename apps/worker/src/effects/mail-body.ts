@@ -53,8 +53,9 @@ function writeBuiltIn(
   }
 }
 
+/** HTML would show the lines of a value as one. */
 function renderRow([name, value]: readonly [string, string]): string {
-  return `<tr><th align="left">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`
+  return `<tr><th align="left">${escapeHtml(name)}</th><td style="white-space:pre-wrap">${escapeHtml(value)}</td></tr>`
 }
 
 function formatValue(value: unknown): string {

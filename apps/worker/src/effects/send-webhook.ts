@@ -46,7 +46,7 @@ export function createSender(
 
   async function send(action: WebhookAction, context: CallContext, call: Call): Promise<Effect> {
     const { method, timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs } = call
-    const body = call.body === undefined ? null : Buffer.from(JSON.stringify(call.body))
+    const body = call.body === undefined ? null : Buffer.from(writeBody(call))
     if (body && body.length > maxBodyBytes) return refuse(new Refusal('The body is larger than 1 MiB'))
     const url = guard.readUrl(call.url)
     if (url instanceof Refusal) return refuse(url)
@@ -79,6 +79,13 @@ interface Call {
   headers: Record<string, string>
   body: unknown
   timeoutMs: number | undefined
+}
+
+/** A body is JSON, except for a text that the rule declares as something else, such as a form. */
+function writeBody({ body, headers }: Call): string {
+  const [, type] = Object.entries(headers).findLast(([name]) => name.toLowerCase() === 'content-type') ?? []
+  const isJson = type === undefined || /[/+]json\b/i.test(type)
+  return typeof body === 'string' && !isJson ? body : JSON.stringify(body)
 }
 
 /** The default body of a call. Subscribers are led to the console, where there is one. */
