@@ -106,7 +106,7 @@ t.test('warnings name forms that are often meant otherwise', async (t) => {
     },
     {
       field: 'actions[1].config.url',
-      message: '{{id}} has no filter urlencode: a value with / ? # or & makes the action fail',
+      message: '{{id}} has no filter urlencode: a value with / ? # & % or + may make the action fail',
     },
     {
       field: 'actions[1].config.body.deep[0]',

@@ -1,7 +1,7 @@
 import type { Fault } from './faults.js'
-import { listTexts } from './list-texts.js'
+import { listNames, listTexts } from './list-texts.js'
 import { findNumberAsTime } from './number-as-time.js'
-import type { Action, Condition, RuleDefinition } from './rule.js'
+import type { Action, Clause, Condition, RuleDefinition } from './rule.js'
 import { listPlaceholderUses, type PlaceholderUse } from './template.js'
 import { listUnencoded } from './url-template.js'
 
@@ -28,8 +28,23 @@ function searchCondition(condition: Condition, field: string): Fault[] {
       'all' in condition ? (['all', condition.all] as const) : (['any', condition.any] as const)
     return children.flatMap((child, index) => searchCondition(child, `${field}.${name}[${index}]`))
   }
-  const message = findNumberAsTime(condition)
+  const message = findNumberAsTime(condition) ?? findDelimiters(condition) ?? findEmptyText(condition)
   return message === undefined ? [] : [{ field: `${field}.value`, message }]
+}
+
+/** In many languages a pattern stands between slashes, with flags behind. A path such as `/users/` may be meant as it is. */
+function findDelimiters({ operator, value }: Clause): string | undefined {
+  if (!/^(?:not_)?matches$/.test(operator) || typeof value !== 'string') return undefined
+  const [, pattern = '', flags = ''] = /^\/(.+)\/([dgimsuvy]*)$/s.exec(value) ?? []
+  if (flags === '' && !/^\^|\$$/.test(pattern)) return undefined
+  return `the slashes are part of the pattern: is ${/[ims]/.test(flags) ? `(?${flags.replace(/[^ims]/g, '')})` : ''}${pattern} meant?`
+}
+
+function findEmptyText({ operator, value }: Clause): string | undefined {
+  if (!/^(?:not_)?contains(?:_any)?$/.test(operator)) return undefined
+  return [value].flat().includes('')
+    ? 'every text contains "": is is_empty or is_not_empty meant?'
+    : undefined
 }
 
 function searchAction({ when, config }: Action, field: string): Fault[] {
@@ -37,6 +52,8 @@ function searchAction({ when, config }: Action, field: string): Fault[] {
   return [
     ...(when ? searchCondition(when, `${field}.when`) : []),
     ...('url' in config ? describeUnencoded(config.url, `${place}.url`) : []),
+    ...('body' in config ? describeTextBody(config, `${place}.body`) : []),
+    ...describeNames(config, place),
     ...findDoubtfulPlaceholders(config, place),
   ]
 }
@@ -44,8 +61,32 @@ function searchAction({ when, config }: Action, field: string): Fault[] {
 function describeUnencoded(url: string, field: string): Fault[] {
   return [...new Set(listUnencoded(url))].map((name) => ({
     field,
-    message: `{{${name}}} has no filter urlencode: a value with / ? # or & makes the action fail`,
+    message: `{{${name}}} has no filter urlencode: a value with / ? # & % or + may make the action fail`,
   }))
+}
+
+/** JSON within a text is quoted once more, and a receiver of JSON finds a text. */
+function describeTextBody(
+  { body, headers = {} }: { body?: unknown; headers?: object },
+  field: string,
+): Fault[] {
+  const isJson = typeof body === 'string' && /^\s*(?:\{(?!\{).*\}|\[.*\])\s*$/s.test(body)
+  if (!isJson || Object.keys(headers).some((name) => /^content-type$/i.test(name))) return []
+  return [
+    {
+      field,
+      message: 'is a text, which is sent in quotes: write the object itself, without quotes around it',
+    },
+  ]
+}
+
+function describeNames(config: object, place: string): Fault[] {
+  return listNames(config, place)
+    .filter(({ text }) => text.includes('{{'))
+    .map(({ text, place: field }) => ({
+      field,
+      message: `${text} is the name of a field, and stays as it is: placeholders fill texts only`,
+    }))
 }
 
 function describePlaceholder({ path, fallbacks }: PlaceholderUse): string[] {

@@ -19,7 +19,7 @@ export function explainValue(
   if (unread !== undefined) return { note: unread }
   const distance = verdict ? undefined : operator.measure?.(actual, value, now)
   return {
-    ...noteOf(operator.describeReading?.(actual)),
+    ...noteOf(operator.describeReading?.(actual) ?? operator.describeDifference?.(actual, value)),
     ...(distance && Object.values(distance).every(Number.isFinite) && distance),
   }
 }

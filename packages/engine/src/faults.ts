@@ -2,7 +2,7 @@ import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
 import { type CompileString, findCompiler } from './config-template.js'
-import { findForeignSyntax } from './foreign-syntax.js'
+import { findForeignSyntax, hasInvisible } from './foreign-syntax.js'
 import { findOperator } from './operators/index.js'
 import { maxPathLength, parsePath } from './path.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
@@ -81,6 +81,8 @@ function searchClause(search: Search, clause: Record<string, unknown>, field: st
   const path = clause.field
   if (typeof path === 'string' && path !== '' && path.length <= maxPathLength && !parsePath(path))
     report(search, `${field}.field`, 'must be a field path such as lead.tags[0].name')
+  else if (typeof path === 'string' && hasInvisible(path))
+    report(search, `${field}.field`, 'has an invisible character: write it anew')
   const operator = typeof clause.operator === 'string' ? findOperator(clause.operator) : undefined
   if (!operator?.value || !Check(operator.value, clause.value)) return
   const fault = operator.findFault?.(clause.value)

@@ -1,3 +1,11 @@
+/** Editors of HTML emails put tags and entities into placeholders. */
+const htmlInName = /<\/?(?:a|b|br|code|div|em|font|i|mark|p|s|span|strong|u|wbr)\b[^>]*>|&(?:#\w+|[a-z]+);/i
+
+/** Finds characters that copying from a page or a chat brings along. The joiners of Persian and Indic words are not among them. */
+export function hasInvisible(path: string): boolean {
+  return /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/.test(path)
+}
+
 /**
  * Describes what looks like a placeholder of another template language, and would render as nothing here. Only a rule that is saved is
  * checked: a stored one stays as it is.
@@ -6,6 +14,11 @@
  */
 export function findForeignSyntax(name: string): string | undefined {
   const shown = `{{${name.slice(0, 60)}}}`
+  if (htmlInName.test(name))
+    return `has HTML within a placeholder ${shown}: an editor put it there, and no field has this name`
+  if (hasInvisible(name)) return `has an invisible character in a placeholder ${shown}: write it anew`
+  if (/^(?:[-~] |[~=])|(?: -|~)$|^@root\b/.test(name))
+    return `has a mark of another language in ${shown}: a placeholder is the path of a field, such as {{name}}`
   if (/^[#/^>&!]/.test(name))
     return `has a block ${shown}, and there are no blocks: use the filter default, or the field when of the action`
   const foreign = /^\$(?:json|node|input|items?|env|vars|now|today|workflow|execution)(?:\.(.+))?$/.exec(name)

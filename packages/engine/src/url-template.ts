@@ -10,6 +10,9 @@ type Place = 'host' | 'path' | 'query' | 'fragment'
 /** What would end a segment or a value, or what the reader of a URL drops. Tomcat and others read `..;` as `..`. */
 const moving = { path: /[/\\?#;\p{Cc}]/u, query: /[&#;\p{Cc}]/u }
 
+/** What a receiver decodes: it would read another value. In a query `+` is a space. */
+const decoded = { path: /%/, query: /[%+]/ }
+
 /** A segment that leads upwards. At the end of a URL its reader drops spaces. */
 const dots = /^[^?#]*[/\\](?:\.|%2e){1,2} *(?:[/\\?#]|$)/i
 
@@ -47,8 +50,12 @@ export function listUnencoded(text: string): string[] {
   const places = typeof split === 'string' || findOnly(split) ? [] : findPlaces(split)
   if (typeof split === 'string' || typeof places === 'string') return []
   return split.placeholders
-    .filter(({ calls }, n) => isPart(places[n]) && !calls.some(({ name }) => name === 'urlencode'))
+    .filter((placeholder, n) => isPart(places[n]) && !isEncoded(placeholder))
     .map(({ name }) => name)
+}
+
+function isEncoded({ calls }: Placeholder): boolean {
+  return calls.some(({ name }) => name === 'urlencode')
 }
 
 function isPart(place: Place | undefined): place is 'path' | 'query' {
@@ -65,9 +72,14 @@ function fillPart(placeholder: Placeholder, place: Place, data: unknown, renderi
     const value = evaluate(placeholder, data, { warnings: [], size: 0 })
     refuse(rendering, `needs a value for ${name}, which is ${describeNothing(value)}`)
   }
-  const found = isPart(place) ? moving[place].exec(text) : null
+  const found = isPart(place)
+    ? (moving[place].exec(text) ?? (isEncoded(placeholder) ? null : decoded[place].exec(text)))
+    : null
   if (found)
-    refuse(rendering, `has ${JSON.stringify(found[0])} in ${name}, which leads elsewhere: use urlencode`)
+    refuse(
+      rendering,
+      `has ${JSON.stringify(found[0])} in ${name}, which has a meaning in a URL: use urlencode`,
+    )
   return text
 }
 

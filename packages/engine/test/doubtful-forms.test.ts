@@ -26,6 +26,47 @@ t.test('a default without quotes is a field, and a single word is warned of', as
     t.strictSame(warn(`{{payload.nick | default:${argument}}}`), [], argument)
 })
 
+function warnOf(part: Partial<Parameters<typeof findRuleWarnings>[0]>) {
+  return findRuleWarnings({ trigger: 'WEBHOOK_RECEIVED', conditions: [], actions: [], ...part }).map(
+    ({ field, message }) => `${field} ${message}`,
+  )
+}
+
+t.test('a pattern between slashes, and a search for an empty text, are warned of', async (t) => {
+  const warnOfClause = (operator: string, value: unknown) =>
+    warnOf({ conditions: [{ not: { field: 'payload', operator, value } }] })
+  const slashes = 'conditions[0].not.value the slashes are part of the pattern: is'
+  t.strictSame(warnOfClause('matches', '/acme/i'), [`${slashes} (?i)acme meant?`])
+  t.strictSame(warnOfClause('not_matches', '/a\nb/gms'), [`${slashes} (?ms)a\nb meant?`])
+  t.strictSame(warnOfClause('matches', '/^acme$/'), [`${slashes} ^acme$ meant?`])
+  for (const value of ['/users/', '/', '//', 'a/i', '^/a/i', '/users/me'])
+    t.strictSame(warnOfClause('matches', value), [], value)
+  t.strictSame(warnOfClause('equals', '/a/i'), [])
+  for (const [operator, value] of [
+    ['contains', ''],
+    ['not_contains', ''],
+    ['contains_any', ['x', '']],
+  ] as const)
+    t.match(warnOfClause(operator, value), [/^conditions\[0\]\.not\.value every text contains ""/], operator)
+  for (const value of [' ', 0, false, null]) t.strictSame(warnOfClause('contains', value), [])
+  t.strictSame(warnOfClause('contains_all', ['']), [])
+})
+
+t.test('JSON as a text, and placeholders in names, are warned of', async (t) => {
+  const url = 'https://example.com/'
+  const warnOfHook = (config: object) =>
+    warnOf({ actions: [{ type: 'SEND_WEBHOOK', config: { url, ...config } } as never] })
+  for (const body of ['{"text":"{{payload}}"}', ' [1]\n'])
+    t.match(warnOfHook({ body }), [/^actions\[0\]\.config\.body is a text, which is sent in quotes/], body)
+  for (const body of ['{{payload}}', '{{payload}} {{payload}}', '[x] is new', { text: '{}' }, 'a=1'])
+    t.strictSame(warnOfHook({ body }), [])
+  t.strictSame(warnOfHook({ body: '{}', headers: { 'Content-Type': 'text/plain' } }), [])
+  t.match(warnOfHook({ body: [{ '{{payload}}': 1 }, { a: { 'x {{payload}}': 1 } }] }), [
+    /^actions\[0\]\.config\.body\[0\] \{\{payload\}\} is the name of a field, and stays as it is/,
+    /^actions\[0\]\.config\.body\[1\]\.a x \{\{payload\}\} is the name/,
+  ])
+})
+
 t.test('words of blocks are warned of', async (t) => {
   for (const word of ['else', 'else if payload', 'this', 'this.name', 'endif', 'elsif'])
     t.match(

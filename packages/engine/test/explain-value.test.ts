@@ -17,6 +17,24 @@ function explain(field: string, operator: string, value: unknown, data: object):
 
 const noteOf = (operator: string, value: unknown, it: unknown) => explain('it', operator, value, { it }).note
 
+t.test('a text that only looks like a wanted one says so', async (t) => {
+  for (const it of ['WON', 'won ', ' won', 'w\u200bon', '\ufeffwon', 'ｗｏｎ', 'won\u00a0'])
+    for (const [operator, value] of [
+      ['equals', 'won'],
+      ['not_equals', 'won'],
+      ['in', ['lost', 'won']],
+      ['not_in', [7, 'won', null]],
+    ] as const)
+      t.equal(
+        noteOf(operator, value, it),
+        'it differs from "won" only in upper and lower case, white space, or characters that look the same',
+        `${operator} ${encodeURI(it)}`,
+      )
+  t.match(noteOf('equals', 'Café', 'Cafe\u0301'), /^it differs from "Café" only/)
+  for (const it of ['won', 'lost', 'won!', '', 'x'.repeat(201), 7])
+    t.equal(noteOf('equals', 'won', it), undefined)
+})
+
 t.test('a value that an operator cannot read says so, with what is read', async (t) => {
   const cases: [operator: string, value: unknown, actual: unknown, note: RegExp][] = [
     [

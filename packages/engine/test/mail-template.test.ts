@@ -14,6 +14,18 @@ function render(texts: MailTexts, data: object = {}, variables: object = {}) {
   return compileMailTemplate(texts).render(data, variables, new Judging(0))
 }
 
+t.test('a placeholder with HTML, invisible characters or marks of other languages is refused', async (t) => {
+  const faultsIn = (html: string) => findMailTemplateFaults({ html }).map(({ message }) => message)
+  for (const name of ['<b>name</b>', 'na<wbr>me', 'name&nbsp;', '&nbsp;name', '<span>name</span>'])
+    t.match(faultsIn(`Hi {{${name}}}`), [/^has HTML within a placeholder/], name)
+  for (const name of ['\u200bname', 'name\u200b', 'na\u00adme', 'name\u202c', '\u2060name'])
+    t.match(faultsIn(`Hi {{${name}}}`), [/^has an invisible character in a placeholder/], encodeURI(name))
+  for (const name of ['- name -', 'name -', '~name~', '= name', '=name', '@root.name'])
+    t.match(faultsIn(`Hi {{${name}}}`), [/^has a mark of another language/], name)
+  for (const name of ['R&D', 'Size <cm>', 'a-b', '-name', '@type', 'نمی\u200cخواهم', 'a = b', '\u00a0name '])
+    t.strictSame(faultsIn(`Hi {{${name}}}`), [], name)
+})
+
 t.test('a part that a template lacks is null, and is not made from the other part', async (t) => {
   t.same(render({ text: 'Hi' }), { subject: null, text: 'Hi', html: null, warnings: [] })
   t.same(render({ html: '<p>Hi</p>', text: null }), {

@@ -9,6 +9,7 @@ t.test('limits of length are said as people do, and other messages stay', async 
     ['must NOT have more than 1 properties', 'must have at most 1 property'],
     ['must NOT have more than 5 properties', 'must have at most 5 properties'],
     ['must be string', 'must be string'],
+    ['must match pattern "^a$"', 'must match pattern "^a$"'],
   ] as const)
     t.equal(plainBounds(message), said)
 })

@@ -53,6 +53,21 @@ t.test(
   },
 )
 
+t.test(
+  'a value that does not fit a header or the data of an event fails with a plain sentence',
+  async (t) => {
+    for (const v of ['日本', 'a\nb', 'token\r\n', 'a\0']) {
+      const { fault } = planOne('SEND_WEBHOOK', { url, headers: { 'x-id': 'a {{v}}' } }, { v })
+      t.equal(
+        fault,
+        'config.headers.x-id must have only characters of ISO 8859-1 and no line break: a header carries no others',
+      )
+    }
+    const { fault } = planOne('EMIT_EVENT', { eventType: 'DEAL_CREATED', data: '{{v}}' }, { v: '{"a":1}' })
+    t.equal(fault, 'config.data must be an object, or one placeholder that leads to an object')
+  },
+)
+
 t.test('null and missing values are no text in a text field', async (t) => {
   t.equal(
     planOne('CREATE_TASK', { title: '{{v}}' }, { v: null }).fault,

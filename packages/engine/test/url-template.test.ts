@@ -38,7 +38,7 @@ t.test('a value that is . or .. makes the action fail, however it is encoded', a
     '/leads/{{id}}/notes',
     '/leads/{{id}}?all=1#x',
   ])
-    for (const id of ['.', '..', ...(url.includes('urlencode') ? [] : ['%2e', '%2E%2e', '.%2e', '.. '])])
+    for (const id of ['.', '..', ...(url.includes('urlencode') ? [] : ['.. '])])
       t.equal(fill(base + url, { id }), sentence, `${url} ${id}`)
   for (const id of ['...', '.a', 'a..', '..a']) t.equal(fill(`${base}/{{id}}`, { id }), `${base}/${id}`)
   t.equal(fill(`${base}/{{a}}{{b}}`, { a: '.', b: '.' }), sentence, 'two values make one segment')
@@ -52,6 +52,10 @@ t.test('a value that is more than its part of the URL makes the action fail', as
     ['/leads/{{id}}', '..\\admin', '"\\\\"'],
     ['/leads/{{id}}', '7#x', '"#"'],
     ['/leads/{{id}}', '..;', '";"'],
+    ['/leads/{{id}}', '%2E%2e', '"%"'],
+    ['/leads/{{id}}', 'a%2Fb', '"%"'],
+    ['/leads?email={{id}}', 'ada+news@example.com', '"+"'],
+    ['/leads?name={{id}}', '50% off', '"%"'],
     ['/leads/{{id}}/x', '.\t.', '"\\t"'],
     ['/leads?id={{id}}', '7&admin=1', '"&"'],
     ['/leads?id={{id}}', '7#', '"#"'],
@@ -60,7 +64,7 @@ t.test('a value that is more than its part of the URL makes the action fail', as
   for (const [url, id, sign] of cases)
     t.equal(
       fill(base + url, { id }),
-      `config.url has ${sign} in {{id}}, which leads elsewhere: use urlencode`,
+      `config.url has ${sign} in {{id}}, which has a meaning in a URL: use urlencode`,
     )
   t.equal(fill(`${base}/leads?id={{id}}`, { id: 'a/b?c=d' }), `${base}/leads?id=a/b?c=d`)
   t.equal(fill(`${base}/leads#{{id}}`, { id: 'a/b?c#&' }), `${base}/leads#a/b?c#&`, 'this is not sent')
@@ -173,11 +177,11 @@ t.test('a value without urlencode is a warning in path and query', async (t) => 
   t.strictSame(warn(`${base}/leads/{{id}}/{{id}}?status={{status | upper}}`), [
     {
       field: 'actions[0].config.url',
-      message: '{{id}} has no filter urlencode: a value with / ? # or & makes the action fail',
+      message: '{{id}} has no filter urlencode: a value with / ? # & % or + may make the action fail',
     },
     {
       field: 'actions[0].config.url',
-      message: '{{status}} has no filter urlencode: a value with / ? # or & makes the action fail',
+      message: '{{status}} has no filter urlencode: a value with / ? # & % or + may make the action fail',
     },
   ])
   for (const url of ['{{url}}', 'https://{{name}}.crm.example/', `${base}/{{id | urlencode}}#{{name}}`])

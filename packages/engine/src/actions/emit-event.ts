@@ -2,6 +2,8 @@ import { Type } from 'typebox'
 import { EventType } from '../event-types.js'
 import type { ActionDefinition } from './action-definition.js'
 
+export const lonePlaceholder = '^\\{\\{[^{}]*\\}\\}$'
+
 export const emitEvent = {
   type: 'EMIT_EVENT',
   doneBy: 'commit',
@@ -16,7 +18,7 @@ export const emitEvent = {
         Type.Unsafe<Record<string, unknown> | string>({
           type: ['object', 'string'],
           additionalProperties: true,
-          pattern: '^\\{\\{[^{}]*\\}\\}$',
+          pattern: lonePlaceholder,
           description: 'Data of the emitted event. Default: the data of the triggering event.',
         }),
       ),

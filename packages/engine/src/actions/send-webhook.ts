@@ -4,7 +4,7 @@ import { compileUrl } from '../url-template.js'
 import type { ActionDefinition } from './action-definition.js'
 
 // Latin-1 without control characters and line breaks: an HTTP header can carry no more.
-const headerValue = '^[\\t\\x20-\\x7e\\x80-\\xff]*$'
+export const headerValue = '^[\\t\\x20-\\x7e\\x80-\\xff]*$'
 
 // A rule cannot set headers that frame or route the request, or that let the receiver detect a repeat or a forgery.
 const reservedNames = [

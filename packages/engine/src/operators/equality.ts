@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { equalTo, isExact, memberOf, Scalar, toNumber } from '../comparison.js'
+import { showText } from '../show-text.js'
 import { define, type Kind, negate } from './operator.js'
 
 const scalars = {
@@ -20,6 +21,7 @@ export const equals = define({
   value: Scalar,
   compile: equalTo,
   findWanted: (value) => [value],
+  describeDifference: (actual, value) => describeLookalike(actual, [value]),
   measure(actual, value) {
     const [number, wanted] = [toNumber(actual), toNumber(value)]
     return { distance: isExact(number) && isExact(wanted) ? Math.abs(number - wanted) : Number.NaN }
@@ -40,9 +42,36 @@ export const isIn = define({
   value: Type.Array(Scalar, { minItems: 1, maxItems: 1000, title: 'List' }),
   compile: memberOf,
   findWanted: (values) => values,
+  describeDifference: describeLookalike,
 })
 
 export const notIn = negate(isIn, { name: 'not_in', description: 'The opposite of in.' })
+
+const maxLookalike = 200
+
+/** Says that a text differs from a wanted one in what a reader hardly sees. */
+function describeLookalike(actual: unknown, wanted: readonly Scalar[]): string | undefined {
+  if (typeof actual !== 'string' || actual.length > maxLookalike || wanted.includes(actual)) return undefined
+  const seen = readAsSeen(actual)
+  const found = wanted.find((value) => isShort(value) && readAsSeen(value) === seen)
+  return found === undefined
+    ? undefined
+    : `it differs from ${showText(found)} only in upper and lower case, white space, or characters that look the same`
+}
+
+function isShort(value: Scalar): value is string {
+  return typeof value === 'string' && value.length <= maxLookalike
+}
+
+/** One form for letters with accents, full-width letters, and kinds of white space; without invisible characters. */
+function readAsSeen(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toLowerCase()
+}
 
 export const isTrue = define({
   name: 'is_true',

@@ -43,6 +43,8 @@ export interface Operator {
   findUnread?(actual: unknown, value: unknown): string | undefined
   /** Says how it read data that does not show it. */
   describeReading?(actual: unknown): string | undefined
+  /** Says how data differs from a value that looks like it. */
+  describeDifference?(actual: unknown, value: unknown): string | undefined
   measure?(actual: unknown, value: unknown, now: number): Distance
   /** Called once per rule, with a value that has no fault. The test is false on a missing or mismatched value. */
   compile(value: unknown): Test
@@ -62,6 +64,7 @@ interface Definition<Value extends TSchema> {
   patternSteps?(value: Static<Value>): number
   findUnread?(actual: unknown, value: Static<Value>): string | undefined
   describeReading?(actual: unknown): string | undefined
+  describeDifference?(actual: unknown, value: Static<Value>): string | undefined
   measure?(actual: unknown, value: Static<Value>, now: number): Distance
   compile(value: Static<Value>): Test
   findWanted?(value: Static<Value>): readonly unknown[]
