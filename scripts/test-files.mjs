@@ -11,7 +11,7 @@ const aloneFiles = [
   longFiles,
   /^test\//,
   /^packages\/(launcher|telemetry|rules)\//,
-  /\/(tracing|event-loop|slots|browser|slow-readers|retention|remove-history)\.test\.js$/,
+  /\/(tracing|slots|browser|slow-readers|retention|remove-history)\.test\.js$/,
 ]
 /**
  * The order of `npm test`, so that the first failure comes soon: what is pure, what runs in this process, then the rest: browsers, and whole

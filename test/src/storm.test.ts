@@ -2,11 +2,13 @@ import t from 'tap'
 import { checkStorm } from './fixtures/storm-run.js'
 
 // Each commit has its own storm (scripts/tap.mjs). `npm run storm -- --seed` repeats it.
-const seed = process.env.TEST_SEED ?? '20261121'
-const size = process.env.TEST_LONG
-  ? ['--events', '20000', '--faults', '150']
-  : ['--events', '6000', '--faults', '60', '--hostile', '20']
+const { TEST_SEED: seed = '20261121', TEST_LONG, TEST_LARGE } = process.env
 const kinds = 11
+/** The smallest one has each kind of fault once. */
+const small = ['--events', '1200', '--faults', `${kinds}`, '--hostile', '20']
+const long = ['--events', '6000', '--faults', '60', '--hostile', '20']
+const large = ['--events', '20000', '--faults', '150']
+const size = TEST_LARGE ? large : TEST_LONG ? long : small
 
 t.test('a storm of faults loses nothing that was acknowledged, and nothing happens twice', async (t) => {
   const { counts, output } = await checkStorm(t, ['--seed', seed, ...size])

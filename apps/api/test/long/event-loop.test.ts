@@ -1,8 +1,8 @@
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
-import { askPatiently, rules, startApi } from './fixtures/api.js'
-import { measureHold } from './fixtures/hold.js'
+import { askPatiently, rules, startApi } from '../fixtures/api.js'
+import { measureHold } from '../fixtures/hold.js'
 
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 // A check ends before its response is due, also on a busy machine.

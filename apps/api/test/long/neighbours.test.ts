@@ -1,8 +1,8 @@
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
-import { type Answer, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
-import { startWorker } from './fixtures/worker.js'
+import { type Answer, ruleBody, rules, startApi, type Workspace } from '../fixtures/api.js'
+import { startWorker } from '../fixtures/worker.js'
 
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { JUDGING_TIMEOUT: '1000' })
