@@ -9,6 +9,7 @@ export type ApiMetrics = ReturnType<typeof createApiMetrics>
 const rejectionReasons = [
   'size',
   'content_type',
+  'content_encoding',
   'header',
   'signature',
   'timestamp',

@@ -1,6 +1,6 @@
 import { createSealer } from '@automation/access'
 import { newId } from '@automation/database'
-import { refuseBrokenRequest, slowReaders } from '@automation/server'
+import { earlyResponses, refuseBrokenRequest, slowReaders } from '@automation/server'
 import { logOptions } from '@automation/telemetry'
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import idempotency from './acceptance/idempotency.js'
@@ -94,6 +94,7 @@ export async function buildApp(config: Config) {
   await app.register(shutdown)
   await app.register(openapi)
   if (config.servesDocs) await app.register(docs)
+  await app.register(earlyResponses)
   await app.register(slowReaders, { noteClosed: () => app.metrics.slowReaders.inc() })
 
   await app.register(probeRoutes, config)

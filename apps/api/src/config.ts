@@ -43,7 +43,7 @@ export const Environment = Type.Object({
     default: 33_554_432,
     minimum: 1_048_576,
     description:
-      'bytes of request bodies above 64 KiB that are worked on at a time; a workspace has a quarter',
+      'bytes of request bodies that are unfinished, or above 64 KiB and worked on; a workspace has a quarter, and so have all strangers together',
   }),
   TRUST_PROXY: Type.Optional(
     Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is trusted' }),

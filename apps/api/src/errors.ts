@@ -122,6 +122,7 @@ export const refusals = {
   bodyTooLarge: (bytes: number, setting: string | undefined) =>
     new Refusal(413, `The body is larger than ${bytes} bytes${setting === undefined ? '' : ` (${setting})`}`),
   notJson: () => new Refusal(415, 'Content-Type must be application/json'),
+  bodyEncoded: () => new Refusal(415, 'Content-Encoding must be identity', { 'accept-encoding': 'identity' }),
   invalid: (faults: Fault[]) => new Refusal(422, faults),
   eventIdReused: () =>
     refusals.invalid([{ field: 'X-Idempotency-Key', message: 'Was used with another body' }]),
@@ -131,7 +132,7 @@ export const refusals = {
     new Refusal(429, 'Rate limit exceeded', { 'retry-after': String(retryAfterSeconds) }),
   tooManyBodies: (bytes: number, bytesOfOne: number) =>
     tooManyAtOnce(
-      `large request bodies at a time (BODIES_IN_FLIGHT: ${bytes} bytes, ${bytesOfOne} of one workspace)`,
+      `large or unfinished request bodies at a time (BODIES_IN_FLIGHT: ${bytes} bytes, ${bytesOfOne} of one workspace)`,
     ),
   /** Sizes of lists, counts of bulk calls, and surveys are queries that have turns of their own. */
   tooManyReads: (ofOne: number, cause: TooMuchAtOnce) =>

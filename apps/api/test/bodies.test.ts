@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { newId } from '@automation/database'
 import t from 'tap'
 import { rules, startApi } from './fixtures/api.js'
@@ -122,4 +124,59 @@ t.test('a body that is no object is refused with that reason by every operation'
         { status: 400, body: { error: 'Body must be a JSON object' } },
         `${method} ${path} with ${body}`,
       )
+})
+
+t.test('an encoded body is refused by every operation, and identity is none', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const codings = [
+    'gzip',
+    'x-gzip',
+    'deflate',
+    'br',
+    'zstd',
+    'compress',
+    'aws-chunked',
+    'GZIP',
+    'gzip, identity',
+    'identity;q=1',
+  ]
+  const encoded = {
+    status: 415,
+    headers: { 'accept-encoding': 'identity' },
+    body: { error: 'Content-Encoding must be identity' },
+  }
+  for (const { method, path } of operations)
+    t.match(
+      await call(method, path, { body: {}, headers: { 'content-encoding': 'gzip' } }),
+      encoded,
+      `${method} ${path}`,
+    )
+  for (const coding of codings)
+    for (const body of [gzipSync('{"data":{}}'), '{"data":{}}', 'x'])
+      t.match(await call('POST', trigger, { body, headers: { 'content-encoding': coding } }), encoded, coding)
+  for (const coding of ['identity', 'Identity', '']) {
+    const headers = { ...later, 'content-encoding': coding }
+    t.equal((await call('POST', trigger, { body: { data: {} }, headers })).status, 202, coding)
+  }
+})
+
+t.test('an encoded webhook is refused, and its workspace sees why', async (t) => {
+  const own = await api.makeWorkspace()
+  const { deliver } = await makeSender(api, own)
+  for (const [coding, body] of [
+    ['gzip', gzipSync('{}')],
+    ['br', brotliCompressSync('{}')],
+    ['deflate', deflateSync('{}')],
+    ['gzip', '{}'],
+  ] as const)
+    t.match(
+      await deliver({ body, headers: { 'content-encoding': coding } }),
+      { status: 415, body: { error: 'Content-Encoding must be identity' } },
+      coding,
+    )
+  t.equal((await deliver({ headers: { 'content-encoding': 'identity' } })).status, 202)
+  const rows = () => own.database.webhookRejection.findMany()
+  while ((await rows()).length < 4) await setTimeout(10)
+  for (const { reason, verified } of await rows())
+    t.match({ reason, verified }, { reason: 'content_encoding', verified: false })
 })

@@ -63,20 +63,22 @@ t.test(
       await deliver({ headers: { 'x-timestamp': undefined } }),
       await deliver({ timestamp: nowText(-3_600) }),
       await deliver({ headers: { 'content-type': 'text/plain' } }),
+      await deliver({ headers: { 'content-encoding': 'gzip' } }),
       await deliver({ body: '{' }),
       await deliver(),
     ].map(({ status }) => status)
-    t.strictSame(statuses, [202, 200, 422, 401, 400, 401, 415, 400, 429])
+    t.strictSame(statuses, [202, 200, 422, 401, 400, 401, 415, 415, 400, 429])
 
     const value = await scrape(api)
     const outcome = (name: string) => value(`automation_webhook_deliveries_total{outcome="${name}"}`)
-    t.strictSame([outcome('accepted'), outcome('duplicate'), outcome('rejected')], [1, 1, 7])
+    t.strictSame([outcome('accepted'), outcome('duplicate'), outcome('rejected')], [1, 1, 8])
     for (const reason of [
       'reused_id',
       'signature',
       'header',
       'timestamp',
       'content_type',
+      'content_encoding',
       'body',
       'rate_limit',
     ])

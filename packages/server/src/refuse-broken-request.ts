@@ -1,8 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-
-/** How long (ms) the rest of a refused request is read and thrown away. */
-const lingerMs = 1_000
+import { endGently } from './end-gently.js'
 
 const refusals: Record<string, [status: number, reason: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request was not complete in time'],
@@ -10,12 +8,7 @@ const refusals: Record<string, [status: number, reason: string]> = {
 }
 const invalid: (typeof refusals)[string] = [400, 'The request is not valid HTTP']
 
-/**
- * Responds to what Node's parser refuses, which reaches no route (Fastify's `clientErrorHandler`).
- *
- * The caller may still be sending. Where a socket is closed with bytes that nobody has read, the system resets the connection, and the
- * caller may lose the response; so the rest is read for a moment.
- */
+/** Responds to what Node's parser refuses, which reaches no route (Fastify's `clientErrorHandler`). */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   // The caller is gone; or the refusal is sent already, and the parser complains again about the rest.
   if (error.code === 'ECONNRESET' || !socket.writable) return
@@ -29,8 +22,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${body.length}`,
   ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  setTimeout(() => socket.destroy(), lingerMs).unref()
+  endGently(socket, `${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
 /**

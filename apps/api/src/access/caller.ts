@@ -3,11 +3,9 @@ import type { Role } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.js'
-import { refusals } from '../errors.js'
 import { noteUnstorable } from '../plugins/bodies.js'
-import { limitationOf } from '../rate-limit/rate-limit.js'
+import { findCallerRefusal } from './find-caller-refusal.js'
 import { type Caller, Identification, openWorkspace, type RequestWorkspace } from './identify.js'
-import { permits, scopeOf } from './permissions.js'
 import { noToken } from './token-faults.js'
 import { createVerifier } from './tokens.js'
 
@@ -37,6 +35,8 @@ declare module 'fastify' {
  * refusals follow after the body, in the interface's order:
  *
  *   size 413 → JSON 400 → token 401, or 429 where the bucket is empty → workspace header 400 → membership, role 403 → body
+ *
+ * While the body is still on its way, those of the caller come before it (plugins/bodies.ts): strangers must not fill the memory.
  */
 export default fp<{ tokens: Config['tokens'] }>(
   async (app, { tokens }) => {
@@ -58,23 +58,13 @@ export default fp<{ tokens: Config['tokens'] }>(
     })
 
     app.addHook('preValidation', async (request) => {
-      const { role, scope, isAboutCaller } = request.routeOptions.config ?? {}
-      if (role === undefined && !isAboutCaller) return
-      const limitation = limitationOf(request)
-      if (limitation) throw limitation
-      if (request.caller === undefined) throw refusals.authenticationRequired(request.tokenFault)
-      if (role === undefined) return
-      const { actor, workspaceId, permissions } = request.caller
-      if (workspaceId === undefined) throw refusals.workspaceRequired()
-      if (permissions === 'away')
-        throw refusals.unavailable(new Error('The role of the caller could not be read'))
-      const needed = typeof role === 'function' ? role(request) : role
-      if (permissions === undefined) throw refusals.accessDenied('The caller is no member of this workspace')
-      if (!permits(permissions, needed, scope))
-        throw refusals.accessDenied(`The role ${needed} is needed`, scope ?? scopeOf(needed))
+      const refusal = findCallerRefusal(request, true)
+      if (refusal) throw refusal
+      const { caller } = request
+      if (caller?.workspaceId === undefined || request.routeOptions.config?.role === undefined) return
       noteUnstorable(request)
       const createdBy = request.bucketOwner?.tenant?.createdBy ?? null
-      const workspace = { id: workspaceId, actor, createdBy }
+      const workspace = { id: caller.workspaceId, actor: caller.actor, createdBy }
       request.workspace = openWorkspace(app.database, workspace, () => request.findReadPatience())
     })
 

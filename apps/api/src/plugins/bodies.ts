@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
 import { type Fault, listLongFaults, mayHaveLongNumber, readJson } from '@automation/engine'
 import {
   findUnstorable as findUnstorableTexts,
@@ -8,8 +9,12 @@ import {
 } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { findCallerRefusal } from '../access/find-caller-refusal.js'
 import { refusals } from '../errors.js'
+import { type BodyOwner, strangerAt } from './body-budget.js'
 import { takesText } from './long-numbers.js'
+import { findPathRefusal } from './not-found.js'
+import { readBody } from './read-body.js'
 import { bodyFaults, queryFault } from './validation.js'
 
 declare module 'fastify' {
@@ -39,24 +44,31 @@ export default fp(
     })
     app.removeAllContentTypeParsers()
     const parseJson = app.getDefaultJsonParser('error', 'error')
-    app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-      let text: string
-      try {
-        app.noteBody(request, body.length)
-        text = decodeBody(body as Buffer)
-      } catch (error) {
-        return done(error as Error)
-      }
-      if (text.length === 0) return done(null, undefined)
-      // It is read again where its caller and its size are known.
-      if (mayHaveLongNumber(text)) request.bodyText = text
-      parseJson(request, text, (error, value) =>
-        error ? done(refusals.bodyNotJson(text)) : done(null, value),
-      )
-    })
+    app.addContentTypeParser(
+      'application/json',
+      async (request: FastifyRequest, payload: IncomingMessage) => {
+        const text = decodeBody(await readBody(request, payload, () => admit(request)))
+        if (text.length === 0) return undefined
+        // It is read again where its caller and its size are known.
+        if (mayHaveLongNumber(text)) request.bodyText = text
+        return new Promise((resolve, reject) => {
+          parseJson(request, text, (error, value) =>
+            error ? reject(refusals.bodyNotJson(text)) : resolve(value),
+          )
+        })
+      },
+    )
   },
   { name: 'bodies', dependencies: ['body-budget'] },
 )
+
+/** @returns who pays for the body @throws what refuses the request whatever its body says: it is not read then */
+function admit(request: FastifyRequest): BodyOwner {
+  const refusal = request.is404 ? findPathRefusal(request) : findCallerRefusal(request, false)
+  if (refusal) throw refusal
+  const workspaceId = request.bucketOwner?.tenant?.workspaceId
+  return workspaceId === undefined ? strangerAt(request.ip) : { key: workspaceId }
+}
 
 /** A decoder that replaces what is not UTF-8 would change data, and make different bodies the same. @throws a 400 refusal */
 export function decodeBody(body: Buffer): string {

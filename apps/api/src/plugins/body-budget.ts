@@ -1,67 +1,150 @@
-import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { refusals } from '../errors.js'
+import { type Refusal, refusals } from '../errors.js'
+import { addressOf } from '../rate-limit/find-buckets.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Notes the length of a body that has arrived. @throws a 429 refusal where large bodies take all the memory that they may */
-    noteBody(request: FastifyRequest, length: number): void
+    bodyBudget: BodyBudget
   }
   interface FastifyRequest {
     /** The length of its body. */
     bodyLength: number
-    /** Who pays for it; undefined for a small one, and from the response on. */
-    bodyOwner: string | undefined
+    /** What its body takes of the budget; undefined for a small one that arrived with the headers, and from the response on. */
+    bodyHold: BodyHold | undefined
   }
 }
 
-/** A body up to this length costs nothing. Parsed, a body takes several times its length. */
-const smallLength = 65_536
+/** A body up to this length costs nothing once it has arrived. Parsed, a body takes several times its length. */
+export const smallLength = 65_536
 /** How many owners must work together to take all of it. */
 const owners = 4
+/** So many unfinished bodies of callers who are not known may come from one address. */
+const unfinishedOfAddress = 4
+
+/** Who pays for a body. Those whose caller is not known share one part, whatever workspace they name, and have an address. */
+export interface BodyOwner {
+  key: string
+  address?: string
+}
+
+export function strangerAt(ip: string): BodyOwner {
+  return { key: 'strangers', address: addressOf(ip) }
+}
 
 /**
- * Limits the bodies that are parsed and not yet responded to: some hundred of a megabyte would end a small process. A workspace has
- * a quarter of it, and so has an address whose caller is not known.
+ * Limits the bodies that are on their way, or parsed and not yet responded to: some hundred of a megabyte would end a small process. Each
+ * owner has a quarter of it.
+ *
+ *   announced (Content-Length) or arriving (chunks) ──▶ arrived: a small one is free ──▶ responded to: free
  */
+export class BodyBudget {
+  readonly #limit: number
+  readonly #share: number
+  readonly #refuse: (bytes: number, bytesOfOne: number) => Refusal
+  readonly #taken = new Map<string, number>()
+  readonly #unfinished = new Map<string, number>()
+  #total = 0
+
+  constructor(limit: number, refuse: (bytes: number, bytesOfOne: number) => Refusal) {
+    this.#limit = limit
+    this.#share = Math.floor(limit / owners)
+    this.#refuse = refuse
+  }
+
+  /** @throws a 429 refusal where the address has too many unfinished bodies */
+  open(owner: BodyOwner): BodyHold {
+    const { address } = owner
+    if (address !== undefined) {
+      const unfinished = this.#unfinished.get(address) ?? 0
+      if (unfinished >= unfinishedOfAddress) throw this.#refusal()
+      this.#unfinished.set(address, unfinished + 1)
+    }
+    return new BodyHold(this, owner)
+  }
+
+  /** @param own what the body has already: by itself, it may be larger than a share @throws a 429 refusal */
+  take({ key }: BodyOwner, bytes: number, own: number): void {
+    const ofOwner = this.#taken.get(key) ?? 0
+    const isShareFull = ofOwner > own && ofOwner + bytes > this.#share
+    if (isShareFull || (this.#total > own && this.#total + bytes > this.#limit)) throw this.#refusal()
+    this.#taken.set(key, ofOwner + bytes)
+    this.#total += bytes
+  }
+
+  give({ key }: BodyOwner, bytes: number): void {
+    subtract(this.#taken, key, bytes)
+    this.#total -= bytes
+  }
+
+  finish({ address }: BodyOwner): void {
+    if (address !== undefined) subtract(this.#unfinished, address, 1)
+  }
+
+  #refusal(): Refusal {
+    return this.#refuse(this.#limit, this.#share)
+  }
+}
+
+/** What one body takes of the budget. */
+export class BodyHold {
+  readonly #budget: BodyBudget
+  readonly #owner: BodyOwner
+  #bytes = 0
+  #isFinished = false
+
+  constructor(budget: BodyBudget, owner: BodyOwner) {
+    this.#budget = budget
+    this.#owner = owner
+  }
+
+  /** @throws a 429 refusal */
+  take(bytes: number): void {
+    // Responded to already, while it was still arriving.
+    if (this.#isFinished) return
+    this.#budget.take(this.#owner, bytes, this.#bytes)
+    this.#bytes += bytes
+  }
+
+  /** All of it has arrived. */
+  finish(): void {
+    if (!this.#isFinished) this.#budget.finish(this.#owner)
+    this.#isFinished = true
+    if (this.#bytes <= smallLength) this.#give()
+  }
+
+  release(): void {
+    this.finish()
+    this.#give()
+  }
+
+  #give(): void {
+    this.#budget.give(this.#owner, this.#bytes)
+    this.#bytes = 0
+  }
+}
+
 export default fp<{ bodiesInFlightBytes: number }>(
-  async (app, { bodiesInFlightBytes: limit }) => {
-    const share = Math.floor(limit / owners)
-    const taken = new Map<string, number>()
-    let total = 0
-    app.decorateRequest('bodyLength', 0)
-    app.decorateRequest('bodyOwner', undefined)
-    app.decorate('noteBody', (request: FastifyRequest, length: number) => {
-      request.bodyLength = length
-      if (length <= smallLength) return
-      const owner = ownerOf(request)
-      const ofOwner = taken.get(owner) ?? 0
-      const isFull = ofOwner > 0 && ofOwner + length > share
-      if (isFull || (total > 0 && total + length > limit)) {
-        app.metrics.bodiesRefused.inc()
-        throw refusals.tooManyBodies(limit, share)
-      }
-      request.bodyOwner = owner
-      taken.set(owner, ofOwner + length)
-      total += length
+  async (app, { bodiesInFlightBytes }) => {
+    const budget = new BodyBudget(bodiesInFlightBytes, (bytes, bytesOfOne) => {
+      app.metrics.bodiesRefused.inc()
+      return refusals.tooManyBodies(bytes, bytesOfOne)
     })
+    app.decorate('bodyBudget', budget)
+    app.decorateRequest('bodyLength', 0)
+    app.decorateRequest('bodyHold', undefined)
     // Fastify calls onResponse for no request whose caller has hung up before the response.
     app.addHook('onSend', (request, _reply, _payload, done) => {
-      const { bodyOwner, bodyLength } = request
+      request.bodyHold?.release()
       // A response that fails on its way is sent a second time.
-      request.bodyOwner = undefined
-      if (bodyOwner !== undefined) {
-        const left = (taken.get(bodyOwner) ?? 0) - bodyLength
-        if (left > 0) taken.set(bodyOwner, left)
-        else taken.delete(bodyOwner)
-        total -= bodyLength
-      }
+      request.bodyHold = undefined
       done()
     })
   },
   { name: 'body-budget', dependencies: ['metrics'] },
 )
 
-function ownerOf({ caller, params, ip }: FastifyRequest): string {
-  return caller?.workspaceId ?? (params as { workspaceId?: string }).workspaceId ?? ip
+function subtract(counts: Map<string, number>, key: string, count: number): void {
+  const left = (counts.get(key) ?? 0) - count
+  if (left > 0) counts.set(key, left)
+  else counts.delete(key)
 }

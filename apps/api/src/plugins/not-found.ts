@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { refusals } from '../errors.js'
+import { type Refusal, refusals } from '../errors.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
@@ -29,20 +29,24 @@ export default fp(
           url,
           method: missing,
           schema: { hide: true },
-          onRequest: async (request) => refuse(request, refusals.methodNotAllowed(allow)),
+          onRequest: async (request) => {
+            throw limitationOf(request) ?? refusals.methodNotAllowed(allow)
+          },
           handler: () => {},
         })
       }
     })
 
-    app.setNotFoundHandler((request) => refuse(request, refusals.notFound()))
+    app.setNotFoundHandler((request) => {
+      throw findPathRefusal(request)
+    })
   },
   { name: 'not-found', dependencies: ['rate-limit'] },
 )
 
 /** A request for an unknown path consumes a token like any other. */
-function refuse(request: FastifyRequest, refusal: Error): never {
-  throw limitationOf(request) ?? refusal
+export function findPathRefusal(request: FastifyRequest): Refusal {
+  return limitationOf(request) ?? refusals.notFound()
 }
 
 declare module 'fastify' {

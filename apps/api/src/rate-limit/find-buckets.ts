@@ -46,9 +46,7 @@ export function findBuckets(
   limits: Config['rateLimits'],
 ): [LabelledBucket, ...LabelledBucket[]] {
   if (bucketOwner === undefined) {
-    // Despite its type, `ip` is undefined once the caller has disconnected.
-    const key = `anonymous:${ip ? normalizeIP(ip, 64) : 'gone'}`
-    return [{ label: 'anonymous', key, ...limits.anonymous }]
+    return [{ label: 'anonymous', key: `anonymous:${addressOf(ip)}`, ...limits.anonymous }]
   }
   const { owner, rateClass, tenant } = bucketOwner
   const isWebhook = owner.startsWith('webhooks:')
@@ -69,4 +67,9 @@ export function findBuckets(
     buckets.push({ ...creator, key, perMinute: perMinute * webhooksPerCall, burst: burst * webhooksPerCall })
   }
   return buckets
+}
+
+/** The address of callers who are not known. Despite its type, `ip` is undefined once the caller has disconnected. */
+export function addressOf(ip: string): string {
+  return ip ? normalizeIP(ip, 64) : 'gone'
 }

@@ -22,6 +22,7 @@ export interface Delivery {
 export type RejectionReason =
   | 'size'
   | 'content_type'
+  | 'content_encoding'
   | 'header'
   | 'signature'
   | 'timestamp'
@@ -42,7 +43,8 @@ export class DeliveryRefusal extends Refusal {
 export function rejectionReason(error: { code?: string }): RejectionReason | undefined {
   if (error instanceof DeliveryRefusal) return error.reason
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return 'size'
-  return error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ? 'content_type' : undefined
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return 'content_type'
+  return error instanceof Refusal && error.statusCode === 415 ? 'content_encoding' : undefined
 }
 
 export function readDelivery({ params, headers, body }: FastifyRequest): Delivery {

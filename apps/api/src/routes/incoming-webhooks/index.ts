@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Sealer } from '@automation/access'
 import { newId } from '@automation/database'
 import { toleranceSeconds } from '@automation/webhooks'
@@ -6,6 +7,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ApiMetrics } from '../../api-metrics.js'
 import { isPassing, refusals } from '../../errors.js'
+import { strangerAt } from '../../plugins/body-budget.js'
+import { readBody } from '../../plugins/read-body.js'
 import type { BucketOwner } from '../../rate-limit/find-buckets.js'
 import { limitationOf } from '../../rate-limit/rate-limit.js'
 import { DataWarnings, Id, refusalResponses } from '../responses.js'
@@ -39,14 +42,18 @@ const Delivered = Type.Object(
 /**
  * Where other systems deliver their webhooks, signed and as often as they like:
  *
- *   size 413 → type 415 → headers 400 → secret and signature 401 → timestamp 401 → rate 429 → body 400, 422
+ *   type 415 → size 413 → encoding 415 → headers 400 → secret and signature 401 → timestamp 401 → rate 429 → body 400, 422
  *   → known? 200, or 422 where its body was another → receipt and events in one commit 202
+ *
+ * A body that is large, or still on its way, is read only after the check of the headers. It counts in the budget for the webhooks of the
+ * workspace, where it names one of their secrets, and otherwise for strangers: nobody takes the memory of the workspace's own callers,
+ * and no stranger that of senders.
  */
 export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   sealer: Sealer
   queuePrefix: string
 }> = async (app, { sealer, queuePrefix }) => {
-  const verify = createDeliveryVerifier(app, sealer)
+  const verifier = createDeliveryVerifier(app, sealer)
   const readPayload = createPayloadReader(app)
   const known = openKnownReceipts(app.redis, queuePrefix)
   const rejections = openRejectionLog(app.database, (events) => app.inbox.publish(events), sealer, app.log)
@@ -56,13 +63,13 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     await tallies.close()
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    try {
-      app.noteBody(request, body.length)
-      done(null, body)
-    } catch (error) {
-      done(error as Error)
-    }
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    return readBody(request, payload, async () => {
+      const delivery = readDelivery(request)
+      checkHeaders(delivery)
+      const isKnown = await verifier.namesSecret(delivery)
+      return isKnown ? { key: `webhooks:${delivery.workspaceId}` } : strangerAt(request.ip)
+    })
   })
 
   /** A refused request without a verified sender consumes a token of its IP's bucket. */
@@ -115,7 +122,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     handler: async (request, reply) => {
       const delivery = readDelivery(request)
       checkHeaders(delivery)
-      const secret = await verify(delivery)
+      const secret = await verifier.verify(delivery)
       if (secret === undefined) throw new DeliveryRefusal('signature', refusals.notSigned())
       if (isOutsideWindow(delivery, Date.now()))
         throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())

@@ -22,8 +22,15 @@ interface OpenedSecret extends StoredSecret {
 /** For how long (ms) a secret that another process has revoked may still sign. It saves a busy provider a query each. */
 const secretTtlMs = 50
 
-/** Answers the secret that signed a delivery; undefined where none did. @throws what Postgres throws when it is away */
-export type VerifyDelivery = (delivery: Delivery) => Promise<StoredSecret | undefined>
+export interface DeliveryVerifier {
+  /** Answers the secret that signed a delivery; undefined where none did. @throws what Postgres throws when it is away */
+  verify(delivery: Delivery): Promise<StoredSecret | undefined>
+  /**
+   * Whether a delivery names a secret of the workspace and provider that it names, before its body is there. It says only who pays for the
+   * body: a refusal would tell a stranger that the secret exists.
+   */
+  namesSecret(delivery: Delivery): Promise<boolean>
+}
 
 /**
  * An unknown workspace, provider or id, a revoked or retired secret, one that does not open and a wrong signature cost the same
@@ -31,7 +38,7 @@ export type VerifyDelivery = (delivery: Delivery) => Promise<StoredSecret | unde
  * compared, with a decoy where there is no secret that opens. Only what is rightly signed with a secret that was just looked up
  * is done after the first.
  */
-export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): VerifyDelivery {
+export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): DeliveryVerifier {
   const load = createReadBatcher((ids: string[]) => loadSecrets(app.database, ids))
   const recent = new LRUCache<string, OpenedSecret>({ max: 10_000, ttl: secretTtlMs })
   app.accessCaches.push(recent)
@@ -43,15 +50,24 @@ export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): Ve
   const decoy = { ...nobody, sealed: sealer.seal(randomBytes(32), sealingContext(nobody)) }
   const openedDecoy = openStored(decoy)
 
-  return async (delivery) => {
-    const { signatureId } = delivery
-    const known = recent.get(signatureId) ?? openedDecoy
-    if (isSignedWith(known, delivery)) return known
-    const secret = open(await load(isUuid(signatureId) ? signatureId : noId))
-    if (!isSignedWith(secret, delivery)) return undefined
-    recent.set(secret.id, secret)
-    noteUse(secret.id)
-    return secret
+  return {
+    async verify(delivery) {
+      const known = recent.get(delivery.signatureId) ?? openedDecoy
+      if (isSignedWith(known, delivery)) return known
+      const secret = open(await loadNamed(delivery))
+      if (!isSignedWith(secret, delivery)) return undefined
+      recent.set(secret.id, secret)
+      noteUse(secret.id)
+      return secret
+    },
+    async namesSecret(delivery) {
+      const secret = await loadNamed(delivery)
+      return secret !== undefined && isOfPlace(secret, delivery)
+    },
+  }
+
+  function loadNamed({ signatureId }: Delivery): Promise<StoredSecret | undefined> {
+    return load(isUuid(signatureId) ? signatureId : noId)
   }
 
   function open(secret: StoredSecret | undefined): OpenedSecret {
@@ -72,9 +88,13 @@ export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): Ve
 }
 
 /** Digests the whole body before it compares the workspace, so that the time says nothing about which of them differs. */
-function isSignedWith({ key, workspaceId, provider }: OpenedSecret, delivery: Delivery): boolean {
-  const isRight = verifySignature(key, delivery, delivery.signature)
-  return isRight && workspaceId === delivery.workspaceId && provider === delivery.provider
+function isSignedWith(secret: OpenedSecret, delivery: Delivery): boolean {
+  const isRight = verifySignature(secret.key, delivery, delivery.signature)
+  return isRight && isOfPlace(secret, delivery)
+}
+
+function isOfPlace({ workspaceId, provider }: StoredSecret, delivery: Delivery): boolean {
+  return workspaceId === delivery.workspaceId && provider === delivery.provider
 }
 
 const noId = '00000000-0000-0000-0000-000000000000'

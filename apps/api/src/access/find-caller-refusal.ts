@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import { type Refusal, refusals } from '../errors.js'
+import { limitationOf } from '../rate-limit/rate-limit.js'
+import { permits, scopeOf } from './permissions.js'
+
+/**
+ * Finds why the caller of a request is refused, in the interface's order; undefined where nothing refuses it. All but a role that depends
+ * on the body is in the headers, so that it can be asked before the body is read.
+ */
+export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean): Refusal | undefined {
+  const { role, scope, isAboutCaller } = request.routeOptions.config ?? {}
+  if (role === undefined && !isAboutCaller) return undefined
+  const limitation = limitationOf(request)
+  if (limitation) return limitation
+  if (request.caller === undefined) return refusals.authenticationRequired(request.tokenFault)
+  if (role === undefined) return undefined
+  const { workspaceId, permissions } = request.caller
+  if (workspaceId === undefined) return refusals.workspaceRequired()
+  if (permissions === 'away')
+    return refusals.unavailable(new Error('The role of the caller could not be read'))
+  if (permissions === undefined) return refusals.accessDenied('The caller is no member of this workspace')
+  if (typeof role === 'function' && !isBodyRead) return undefined
+  const needed = typeof role === 'function' ? role(request) : role
+  if (permits(permissions, needed, scope)) return undefined
+  return refusals.accessDenied(`The role ${needed} is needed`, scope ?? scopeOf(needed))
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { isUnfinished } from '@automation/server'
+import { errorCodes, type FastifyRequest } from 'fastify'
+import { refusals } from '../errors.js'
+import { type BodyOwner, smallLength } from './body-budget.js'
+
+/**
+ * Reads a body. Fastify's own reader keeps whatever arrives, and tells nobody before the end. This one counts a body in the budget from its
+ * headers on, by its Content-Length, or by its chunks as they come. A small one that came together with its headers costs nothing.
+ *
+ * @param admit refuses a request before its body is read, or says who pays for it; not asked about a body without costs
+ * @throws refusals: 413 beyond the limit of the route, 415 for an encoding, 429 where the budget is used up
+ */
+export async function readBody(
+  request: FastifyRequest,
+  payload: Readable,
+  admit: () => BodyOwner | Promise<BodyOwner>,
+): Promise<Buffer> {
+  const { headers, raw, routeOptions } = request
+  const limit = routeOptions.bodyLimit
+  const length = lengthOf(headers)
+  if (length > limit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
+  if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) throw refusals.bodyEncoded()
+  if (length > smallLength || (await isOnItsWay(raw))) {
+    request.bodyHold = request.server.bodyBudget.open(await admit())
+    if (length > 0) request.bodyHold.take(length)
+  }
+  const { bodyHold } = request
+  const body = await collect(payload, limit, (bytes) => {
+    if (length === 0) bodyHold?.take(bytes)
+  })
+  bodyHold?.finish()
+  request.bodyLength = body.length
+  return body
+}
+
+/** What came together with the headers is parsed in a moment. */
+async function isOnItsWay(raw: IncomingMessage): Promise<boolean> {
+  if (!isUnfinished(raw)) return false
+  await new Promise((resolve) => setImmediate(resolve))
+  return isUnfinished(raw)
+}
+
+/** @param take is told how many bytes have come; what it throws ends the reading */
+function collect(payload: Readable, limit: number, take: (bytes: number) => void): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    const onData = (chunk: Buffer) => {
+      length += chunk.length
+      chunks.push(chunk)
+      try {
+        if (length > limit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
+        take(chunk.length)
+      } catch (error) {
+        end(() => reject(error))
+      }
+    }
+    const onEnd = () => end(() => resolve(Buffer.concat(chunks, length)))
+    // The caller has hung up: that is no fault of ours.
+    const onError = (error: Error) => end(() => reject(Object.assign(error, { statusCode: 400 })))
+    const end = (settle: () => void) => {
+      payload.off('data', onData).off('end', onEnd).off('error', onError)
+      settle()
+    }
+    payload.on('data', onData).on('end', onEnd).on('error', onError)
+    if (payload.destroyed) onError(new Error('The caller has hung up'))
+  })
+}
+
+function lengthOf(headers: IncomingMessage['headers']): number {
+  return Number(headers['content-length'] ?? 0)
+}
