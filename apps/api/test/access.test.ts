@@ -20,6 +20,7 @@ import {
   startApi,
   type Workspace,
 } from './fixtures/api.js'
+import { checkForeignChange } from './fixtures/foreign-change.js'
 import {
   asymmetric,
   claims,
@@ -30,6 +31,7 @@ import {
   nowSeconds,
   oddClaims,
 } from './fixtures/forge.js'
+import { storeExecution } from './fixtures/history.js'
 
 const api = await startApi(t)
 const workspace = await api.makeWorkspace()
@@ -344,7 +346,9 @@ interface Ids {
   /** A rule with a draft. */
   drafted: string
   event: string
-  /** It failed. */
+  /** A rule whose version is watched by a guard. */
+  guarded: string
+  /** It failed, and beside it another one of the rule waits. */
   execution: string
   template: string
   eventType: string
@@ -413,12 +417,11 @@ const routes: Route[] = [
     status: 200,
     body: ruleBody({ name: 'The draft' }),
   },
-  // What a rule has not is found by its rule first, so that the role is checked before.
   { method: 'GET', path: ({ drafted }) => `${rules}/${drafted}/draft`, role: 'viewer', status: 200 },
   { method: 'DELETE', path: ({ drafted }) => `${rules}/${drafted}/draft`, role: 'editor', status: 204 },
   { method: 'POST', path: ({ drafted }) => `${rules}/${drafted}/draft/promote`, role: 'editor', status: 200 },
-  { method: 'GET', path: ({ drafted }) => `${rules}/${drafted}/guard`, role: 'viewer', status: 404 },
-  { method: 'DELETE', path: ({ drafted }) => `${rules}/${drafted}/guard`, role: 'editor', status: 404 },
+  { method: 'GET', path: ({ guarded }) => `${rules}/${guarded}/guard`, role: 'viewer', status: 200 },
+  { method: 'DELETE', path: ({ guarded }) => `${rules}/${guarded}/guard`, role: 'editor', status: 204 },
   { method: 'GET', path: () => `${rules}/overview`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => `${rules}/summaries`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => `${rules}/rollouts`, role: 'viewer', status: 200 },
@@ -551,12 +554,15 @@ const routes: Route[] = [
 ]
 
 /** What is there to be asked for. */
-async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<Ids> {
+async function makeIds(workspace: Workspace): Promise<Ids> {
+  const { id: workspaceId, call, database } = workspace
   // There are more questions than a workspace may have rules, templates and event types.
   await database.rule.deleteMany()
   await database.emailTemplate.deleteMany()
   await database.ownEventType.deleteMany()
+  await database.backtest.deleteMany()
   const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
+  await call('PUT', `${rules}/${rule.id}`, { body: { name: 'The second version' } })
   const event = { id: newId(), workspaceId, type: 'LEAD_CREATED', data: {}, doneAt: new Date() }
   await database.event.create({ data: event })
   const now = new Date()
@@ -565,6 +571,16 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   await database.execution.create({
     data: { id: execution, workspaceId, eventId: event.id, eventType: event.type, ruleId: rule.id, ...run },
   })
+  const waiting = { ...event, acceptedAt: now, ruleId: null, subscriptionId: null }
+  await storeExecution(workspace, waiting, rule.id, { status: 'waiting' })
+  const { body: guarded } = await call<Rule>('POST', rules, { body: ruleBody() })
+  const guard = {
+    version: 1,
+    previousVersion: 1,
+    maxRunsPerHour: 9,
+    endsAt: new Date(Date.now() + 3_600_000),
+  }
+  await database.ruleGuard.create({ data: { ruleId: guarded.id, workspaceId, ...guard } })
   const { body: drafted } = await call<Rule>('POST', rules, { body: ruleBody() })
   await call('PUT', `${rules}/${drafted.id}/draft`, { body: ruleBody({ name: 'The draft' }) })
   const { body: template } = await call<{ id: string }>('POST', templates, {
@@ -577,11 +593,12 @@ async function makeIds({ id: workspaceId, call, database }: Workspace): Promise<
   const backtest = newId()
   const subject = { draft: { ...ruleBody(), conditions: [] }, from: 0, to: 1 }
   await database.backtest.create({
-    data: { id: backtest, workspaceId, subject, pace: 'full', createdBy: 'cli:test', status: 'cancelled' },
+    data: { id: backtest, workspaceId, subject, pace: 'full', createdBy: 'cli:test' },
   })
   return {
     rule: rule.id,
     drafted: drafted.id,
+    guarded: guarded.id,
     event: event.id,
     execution,
     template: template.id,
@@ -596,6 +613,7 @@ const question = ({ body, headers = {} }: Route): Question => ({ body, headers }
 const anyIds: Ids = {
   rule: '{id}',
   drafted: '{id}',
+  guarded: '{id}',
   event: '{id}',
   execution: '{id}',
   template: '{id}',
@@ -667,6 +685,7 @@ t.test('ids of another workspace get the same response as unknown ids, without a
   const nobodys: Ids = {
     rule: newId(),
     drafted: newId(),
+    guarded: newId(),
     event: newId(),
     execution: newId(),
     template: newId(),
@@ -712,6 +731,30 @@ t.test('ids of another workspace get the same response as unknown ids, without a
     'a cursor of another workspace shows nothing',
   )
 })
+
+t.test('no route changes a row of another workspace that it would change in its own', async (t) => {
+  const [theirs, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  const reads = ({ method, role, body }: Route) =>
+    method === 'GET' || method === 'HEAD' || role === 'viewer' || isDry(body)
+  for (const route of routes.filter((one) => !reads(one))) {
+    const path = route.path(await makeIds(theirs))
+    const { body, headers = {} } = question(route)
+    // A bulk call that is about everything.
+    const asked = { headers, body: isBulk(body) ? { filter: {}, dryRun: false } : body }
+    const { foreign, own } = await checkForeignChange(t, titleOf(route), { theirs, other }, (as) =>
+      as.call(route.method, path, asked),
+    )
+    t.equal(own.status, route.status, titleOf(route))
+    t.equal(
+      foreign.status,
+      path === route.path(anyIds) ? route.status : 404,
+      `${titleOf(route)} by another one`,
+    )
+  }
+})
+
+const isBulk = (body: unknown) => Object.hasOwn((body ?? {}) as object, 'filter')
+const isDry = (body: unknown) => isBulk(body) && (body as { dryRun?: boolean }).dryRun !== false
 
 t.test('a user may have a different role in each workspace', async (t) => {
   const other = await api.makeWorkspace()

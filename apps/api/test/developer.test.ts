@@ -16,6 +16,7 @@ import {
   startApi,
   type Workspace,
 } from './fixtures/api.js'
+import { checkForeignChange } from './fixtures/foreign-change.js'
 
 interface Entry {
   id: string
@@ -121,7 +122,12 @@ async function listRoutes(workspace: Workspace): Promise<Route[]> {
     { method: 'GET', path: '/subscriptions', ...admin },
     { method: 'POST', path: '/subscriptions', ...admin, status: 201, body: subscribe },
     { method: 'GET', path: `/subscriptions/${subscription.body.id}`, ...admin },
-    { method: 'PATCH', path: `/subscriptions/${subscription.body.id}`, ...admin, body: {} },
+    {
+      method: 'PATCH',
+      path: `/subscriptions/${subscription.body.id}`,
+      ...admin,
+      body: { description: 'Other' },
+    },
     { method: 'POST', path: `/subscriptions/${subscription.body.id}/test`, ...admin, status: 202 },
     { method: 'GET', path: `/subscriptions/${subscription.body.id}/deliveries`, ...admin },
     { method: 'DELETE', path: `/subscriptions/${unsubscribed.body.id}`, ...admin, status: 204 },
@@ -177,6 +183,18 @@ t.test('ids of another workspace get the same response as unknown ids, without a
   t.strictSame(await readLog(workspace), before)
   for (const list of ['api-keys', 'signing-secrets', 'subscriptions', 'webhook-receipts', 'audit-log'])
     matchLists(t, (await other.call('GET', `${developer}/${list}`)).body, { data: [] }, list)
+})
+
+t.test('no route changes a row of another workspace that it would change in its own', async (t) => {
+  const [theirs, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  for (const { method, path, status, body } of await listRoutes(theirs)) {
+    // A new workspace changes no other one.
+    if (method === 'GET' || (method === 'POST' && path === '/workspaces')) continue
+    const { own } = await checkForeignChange(t, `${method} ${path}`, { theirs, other }, (as) =>
+      as.call(method, developer + path, { body }),
+    )
+    t.equal(own.status, status, `${method} ${path}`)
+  }
 })
 
 t.test('members are added, changed, listed and removed, with immediate effect', async (t) => {
