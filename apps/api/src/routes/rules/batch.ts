@@ -167,7 +167,9 @@ async function findRepeated(
   const found = await Promise.all(
     events.map(async (event, index): Promise<BatchResult | undefined> => {
       const errors = faultsOf(index)
-      return errors.length > 0 ? { status: 'refused', errors } : findReplayed(request, event)
+      if (errors.length > 0) return { status: 'refused', errors }
+      const replayed = await findReplayed(request, event)
+      return replayed && { ...replayed, ...warnOfTexts(request.longNumbers, `events[${index}].`) }
     }),
   )
   const results = found.filter((result) => result !== undefined)
