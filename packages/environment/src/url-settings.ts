@@ -4,19 +4,19 @@ type Options = { description: string; default?: string }
 
 /** A setting that is a URL of `http` or `https`. Like the others, a wrong one is refused without its value. */
 export function webUrl(options: Options) {
-  return urlSetting(/^https?:\/\/[^/?#]/, options, () => true, 'that begins with https:// or http://')
+  return urlSetting(/^https?:\/\/[^/?#]/, options, 'that begins with https:// or http://')
 }
 
 /** The same without a path: what is appended to it is one. */
 export function originUrl(options: Options) {
   const pattern = /^https?:\/\/[^/?#@]+\/?$/
-  return urlSetting(pattern, options, () => true, 'that begins with https:// or http://, without a path')
+  return urlSetting(pattern, options, 'that begins with https:// or http://, without a path')
 }
 
 /** The same that a path is appended to. */
 export function baseUrl(options: Options) {
   const pattern = /^https?:\/\/[^/?#][^?#]*$/
-  return urlSetting(pattern, options, () => true, 'that begins with https:// or http://, without ? and #')
+  return urlSetting(pattern, options, 'that begins with https:// or http://, without ? and #')
 }
 
 /**
@@ -29,8 +29,8 @@ export function serverUrl(pattern: RegExp, options: Options, isRight: (url: URL)
   return urlSetting(
     pattern,
     options,
-    (url) => isOfOneServer(url) && isRight(url),
     'of one server; in a user or a password write %23 for #, %2F for /, %3F for ?, %40 for @ and %25 for %',
+    (url) => isOfOneServer(url) && isRight(url),
   )
 }
 
@@ -49,7 +49,12 @@ function canDecode(text: string): boolean {
   }
 }
 
-function urlSetting(pattern: RegExp, options: Options, isRight: (url: URL) => boolean, expected: string) {
+function urlSetting(
+  pattern: RegExp,
+  options: Options,
+  expected: string,
+  isRight: (url: URL) => boolean = () => true,
+) {
   return Type.Refine(
     Type.String(options),
     (text) => {

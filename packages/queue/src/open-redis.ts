@@ -77,8 +77,9 @@ function connectorToPrimary(faults: RedisFaults): NonNullable<RedisOptions['Conn
     }
 
     override check(info: { role?: string }): boolean {
-      if (isReplica(info.role)) faults.note('it is a replica, which takes no writes')
-      return !faults.isNoted
+      if (!isReplica(info.role)) return !faults.isNoted
+      faults.note('it is a replica, which takes no writes')
+      return false
     }
   }
 }

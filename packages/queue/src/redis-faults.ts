@@ -9,29 +9,33 @@ export class RedisFaults {
   /** Of the present attempt to connect. */
   #noted: string | undefined
   #last: string | undefined
+  #isReady = false
 
   watch(redis: Redis): void {
     const hint = redis.options.tls ? 'does the port speak TLS?' : 'does the port expect TLS (rediss://)?'
-    let isReady = false
     redis.on('connecting', () => {
       this.#noted = undefined
-      isReady = false
+      this.#isReady = false
     })
     // Each call that fails meanwhile reports it; without a listener the process would end.
-    redis.on('error', (error) => this.note(describe(error)))
+    redis.on('error', (error) => {
+      this.#noted ??= describe(error)
+    })
     redis.on('close', () => {
       const fault = this.#noted ?? 'it closed the connection'
       const isMute = this.#noted === undefined || (redis.options.tls && /ETIMEDOUT/.test(fault))
-      this.#last = isMute && !isReady ? `${fault}; ${hint}` : fault
+      this.#last = isMute && !this.#isReady ? `${fault}; ${hint}` : fault
     })
     redis.on('ready', () => {
+      this.#noted = undefined
       this.#last = undefined
-      isReady = true
+      this.#isReady = true
     })
   }
 
+  /** Of a server that responds as it should. BullMQ's copy of the connection notes here, too, while this one may be ready. */
   note(fault: string): void {
-    this.#noted ??= fault
+    if (!this.#isReady) this.#noted ??= fault
   }
 
   /** Whether the present attempt has met one. */
