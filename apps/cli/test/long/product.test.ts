@@ -1,7 +1,7 @@
 import type { NewApiKey, NewSigningSecret, Workspace } from '@automation/access'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import t from 'tap'
-import { runJson, runProcess } from './fixtures/run.js'
+import { runJson, runProcess } from '../fixtures/run.js'
 
 async function getJson(url: string, headers: Record<string, string>) {
   const response = await fetch(url, { headers })

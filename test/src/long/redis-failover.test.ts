@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { makeTemporaryDirectory, startRedis } from '@automation/launcher'
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { startRunningProduct, until } from './fixtures/product.js'
-import { openTcpProxy } from './storm/tcp-proxy.js'
+import { startRunningProduct, until } from '../fixtures/product.js'
+import { openTcpProxy } from '../storm/tcp-proxy.js'
 
 // Two servers behind one address, as a managed Redis has it. A planned failover closes no connection.
 const running = await startRunningProduct({ apis: 0, workers: 0 })

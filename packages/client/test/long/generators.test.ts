@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import t from 'tap'
 
 const run = promisify(execFile)
-const client = fileURLToPath(new URL('../../', import.meta.url))
+const client = fileURLToPath(new URL('../../../', import.meta.url))
 const programs = `${client}node_modules/.bin`
-const document = fileURLToPath(new URL('../../../../docs/openapi.json', import.meta.url))
+const document = fileURLToPath(new URL('../../../../../docs/openapi.json', import.meta.url))
 const nouns = ['Action', 'Condition', 'EventToTrigger', 'Execution', 'Rule', 'RuleToCreate', 'TriggerResult']
 
 t.test('a program type-checks against the types of openapi-typescript with its defaults', async (t) => {

@@ -1,7 +1,7 @@
 import { firstIdOf } from '@automation/database'
 import { Queue } from 'bullmq'
 import t from 'tap'
-import { startRunningProduct, until } from './fixtures/product.js'
+import { startRunningProduct, until } from '../fixtures/product.js'
 
 const running = await startRunningProduct()
 const { product, database, workspaceId } = running

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { startRunningProduct, until } from './fixtures/product.js'
-import { type CollectedSpan, openTraceCollector } from './fixtures/trace-collector.js'
+import { startRunningProduct, until } from '../fixtures/product.js'
+import { type CollectedSpan, openTraceCollector } from '../fixtures/trace-collector.js'
 
 t.setTimeout(60_000)
 

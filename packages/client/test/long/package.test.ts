@@ -5,14 +5,14 @@ import { promisify } from 'node:util'
 import { makeTemporaryDirectory } from '@automation/launcher'
 import { build } from 'esbuild'
 import t from 'tap'
-import { createClient } from '../src/create-client.js'
-import { openFlakyServer } from './fixtures/flaky-server.js'
-import { startOwnProduct } from './fixtures/product.js'
+import { createClient } from '../../src/create-client.js'
+import { openFlakyServer } from '../fixtures/flaky-server.js'
+import { startOwnProduct } from '../fixtures/product.js'
 
 // What somebody gets who installs the package: tested from its file, in an empty directory, without a registry.
 
 const run = promisify(execFile)
-const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../../../', import.meta.url))
 const page = await readFile(`${root}packages/client/README.md`, 'utf8')
 const blocksOf = (language: string) =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(([, block = '']) => block)

@@ -2,8 +2,8 @@ import { mintToken } from '@automation/access'
 import { listMigrations, migrate, newId, openDatabase } from '@automation/database'
 import { findFreePort, makeTemporaryDirectory, startPostgres, startRedis } from '@automation/launcher'
 import t from 'tap'
-import { type OwnProcess, startOwnProcess } from './fixtures/own-process.js'
-import { until } from './fixtures/product.js'
+import { type OwnProcess, startOwnProcess } from '../fixtures/own-process.js'
+import { until } from '../fixtures/product.js'
 
 const jwtSecret = 'a secret of tests with more than 32 characters'
 const directory = await makeTemporaryDirectory()
