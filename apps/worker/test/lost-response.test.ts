@@ -137,3 +137,31 @@ t.test('what follows a pause whose response is lost does not wait for the sweepe
   t.ok(harness.hasLost())
   t.equal(await harness.own.task.count(), 1)
 })
+
+for (const [fault, code] of Object.entries({ 'a lock conflict': '40P01', 'a timeout': '57014' }))
+  t.test(`what is first recorded beside it is kept where ${fault} ends the search for it`, async (t) => {
+    const harness = await createDeafHarness(t, 'finish_events')
+    const target = await openTarget(t)
+    const { run } = harness.database
+    const counts = { finish_events: 0, find_recorded: 0 }
+    harness.database.run = async (name, text, values) => {
+      const count = name === 'finish_events' || name === 'find_recorded' ? ++counts[name] : 0
+      // The second commit takes so long that the repeat of the first one shares the third.
+      if (name === 'finish_events' && count === 2) await setTimeout(1_000)
+      if (name === 'find_recorded' && count === 1)
+        return run(name, `DO $$ BEGIN RAISE SQLSTATE '${code}'; END $$`, [])
+      return run(name, text, values)
+    }
+    const ruleId = await harness.createRule([call(target.url, { onUncertain: 'stop' })])
+    harness.startWorker()
+    harness.startSweeper()
+    const ids = [await harness.trigger(ruleId)]
+    while (!harness.hasLost()) await setTimeout(5)
+    ids.push(await harness.trigger(ruleId))
+    while (counts.finish_events < 2) await setTimeout(5)
+    ids.push(await harness.trigger(ruleId))
+    for (const id of ids)
+      t.match(await harness.untilStatus(id, 'succeeded', 'failed'), { status: 'succeeded', interruptions: 0 })
+    t.ok(counts.find_recorded > 1, 'the search was repeated')
+    t.equal(target.calls.length, 3)
+  })

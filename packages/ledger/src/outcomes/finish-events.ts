@@ -249,6 +249,8 @@ export async function finishEvents<Execution extends RecordableExecution>(
   const overtaken = pickIds(rows, 'overtaken')
   const finished = new Set(first.filter(({ event }) => !overtaken.has(event.id)))
   const unheard = outcomes.filter(({ event, isRepeated }) => isRepeated && overtaken.has(event.id))
+  // Where the search fails, all of them come back, and by now they are recorded.
+  if (unheard.length > 0) for (const outcome of outcomes) outcome.isRepeated = true
   const repeated = await findRecorded(
     database,
     unheard.flatMap((outcome) => outcome.executions),

@@ -210,6 +210,8 @@ export async function recordSteps(
   noteCancelled(rows, executions)
   const ids = pickIds(rows, 'recorded', 'cancelled')
   const unheard = steps.filter(({ execution: { record }, isRepeated }) => isRepeated && !ids.has(record.id))
+  // As in finishEvents.
+  if (unheard.length > 0) for (const step of steps) step.isRepeated = true
   const repeated = await findRecorded(
     database,
     unheard.map(({ execution }) => execution),
