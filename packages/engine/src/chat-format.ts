@@ -6,18 +6,69 @@ export type ChatFormat = (typeof chatFormats)[number]
 
 const defaultFormat: ChatFormat = 'slack'
 
+/** Where a placeholder stands in the author's text. */
+interface ChatPlace {
+  /** In the address of a link. */
+  isInLink: boolean
+  /** At the beginning of what Slack reads within `<` and `>`. */
+  opensLink: boolean
+  /** Behind an `@` of the author or what another placeholder writes. */
+  maySpellMention: boolean
+  /** Whether another placeholder or a letter follows. */
+  goesOn: boolean
+}
+
+type Escape = (text: string, place: ChatPlace) => string
+
 /** Makes what a placeholder writes text, whatever it looks like. The author's own markup works. */
-const escapes: Record<ChatFormat, (text: string) => string> = {
+const escapes: Record<ChatFormat, Escape> = {
   slack: escapeForSlack,
   discord: escapeForDiscord,
   teams: escapeForTeams,
   text: (text) => text,
 }
 
+/** The maximum length of a text. A longer value makes the action fail, and escaping makes none shorter. */
+export const maxChatLength = 10_000
+
 /** Compiles the text of a notification. A format that does not exist is reported by the schema. */
 export function compileChatText(text: string, config: { format?: unknown }): Template | string {
   const format = chatFormats.find((name) => name === config.format) ?? defaultFormat
-  return compileMarkup(text, escapes[format])
+  return compileMarkup(text, ({ literals }) => {
+    const places = findPlaces(literals, format)
+    return (value, index) =>
+      value.length > maxChatLength ? value : escapes[format](value, places[index] as ChatPlace)
+  })
+}
+
+/** Stands for a placeholder. */
+const mark = '\0'
+
+/** What ends a link. */
+const linkEnd = /[\s<>()[\]\\`*|]/
+
+function findPlaces(literals: readonly string[], format: ChatFormat): ChatPlace[] {
+  let before = ''
+  return literals.slice(0, -1).map((literal, n) => {
+    before = lastWord(before + literal)
+    const isAngle = format === 'slack' && /^.?<(?![!@#])/s.test(before)
+    const after = literals[n + 1] as string
+    const place = {
+      isInLink: isAngle || /https?:\/\/|^\]\(/i.test(before),
+      opensLink: isAngle && /<\0*$/.test(before),
+      maySpellMention: /[@\0]$/.test(before),
+      goesOn: after === '' ? n + 2 < literals.length : /^[a-z]/i.test(after),
+    }
+    before += mark
+    return place
+  })
+}
+
+/** The end of a text in which a link may stand, with what is before it: `](` or `<`. */
+function lastWord(text: string): string {
+  for (let n = text.length - 1; n >= 0; n--)
+    if (linkEnd.test(text[n] as string)) return text.slice(Math.max(0, n - 1))
+  return text
 }
 
 /** The body of the request that a chat takes. */
@@ -53,10 +104,13 @@ const slackEscapes: Record<string, string> = {
 const slackMarkup =
   /[&<>*`]|(?<![\p{L}\p{N}])[_~]|[_~](?![\p{L}\p{N}])|:(?!(?<=\d:)\d\d[:+-]\d)(?=[\w+'-]+:)/gu
 
-function escapeForSlack(text: string): string {
-  if (!/[&<>*_~`:@\]]|^[aceh]/i.test(text)) return text
+function escapeForSlack(text: string, place: ChatPlace): string {
+  if (place.isInLink) {
+    const target = place.opensLink ? text.replace(/^[!@#]/, percentEncode) : text
+    return escapeInLink(target, slackMention, place).replaceAll('&', '&amp;')
+  }
   return escapeAroundLinks(
-    breakMentions(text, slackMention),
+    breakMentions(text, slackMention, place),
     (part) =>
       part
         .replace(/^>|\](?=\()/gm, (found) => (found === '>' ? `${zeroWidthSpace}>` : `]${zeroWidthSpace}`))
@@ -65,9 +119,10 @@ function escapeForSlack(text: string): string {
   )
 }
 
-function escapeForDiscord(text: string): string {
+function escapeForDiscord(text: string, place: ChatPlace): string {
+  if (place.isInLink) return escapeInLink(text, discordMention, place)
   return escapeAroundLinks(
-    breakMentions(text, discordMention),
+    breakMentions(text, discordMention, place),
     (part) => escapeMarkdown(part).replace(/:(?=\w+:)/g, '\\:'),
     (link) => link,
   )
@@ -87,7 +142,8 @@ function escapeAroundLinks(
 }
 
 /** A card replaces `{{DATE(…)}}`, and its Markdown reads entities. */
-function escapeForTeams(text: string): string {
+function escapeForTeams(text: string, { isInLink }: ChatPlace): string {
+  if (isInLink) return text.replace(/[\s<>()[\]\\`*|_~{}]|&(?=#?\w+;)/g, percentEncode)
   return escapeMarkdown(text).replace(/[{}]|&(?=#?\w+;)/g, '\\$&')
 }
 
@@ -105,21 +161,41 @@ function escapeMarkdown(text: string): string {
 const slackMention = /(?<![\p{L}\p{N}_])@(?=everyone|channel|here|all|[a-z]*$)/giu
 const discordMention = /@(?=everyone|here|[a-z!&]*$)|(?<![\p{L}\p{N}_])@(?=[!&]?\d)/giu
 
-/** The `@` of a mention may also be the author's. */
-function breakMentions(text: string, mention: RegExp): string {
-  return text
-    .replace(mention, `@${zeroWidthSpace}`)
-    .replace(/^(?=everyone|here|(?:channel|all)\b)/i, zeroWidthSpace)
+function breakMentions(text: string, mention: RegExp, place: ChatPlace): string {
+  return (spellsMention(text, place) ? zeroWidthSpace : '') + text.replace(mention, `@${zeroWidthSpace}`)
+}
+
+/** Whether a text completes a mention of all of which the `@` stands before it, perhaps with what follows. */
+function spellsMention(text: string, { maySpellMention, goesOn }: ChatPlace): boolean {
+  if (!maySpellMention || text === '') return false
+  const start = text.slice(0, 'everyone'.length).toLowerCase()
+  const isPart = goesOn && text.length === start.length
+  return (
+    /^(?:everyone|here|(?:channel|all)\b)/.test(start) ||
+    (isPart && ['everyone', 'here', 'channel', 'all'].some((name) => name.startsWith(start)))
+  )
+}
+
+/** A value in a link of the author: it leads where the author means it, and does not end there. */
+function escapeInLink(text: string, mention: RegExp, place: ChatPlace): string {
+  const target = spellsMention(text, place) ? text.replace(/^./, percentEncode) : text
+  return target.replace(mention, percentEncode).replace(/[\s<>()[\]\\`*|]/g, percentEncode)
+}
+
+function percentEncode(sign: string): string {
+  return /[ -~]/.test(sign) ? `%${sign.charCodeAt(0).toString(16).toUpperCase()}` : encodeURIComponent(sign)
 }
 
 /** Discord mentions these alone, whatever else the text looks like: what placeholders write has no mentions any more. */
 function listMentions(text: string) {
+  // A lookbehind for backslashes would read them again and again.
+  const unescaped = text.replace(/\\./gs, ' ')
   const idsOf = (pattern: RegExp) =>
-    [...new Set(Array.from(text.matchAll(pattern), ([, id]) => id))].slice(0, 100)
+    [...new Set(Array.from(unescaped.matchAll(pattern), ([, id]) => id))].slice(0, 100)
   return {
     parse: /@(?:everyone|here)/.test(text) ? ['everyone'] : [],
-    users: idsOf(/(?<=(?:^|[^\\])(?:\\\\)*)<@!?(\d{1,20})>/g),
-    roles: idsOf(/(?<=(?:^|[^\\])(?:\\\\)*)<@&(\d{1,20})>/g),
+    users: idsOf(/<@!?(\d{1,20})>/g),
+    roles: idsOf(/<@&(\d{1,20})>/g),
   }
 }
 

@@ -20,8 +20,8 @@ export const maxRenderedLength = 1_048_576
 /** Units of work for a character that a filter reads, or that a filter or JSON writes. */
 const workPerCharacter = 0.5
 
-/** Writes a value, which is not missing, as text. */
-export type Write = (value: unknown) => string
+/** Writes a value, which is not missing, as text, and charges the work that this takes beyond reading it. */
+export type Write = (value: unknown, rendering: Rendering) => string
 
 /** Fills a placeholder within a text. Missing values are nothing, with a warning. */
 export function fillText(
@@ -62,7 +62,7 @@ export function fillValue(placeholder: Placeholder, data: unknown, rendering: Re
 
 function writeInto(rendering: Rendering, value: unknown, write: Write): string {
   if (value === undefined) return ''
-  const text = write(value)
+  const text = write(value, rendering)
   rendering.size += text.length
   if (typeof value === 'object') rendering.judging?.charge(text.length * workPerCharacter)
   return rendering.size > maxRenderedLength ? '' : text

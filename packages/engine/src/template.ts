@@ -60,13 +60,25 @@ export function compileTextField(text: string): Template | string {
   return typeof split === 'string' ? split : joinTextField(split, () => writeText)
 }
 
+/** Quotes the text that a placeholder writes, by the index of that placeholder. */
+type QuoteAt = (text: string, index: number) => string
+
+/** Units of work for a character that is quoted. */
+const workPerQuoted = 3
+
 /** Like compileTextField, in a language of markup. With the filter raw a value is not quoted. */
-export function compileMarkup(text: string, quote: Quote): Template | string {
+export function compileMarkup(text: string, compileQuote: (split: SplitText) => QuoteAt): Template | string {
   const split = splitTemplate(text, true)
-  const write = (value: unknown) => quote(writeText(value))
-  return typeof split === 'string'
-    ? split
-    : joinTextField(split, (placeholder) => (isRaw(placeholder) ? writeText : write))
+  if (typeof split === 'string') return split
+  const quote = compileQuote(split)
+  return joinTextField(split, (placeholder, index) => {
+    if (isRaw(placeholder)) return writeText
+    return (value, { judging }) => {
+      const written = writeText(value)
+      judging?.charge(written.length * workPerQuoted)
+      return quote(written, index)
+    }
+  })
 }
 
 /** Like compileTemplate, but it always renders a text. */
@@ -131,12 +143,12 @@ function wholeTemplate(only: Placeholder, render: Render): Template {
   return { placeholders: 1, parts: [only], isWhole: true, render }
 }
 
-type FindWrite = (placeholder: Placeholder) => Write
+type FindWrite = (placeholder: Placeholder, index: number) => Write
 
 function joinTextField(split: SplitText, findWrite: FindWrite): Template {
   const only = findOnly(split)
   if (only === undefined) return joinOrConstant(split, findWrite)
-  const write = findWrite(only)
+  const write = findWrite(only, 0)
   return wholeTemplate(only, (data, rendering) => fillTextField(only, data, rendering, write))
 }
 

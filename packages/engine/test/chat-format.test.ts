@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { writeChatBody } from '../src/chat-format.js'
+import { compileRule, planRule } from '../src/run.js'
 import { faultsOf, planOne } from './fixtures/plan-one.js'
 
 const url = 'https://chat.example.com/hooks/1'
@@ -137,6 +138,86 @@ t.test('a link and an email address of a value stay as they are', async (t) => {
     '\\[https://x.io/_\\]\\(https://x.io/__\\) \\_a\\_ https://x.io/_\\`',
   )
   t.equal(write('slack', '{{name}}', { name: 'ada@hereford.example' }), 'ada@hereford.example')
+})
+
+t.test('a value in a link of the rule leads where the rule means it', async (t) => {
+  const ids: [id: string, written: string][] = [
+    ['lead_7', 'lead_7'],
+    ['_7~_', '_7~_'],
+    ['a:b:c', 'a:b:c'],
+    ['x*y|(z) [1]', 'x%2Ay%7C%28z%29%20%5B1%5D'],
+    ['a\\b`<c>', 'a%5Cb%60%3Cc%3E'],
+    ['é', 'é'],
+  ]
+  const texts = [
+    '*New*: https://crm.example.com/leads/{{id}} !',
+    '[open](https://crm.example.com/leads/{{id}}) now',
+    '[open]({{base}}/leads/{{id}}?x=_a_)',
+    'https://{{host}}/{{id}}/{{id}}',
+  ]
+  const data = { base: 'https://crm.example.com', host: 'crm.example.com' }
+  for (const [id, written] of ids)
+    for (const text of texts) {
+      const expected = text
+        .replaceAll('{{id}}', written)
+        .replace('{{base}}', data.base)
+        .replace('{{host}}', data.host)
+      for (const format of ['slack', 'discord'])
+        t.equal(write(format, text, { ...data, id }), expected, `${format} ${text} ${id}`)
+      const teams = write('teams', text, { ...data, id })
+      t.equal(decodeURIComponent(teams), decodeURIComponent(expected))
+      t.notMatch(teams.replace('?x=_a_', ''), /[\\_~]/)
+    }
+  t.equal(write('slack', '<{{base}}/{{id}}|{{id}}>', { ...data, id: '_7>' }), `<${data.base}/_7%3E|ˍ7&gt;>`)
+  t.equal(write('slack', 'https://x.io/?a={{id}}', { id: 'b&c' }), 'https://x.io/?a=b&amp;c')
+  t.equal(write('discord', 'https://x.io/ {{id}}', { id: '_7_' }), 'https://x.io/ \\_7\\_')
+  t.equal(write('discord', 'https://x.io/@{{id}}', { id: 'everyone' }), 'https://x.io/@%65veryone')
+  t.equal(write('discord', 'https://x.io/{{id}}', { id: '@everyone' }), 'https://x.io/%40everyone')
+})
+
+t.test('the address of a link of the rule in Slack mentions nobody', async (t) => {
+  for (const [value, written] of [
+    ['!channel', '%21channel'],
+    ['@U024BE7LH', '%40U024BE7LH'],
+    ['#C123', '%23C123'],
+    ['!subteam^S12', '%21subteam^S12'],
+    ['!here|now', '%21here%7Cnow'],
+    ['https://x.io/#!a', 'https://x.io/#!a'],
+  ]) {
+    t.equal(write('slack', '<{{link}}|Open>', { link: value }), `<${written}|Open>`)
+    t.equal(write('slack', 'See\n<{{no}}{{link}}>', { link: value }), `See\n<${written}>`)
+  }
+  t.equal(write('slack', '<@{{id}}> <!subteam^{{id}}>', { id: 'U1' }), '<@U1> <!subteam^U1>')
+  t.equal(write('slack', '<mailto:{{to}}|Mail>', { to: 'ada_b@x.io' }), '<mailto:ada_b@x.io|Mail>')
+})
+
+t.test('two values side by side complete no mention, and other values get no invisible space', async (t) => {
+  for (const format of ['slack', 'discord']) {
+    t.equal(write(format, '@{{a}}{{b}}', { a: 'every', b: 'one' }), `@${space}everyone`)
+    t.equal(write(format, '@{{a}}one', { a: 'Every' }), `@${space}Everyone`)
+    t.equal(write(format, '{{a | raw}}{{b}}', { a: '@', b: 'here' }), `@${space}here`)
+    for (const text of ['@{{name}}', '@{{name}} now', '{{name}}', 'x{{name}}'])
+      for (const name of ['al', 'Eve', 'Ann'])
+        t.equal(write(format, text, { name }), text.replace('{{name}}', name))
+    for (const name of ['Hereford', 'All paid', 'everyone'])
+      t.equal(write(format, 'For: {{name}}', { name }), `For: ${name}`)
+  }
+})
+
+t.test('escaping is charged, not done for what is too long, and quick for each text', async (t) => {
+  const text = '{{a}}'.repeat(50)
+  const [planned] = planRule(
+    compileRule({ conditions: [], actions: [{ type: 'SEND_NOTIFICATION', config: { url, text } }] }),
+    { a: '*'.repeat(9_999) },
+    0,
+  ).actions
+  t.match((planned as { fault?: string }).fault, /RULE_WORK/)
+  const long = planOne('SEND_NOTIFICATION', { url, text: '{{a}}' }, { a: '*'.repeat(10_001) })
+  t.match(long.fault, /^config\.text must/)
+  const start = process.cpuUsage()
+  writeChatBody({ text: '\\'.repeat(10_000), format: 'discord' })
+  const { user } = process.cpuUsage(start)
+  t.ok(user < 100_000, `${user} µs`)
 })
 
 t.test('each format has the body that its chat takes', async (t) => {

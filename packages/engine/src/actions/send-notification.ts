@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { chatFormats, compileChatText } from '../chat-format.js'
+import { chatFormats, compileChatText, maxChatLength } from '../chat-format.js'
 import { httpUrl } from '../formats.js'
 import { compileUrl } from '../url-template.js'
 import type { ActionDefinition } from './action-definition.js'
@@ -19,7 +19,7 @@ export const sendNotification = {
       }),
       text: Type.String({
         minLength: 1,
-        maxLength: 10_000,
+        maxLength: maxChatLength,
         description:
           'Text of the message, in the markup of the chat. What placeholders write is escaped; the filter raw does not escape it.',
       }),
