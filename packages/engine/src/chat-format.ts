@@ -109,6 +109,7 @@ function escapeForSlack(text: string, place: ChatPlace): string {
     const target = place.opensLink ? text.replace(/^[!@#]/, percentEncode) : text
     return escapeInLink(target, slackMention, place).replaceAll('&', '&amp;')
   }
+  if (!place.maySpellMention && !/[&<>*_~`:@\]]/.test(text)) return text
   return escapeAroundLinks(
     breakMentions(text, slackMention, place),
     (part) =>
@@ -158,7 +159,7 @@ function escapeMarkdown(text: string): string {
  * What notifies in a text, also together with the next placeholder. Mattermost and Rocket.Chat, which take Slack's format, read no mention in
  * an email address. Discord reads `@everyone` anywhere.
  */
-const slackMention = /(?<![\p{L}\p{N}_])@(?=everyone|channel|here|all|[a-z]*$)/giu
+const slackMention = /(?<![\p{L}\p{N}])@(?=everyone|channel|here|all|[a-z]*$)/giu
 const discordMention = /@(?=everyone|here|[a-z!&]*$)|(?<![\p{L}\p{N}_])@(?=[!&]?\d)/giu
 
 function breakMentions(text: string, mention: RegExp, place: ChatPlace): string {

@@ -29,6 +29,7 @@ t.test('what a placeholder writes for Slack is text', async (t) => {
       '10:30:45, 2026-11-27T10:30:00+01:00, https://x.io:8080/a',
     ],
     ['@channel, ada@example.com', `@${space}channel, ada@example.com`],
+    ['x_@here', `xˍ@${space}here`],
     ['[Reset](https://evil.example)', `[Reset]${space}(https://evil.example)`],
     ['a > b\n> c\nd', `a &gt; b\n${space}&gt; c\nd`],
     ['Ada 👋\nÜ', 'Ada 👋\nÜ'],
