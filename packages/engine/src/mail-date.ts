@@ -46,7 +46,9 @@ export function readMailDate(text: string): number {
     millisecond: 0,
     offsetMinutes,
   })
+  // A leap second belongs to the day that it ends.
+  const start = instant - Number(second) * 1_000
   const isThatDay =
-    weekday === undefined || weekday === weekdays[new Date(instant + offsetMinutes * 60_000).getUTCDay()]
+    weekday === undefined || weekday === weekdays[new Date(start + offsetMinutes * 60_000).getUTCDay()]
   return isThatDay ? instant : Number.NaN
 }

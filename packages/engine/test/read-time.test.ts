@@ -37,6 +37,12 @@ t.test('the dates of mails, feeds and HTTP are instants', async (t) => {
     t.equal(read(text), noon, text)
   t.equal(read('Sun,  1 Mar 2026 00:00:00 +0000'), '2026-03-01T00:00:00.000Z')
   t.equal(read('Sun, 06 Nov 94 08:49:37 GMT'), '1994-11-06T08:49:37.000Z')
+  for (const text of [
+    'Sat, 31 Dec 2016 23:59:60 +0000',
+    'Sat, 31 Dec 2016 18:59:60 EST',
+    'Sun, 1 Jan 2017 09:59:60 +1000',
+  ])
+    t.equal(read(text), '2017-01-01T00:00:00.000Z', text)
 })
 
 t.test('a number is seconds or milliseconds by its size, and a small one is no time', async (t) => {
