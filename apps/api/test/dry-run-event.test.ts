@@ -177,11 +177,53 @@ t.test('a rule that no longer compiles is a result, and the others are judged', 
   const workspace = await api.makeWorkspace()
   const broken = await create(workspace)
   await create(workspace)
-  const actions = [{ type: 'CREATE_TASK', config: { title: '{{name | shout}}' } }]
-  await workspace.database.rule.update({ where: { id: broken }, data: { actions } })
+  const conditions = [{ field: 'score', operator: 'from_a_later_version', value: 1 }]
+  await workspace.database.rule.update({ where: { id: broken }, data: { conditions } })
   const { body } = await dryRun(workspace, { name: 'Ada' })
   matchLists(t, body.results, [
     { success: false, error: /^The rule does not compile: / },
     { success: true, status: 'simulated' },
   ])
 })
+
+t.test('a rule that no longer compiles is a result of its own dry run, too', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const id = await create(workspace)
+  const conditions = [{ field: 'score', operator: 'from_a_later_version', value: 1 }]
+  await workspace.database.rule.update({ where: { id }, data: { conditions } })
+  for (const query of ['', '?explain=true']) {
+    const body = { data: {}, dryRun: true }
+    const response = await workspace.call('POST', `${rules}/${id}/execute${query}`, { body })
+    t.equal(response.status, 200)
+    const error = /^The rule does not compile: /
+    t.match(response.body, { success: false, conditionsPassed: false, results: [], error })
+  }
+})
+
+t.test(
+  'a config that an earlier release took makes its action fail, and the check goes on with other rules',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const id = await create(workspace, { name: 'Old', conditions: hot })
+    await create(workspace, { name: 'Never', conditions: [hot[0], { not: hot[0] }] })
+    const actions = [task, { type: 'SEND_WEBHOOK', config: { url: '{{base}}/leads' } }]
+    await workspace.database.rule.update({ where: { id }, data: { actions } })
+    const { body } = await dryRun(workspace, { score: 90, name: 'Ada', base: 'https://crm.example.com' })
+    t.match(body.results[0], {
+      success: false,
+      conditionsPassed: true,
+      results: [{ status: 'simulated' }, { status: 'failed', error: /^config\.url must begin with http/ }],
+    })
+    t.match((await dryRun(workspace, { score: 1 })).body.results[0], {
+      success: true,
+      conditionsPassed: false,
+    })
+    const check = await workspace.call<{ findings: object[]; notKnown: object[] }>('POST', `${rules}/check`, {
+      body: {},
+    })
+    t.equal(check.status, 200)
+    t.match(check.body.findings, [{ code: 'never_matches', rule: { name: 'Never' } }])
+    const reason = /^An earlier release took this rule, and it fails here: must begin with http/
+    t.match(check.body.notKnown, [{ rule: { name: 'Old' }, path: 'actions[1].config.url', reason }])
+  },
+)

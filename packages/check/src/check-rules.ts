@@ -1,4 +1,10 @@
-import { findDoubtfulForms, normaliseRule, unlimitedBudget, type WorkBudget } from '@automation/engine'
+import {
+  type Fault,
+  findDoubtfulForms,
+  normaliseRule,
+  unlimitedBudget,
+  type WorkBudget,
+} from '@automation/engine'
 import { checkLoops } from './check-loops.js'
 import { checkObserved } from './check-observed.js'
 import { PairCheck } from './check-pairs.js'
@@ -13,8 +19,8 @@ export interface CheckOptions {
   readonly findObserved?: FindObserved
   /** To it all work is charged. What it does not reach is in `notKnown`. Default: without end. */
   readonly budget?: WorkBudget
-  /** Indexes of rules that are not looked at. */
-  readonly skipped?: ReadonlySet<number>
+  /** Indexes of rules that are not looked at, with the fault of a stored rule. */
+  readonly skipped?: ReadonlyMap<number, Fault | undefined>
 }
 
 /**
@@ -34,7 +40,8 @@ export function checkRules(
   const seenOf = createSeen(findObserved)
   const compared = all.flatMap((rule, index) => {
     if (budget.isOver || skipped?.has(index)) {
-      report.leaveOpen('never_matches', index, 'conditions', unreached)
+      const { field, message } = skipped?.get(index) ?? { field: 'conditions', message: undefined }
+      report.leaveOpen('never_matches', index, field, message === undefined ? unreached : refused(message))
       return []
     }
     const canMatch = checkRule(rule, index, now, report)
@@ -76,6 +83,10 @@ function createSeen(findObserved: FindObserved | undefined): (type: string) => S
     }
     return seen.get(type)
   }
+}
+
+function refused(message: string): string {
+  return `An earlier release took this rule, and it fails here: ${message}`
 }
 
 const unreached =

@@ -11,20 +11,23 @@ import {
 /** Compiles the string at a place, or returns its fault. */
 export type CompileString = (text: string) => Template | string
 
-/** Compiles the config of an action: each string in it is a template. Throws if a string has a fault. */
+/**
+ * Compiles the config of an action: each string in it is a template. One with a fault, which an earlier release took, makes the action fail: the
+ * conditions and the other actions of a saved rule stay what they are.
+ */
 export function compileConfig(type: string, config: object): Template {
-  return compileObject(config, (value, field) => compileJson(value, findCompiler(type, config, field)))
+  return compileObject(config, (value, field) => compileJson(value, findCompiler(type, config, field), field))
 }
 
 /**
  * Compiles any JSON value: each string in it is a template, and keys are not. A part without placeholders is copied and
  * frozen once, and all executions share it.
  */
-export function compileJson(json: unknown, compile: CompileString = compileTemplate): Template {
-  if (typeof json === 'string') return compileOrThrow(json, compile)
-  if (Array.isArray(json)) return compileList(json, compile)
+export function compileJson(json: unknown, compile: CompileString = compileTemplate, field = ''): Template {
+  if (typeof json === 'string') return compileOrFail(json, compile, field)
+  if (Array.isArray(json)) return compileList(json, compile, field)
   if (typeof json === 'object' && json !== null)
-    return compileObject(json, (value) => compileJson(value, compile))
+    return compileObject(json, (value) => compileJson(value, compile, field))
   return constantTemplate(json)
 }
 
@@ -45,14 +48,20 @@ function holdsTexts(schema: { type?: unknown; patternProperties?: object } = {})
   )
 }
 
-function compileOrThrow(text: string, compile: CompileString): Template {
+function compileOrFail(text: string, compile: CompileString, field: string): Template {
   const template = compile(text)
-  if (typeof template === 'string') throw new Error(`A config text ${template}`)
-  return template
+  if (typeof template !== 'string') return template
+  return {
+    placeholders: 1,
+    render(_data, rendering) {
+      rendering.fault ??= `config.${field} ${template}`
+      return text
+    },
+  }
 }
 
-function compileList(json: readonly unknown[], compile: CompileString): Template {
-  const items = json.map((item) => compileJson(item, compile))
+function compileList(json: readonly unknown[], compile: CompileString, field: string): Template {
+  const items = json.map((item) => compileJson(item, compile, field))
   if (items.every((item) => item.placeholders === 0))
     return constantTemplate(Object.freeze(items.map((item) => item.constant)))
   return {

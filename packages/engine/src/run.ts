@@ -68,7 +68,8 @@ export type PlannedAction = ReadyAction | SkippedAction | FaultyAction
 const notPassed: Plan = Object.freeze({ conditionsPassed: false, actions: Object.freeze([]) })
 
 /**
- * Compiles a definition that fits RuleDefinition and has no faults (findRuleFaults). Throws an Error otherwise.
+ * Compiles a definition that fits RuleDefinition and has no faults (findRuleFaults). Throws an Error for faults of conditions; those of a
+ * config make its action fail.
  * A definition is compiled once and planned many times.
  */
 export function compileRule(definition: RuleDefinition): CompiledRule {

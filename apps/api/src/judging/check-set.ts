@@ -45,14 +45,15 @@ export function checkSet({
   const rules = isStored ? asked.stored.map(parseRule) : asked
   const faults: Fault[] = []
   // Without knowing its faults nothing can be said of a rule, and to find them compiles its patterns.
-  const skipped = new Set<number>()
+  const skipped = new Map<number, Fault | undefined>()
   for (const [index, rule] of rules.entries()) {
-    if (isStored && budget.isBeyond(0.5)) skipped.add(index)
+    if (isStored && budget.isBeyond(0.5)) skipped.set(index, undefined)
     const overrun = findOverrun(budget)
     if (overrun && !isStored) return overrun
     if (skipped.has(index)) continue
-    for (const { field, message } of findRuleFaults(rule))
-      faults.push({ field: `rules[${index}].${field}`, message })
+    const found = findRuleFaults(rule)
+    if (isStored && found[0] !== undefined) skipped.set(index, found[0])
+    else for (const { field, message } of found) faults.push({ field: `rules[${index}].${field}`, message })
   }
   if (faults.length > 0) return { faults }
   const findObserved = (type: string): ObservedFields | undefined =>

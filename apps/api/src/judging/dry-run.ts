@@ -41,10 +41,14 @@ export function dryRun({
   bounds,
 }: ToJudge & Bounds & { explains: boolean }): Written {
   const budget = openBudget({ bounds })
-  const rule = compileRule(definition)
-  const outcome = simulatePlan(planRule(rule, data, now, limits, budget))
+  const rule = compileOrFault(definition)
+  const plan = 'fault' in rule ? { ...rule, ...nothingPlanned } : planRule(rule, data, now, limits, budget)
+  const outcome = simulatePlan(plan)
   const { conditionsPassed } = outcome
-  const trace = explains ? { ...explainRule(rule, data, now, limits, budget), conditionsPassed } : undefined
+  const trace =
+    explains && !('fault' in rule)
+      ? { ...explainRule(rule, data, now, limits, budget), conditionsPassed }
+      : undefined
   if (budget.overrun !== null) return { overrun: budget.overrun }
   const json = new JsonPieces(maxResponseBytes)
   return writeOutcome(json, { ...outcome, dryRun: true, warnings }, trace)
@@ -109,6 +113,7 @@ export function dryRunEvent({ rules, data, now, limits, explains, warnings, boun
 type SimulatedOutcome = Omit<RuleResult, 'ruleId' | 'executionId'> & { results: ActionResult[] }
 
 const notReached = { fault: '' }
+const nothingPlanned = { conditionsPassed: false, actions: [] }
 
 function simulate(plan: Plan): SimulatedOutcome {
   const { success, conditionsPassed, results, error = findError(results) } = simulatePlan(plan)
@@ -126,8 +131,12 @@ function simulateFault(error: string): SimulatedOutcome {
 }
 
 function compileStored({ conditions, actions }: StoredRule): CompiledRule | { fault: string } {
+  return compileOrFault({ conditions: JSON.parse(conditions), actions: JSON.parse(actions) })
+}
+
+function compileOrFault(definition: RuleDefinition): CompiledRule | { fault: string } {
   try {
-    return compileRule({ conditions: JSON.parse(conditions), actions: JSON.parse(actions) })
+    return compileRule(definition)
   } catch (error) {
     return { fault: `The rule does not compile: ${(error as Error).message}` }
   }
