@@ -245,6 +245,24 @@ t.test('chunks count as they come', async (t) => {
   t.equal((await workspace.call('POST', trigger, large)).status, 202)
 })
 
+t.test('a body in many chunks takes no more memory than its bytes', async (t) => {
+  const { id, tokens } = await api.makeWorkspace()
+  const headers = {
+    authorization: `Bearer ${tokens.operator}`,
+    'x-workspace-id': id,
+    ...later,
+    'transfer-encoding': 'chunked',
+    connection: 'close',
+  }
+  const before = process.memoryUsage().heapUsed
+  const sent = send('POST', trigger, headers, Buffer.from('1\r\n \r\n'.repeat(900_000)))
+  t.strictSame(await settle([sent]), { open: 1, others: [] })
+  const held = process.memoryUsage().heapUsed - before
+  t.ok(held < 40_000_000, `${held} bytes are held`)
+  sent.socket.write('b\r\n{"data":{}}\r\n0\r\n\r\n')
+  t.equal(await sent.status, 202)
+})
+
 t.test('what the headers refuse is refused before the body is read', async (t) => {
   const limited = await startApi(t, {
     DATABASE_URL,
