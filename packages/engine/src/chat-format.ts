@@ -172,7 +172,7 @@ function spellsMention(text: string, { maySpellMention, goesOn }: ChatPlace): bo
   const start = text.slice(0, 'everyone'.length).toLowerCase()
   const isPart = goesOn && text.length === start.length
   return (
-    /^(?:everyone|here|(?:channel|all)\b)/.test(start) ||
+    /^(?:everyone|here|(?:channel|all)(?![a-z\d]))/.test(start) ||
     (isPart && ['everyone', 'here', 'channel', 'all'].some((name) => name.startsWith(start)))
   )
 }

@@ -197,6 +197,7 @@ t.test('two values side by side complete no mention, and other values get no inv
     t.equal(write(format, '@{{a}}{{b}}', { a: 'every', b: 'one' }), `@${space}everyone`)
     t.equal(write(format, '@{{a}}one', { a: 'Every' }), `@${space}Everyone`)
     t.equal(write(format, '{{a | raw}}{{b}}', { a: '@', b: 'here' }), `@${space}here`)
+    t.ok(write(format, '@{{a}}', { a: 'channel_' }).startsWith(`@${space}channel`))
     for (const text of ['@{{name}}', '@{{name}} now', '{{name}}', 'x{{name}}'])
       for (const name of ['al', 'Eve', 'Ann'])
         t.equal(write(format, text, { name }), text.replace('{{name}}', name))
