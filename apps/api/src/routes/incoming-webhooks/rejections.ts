@@ -8,6 +8,7 @@ import {
 import { type Database, isUuid, newId, type Prisma } from '@automation/database'
 import { diagnose, diagnoseHeaders, type Finding, type KnownSecret } from '@automation/webhooks'
 import type { FastifyBaseLogger } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { createLocalBuckets } from '../../rate-limit/token-bucket.js'
 import type { Delivery, RejectionReason } from './delivery.js'
 
@@ -22,6 +23,8 @@ interface Rejection {
 const recorded = { perMinute: 30, burst: 30 }
 /** Of how many workspaces the newest one waits for room. Each may hold a body of a mebibyte. */
 const maxWaiting = 30
+/** Names that lead to no secret: none waits, since anybody may send to as many as they like. A secret may be created. */
+const unknownNames = { max: 10_000, ttl: 60_000 }
 /** How many secrets the diagnosis tries: all active ones, and the newest of the others. */
 const maxSecrets = 50
 const diagnosable: ReadonlySet<RejectionReason> = new Set(['header', 'signature', 'timestamp'])
@@ -45,6 +48,7 @@ export function openRejectionLog(
   const writing = new Set<Promise<void>>()
   /** By workspace. */
   const waiting = new Map<string, { rejection: Rejection; timer: NodeJS.Timeout }>()
+  const unknown = new LRUCache<string, true>(unknownNames)
 
   return {
     record(delivery: Delivery, reason: RejectionReason): void {
@@ -65,12 +69,17 @@ export function openRejectionLog(
     const bucket = { key: workspaceId, ...recorded }
     const { isRefused, waitMs } = room({ buckets: [bucket], tokens: 1 }, Date.now())
     const older = waiting.get(workspaceId)
-    if (isRefused && !older && waiting.size >= maxWaiting) return
+    const isFull = older === undefined && waiting.size >= maxWaiting
+    if (isRefused && (isFull || unknown.has(nameOf(rejection.delivery)))) return
     clearTimeout(older?.timer)
     waiting.delete(workspaceId)
     if (!isRefused) startWriting(rejection)
     else {
-      const timer = setTimeout(() => writeOrWait(rejection), waitMs).unref()
+      const tryAgain = () => {
+        waiting.delete(workspaceId)
+        writeOrWait(rejection)
+      }
+      const timer = setTimeout(tryAgain, waitMs).unref()
       waiting.set(workspaceId, { rejection, timer })
     }
   }
@@ -91,7 +100,9 @@ export function openRejectionLog(
       orderBy: [{ revokedAt: { sort: 'desc', nulls: 'first' } }, { id: 'desc' }],
       take: maxSecrets,
     })
-    if (!secrets.some((secret) => secret.provider === provider)) return
+    if (!secrets.some((secret) => secret.provider === provider))
+      return void unknown.set(nameOf(delivery), true)
+    unknown.delete(nameOf(delivery))
     const findings = explain({ delivery, reason }, secrets)
     const rejectionId = newId()
     const key = id === '' ? null : id.slice(0, 255)
@@ -129,4 +140,8 @@ export function openRejectionLog(
       return []
     }
   }
+}
+
+function nameOf({ workspaceId, provider }: Delivery): string {
+  return `${workspaceId} ${provider}`
 }
