@@ -336,7 +336,7 @@ t.test(
           }
         }
       }),
-      { numRuns: process.env.TEST_LARGE ? 100 : 8, endOnFailure: true },
+      { numRuns: process.env.TEST_LARGE ? 100 : process.env.TEST_LONG ? 8 : 3, endOnFailure: true },
     )
   },
 )

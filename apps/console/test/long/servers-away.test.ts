@@ -3,8 +3,8 @@ import { newId, openDatabase } from '@automation/database'
 import { findFreePort, makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import { mintLink } from '@automation/sign-in'
 import t from 'tap'
-import { until } from './fixtures/api-in-trouble.js'
-import { secret } from './fixtures/console.js'
+import { until } from '../fixtures/api-in-trouble.js'
+import { secret } from '../fixtures/console.js'
 
 const directory = await makeTemporaryDirectory()
 const product = await startProduct({

@@ -4,11 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
-import { migrate } from '../src/migrate.js'
-import { listMigrations } from '../src/migrations.js'
-import { createDatabase, describeTables, query, serverUrl } from './fixtures/scratch-databases.js'
+import { migrate } from '../../src/migrate.js'
+import { listMigrations } from '../../src/migrations.js'
+import { createDatabase, describeTables, query, serverUrl } from '../fixtures/scratch-databases.js'
 
-const command = fileURLToPath(new URL('../src/migrate-command.js', import.meta.url))
+const command = fileURLToPath(new URL('../../src/migrate-command.js', import.meta.url))
 const undisturbed = await createDatabase('undisturbed')
 await migrate(undisturbed)
 const wanted = await describeTables(undisturbed)
