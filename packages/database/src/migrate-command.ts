@@ -9,16 +9,20 @@ const ending = new AbortController()
 for (const name of ['SIGTERM', 'SIGINT'] as const)
   process.once(name, () => {
     ending.abort(name)
-    setTimeout(() => process.exit(1), endWithinMs).unref()
+    setTimeout(end, endWithinMs).unref()
   })
 
 try {
   const applied = await migrate(DATABASE_URL, { signal: ending.signal, say: console.log })
   console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)
 } catch (error) {
-  const { reason } = ending.signal
+  end(error)
+}
+
+function end(error?: unknown): never {
+  const { aborted, reason } = ending.signal
   console.error(
-    ending.signal.aborted
+    aborted
       ? `Ended by ${reason} before all migrations were applied. To go on: npm run migrate`
       : `The database could not be migrated: ${(error as Error).message}`,
   )

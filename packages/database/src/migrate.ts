@@ -105,10 +105,13 @@ class Migrator {
   async #buildAside({ sql }: Migration): Promise<void> {
     const client = await this.#connect()
     try {
+      // It waits for all who write, and holds up none of them.
+      for (const timeout of ['statement_timeout', 'lock_timeout']) await client.query(`SET ${timeout} = 0`)
       await client.query(endLeftOverSql, [sql])
       await this.#run(client, `DROP INDEX CONCURRENTLY IF EXISTS ${indexPattern.exec(sql)?.[1]}`)
       await this.#run(client, sql)
     } finally {
+      await client.query('RESET ALL').catch(() => {})
       await client.end()
     }
   }
@@ -175,7 +178,7 @@ const ledgerSql = `
 
 const isUsedSql = `
   SELECT FROM pg_class
-  WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
+  WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')
     AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')
   LIMIT 1`
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
@@ -33,6 +34,31 @@ t.test(
     t.same(await migrate(url), [], 'and there is nothing left to do')
   },
 )
+
+t.test('a schema may have a name with capitals and blanks', async (t) => {
+  const url = await createDatabase('quoted')
+  await query(url, 'CREATE SCHEMA "My Rules"; ALTER DATABASE quoted SET search_path = "My Rules"')
+  t.same(await migrate(url), await listMigrations())
+})
+
+t.test('timeouts that suit queries end no index that is built while others write', async (t) => {
+  const url = await createDatabase('impatient')
+  await migrate(url)
+  await query(
+    url,
+    `UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name LIKE '%_index_rule_guards'`,
+  )
+  const reader = new pg.Client({ connectionString: url })
+  await reader.connect()
+  t.teardown(() => reader.end())
+  for (const timeout of ['statement_timeout', 'lock_timeout'])
+    await query(url, `ALTER DATABASE impatient SET ${timeout} = '500ms'`)
+  // The index waits for all transactions that may see rows without it.
+  await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+  await reader.query('SELECT count(*) FROM pg_class')
+  const [applied] = await Promise.all([migrate(url), setTimeout(1_500).then(() => reader.query('COMMIT'))])
+  t.match(applied, [/_index_rule_guards$/])
+})
 
 t.test('the checksum of each migration is stored as Prisma computes it', async (t) => {
   const url = await createDatabase('sums')

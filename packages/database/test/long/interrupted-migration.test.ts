@@ -123,3 +123,17 @@ t.test('an index that was left invalid is built again', async (t) => {
   t.match(await runCommand(url).ended, { code: 0 })
   t.same(await describeTables(url), wanted)
 })
+
+t.test('a migration whose Postgres does not react any more says so when it is ended', async (t) => {
+  const url = await createDatabase('frozen')
+  const { child, ended } = await runUntil(url, 'public.executions')
+  const [backend] = await query<{ pid: number }>(
+    serverUrl,
+    `SELECT pid FROM pg_stat_activity WHERE datname = '${nameOf(url)}' AND wait_event = 'PgSleep'`,
+  )
+  const pid = backend?.pid as number
+  process.kill(pid, 'SIGSTOP')
+  t.teardown(() => process.kill(pid, 'SIGCONT'))
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 1, output: /^Ended by SIGTERM[^\n]*npm run migrate\n$/ })
+})
