@@ -83,7 +83,7 @@ t.test('the default limits are those of the interface', async (t) => {
     'enterprise workspaces have five times a set figure',
   )
   t.strictSame(configOf({ RATE_LIMIT_ANONYMOUS: '7/9' }).rateLimits.anonymous, { perMinute: 7, burst: 9 })
-  for (const figure of ['0/5', '5/0', '5', '/', '5/', 'a/b', '-1/5', '1.5/5', '1e3/5', '5/5/5', ' 5/5'])
+  for (const figure of ['0/5', '5/0', '5', '/', '5/', 'a/b', '-1/5', '1.5/5', '1e3/5', '5/5/5', '5 /5'])
     for (const name of ['RATE_LIMIT_ANONYMOUS', 'RATE_LIMIT_WORKSPACE', 'RATE_LIMIT_CREATOR'])
       t.throws(() => configOf({ [name]: figure }), new RegExp(name), `${name}=${figure}`)
 })
