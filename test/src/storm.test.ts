@@ -3,7 +3,7 @@ import { checkStorm } from './fixtures/storm-run.js'
 
 // Each commit has its own storm (scripts/tap.mjs). `npm run storm -- --seed` repeats it.
 const { TEST_SEED: seed = '20261121', TEST_LONG, TEST_LARGE } = process.env
-const kinds = 11
+const kinds = 12
 /** The smallest one has each kind of fault once. */
 const small = ['--events', '1200', '--faults', `${kinds}`, '--hostile', '20']
 const long = ['--events', '6000', '--faults', '60', '--hostile', '20']

@@ -7,10 +7,17 @@ interface Ledger {
 }
 
 /** Whether the product itself finds its books in balance: the whole of each workspace, piece by piece. */
-export async function checkLedger({ running, workspaces, hostile, token }: Site): Promise<string[]> {
+export async function checkLedger({
+  running,
+  workspaces,
+  hostile,
+  once,
+  switched,
+  token,
+}: Site): Promise<string[]> {
   const api = await running.product.startApi()
   const violations: string[] = []
-  for (const { id } of [...workspaces, hostile]) {
+  for (const { id } of [...workspaces, hostile, once, switched]) {
     const from = new Date(Date.now() - 86_400_000).toISOString()
     let query = `from=${from}`
     for (let isComplete = false; !isComplete; ) {

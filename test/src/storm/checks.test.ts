@@ -48,6 +48,8 @@ function tellStory() {
         error: null,
         attempts: [2, null, null],
         effects: 2,
+        startedAt: 1,
+        finishedAt: 2,
       },
     ],
     tasks: [{ executionId: 'x1', actionIndex: 2, title: 'event-1' }],

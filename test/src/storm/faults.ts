@@ -9,6 +9,8 @@ export interface FaultKind {
   name: string
   /** How often it comes, beside the others. */
   weight: number
+  /** A call may have been made and not be known of: a worker ended, slept or was cut off for longer than a lease. */
+  losesCalls?: true
   /** What it needs for itself: one of these things that has no other fault at the time. */
   targets: readonly string[]
   /** Does it and mends it; the promise is kept when that is over. */
@@ -19,6 +21,7 @@ const processes = ['API 1', 'API 2', 'worker 1', 'worker 2']
 const [workers, apis] = [processes.slice(2), processes.slice(0, 2)]
 /** Each process has one to each server. */
 const lines = processes.flatMap((name) => [`${name} to Postgres`, `${name} to Redis`])
+const linesToPostgres = processes.map((name) => `${name} to Postgres`)
 /** Longer than a job's lock (stallOptions), and a run's lease (leaseSeconds), by far. */
 const sleepMs = [12_000, 16_000] as const
 /** From less than a lease to more than a statement, its transaction and what waits behind them; mostly between the last two. */
@@ -34,19 +37,21 @@ export const faultKinds: readonly FaultKind[] = [
   {
     name: 'worker killed',
     weight: 20,
+    losesCalls: true,
     targets: workers,
     run: (site, name) => findSlot(site, name).replace(),
   },
   { name: 'API killed', weight: 16, targets: apis, run: (site, name) => findSlot(site, name).replace() },
-  { name: 'process asleep', weight: 5, targets: processes, run: putToSleep },
+  { name: 'process asleep', weight: 5, losesCalls: true, targets: processes, run: putToSleep },
   { name: 'Redis flushed', weight: 14, targets: ['Redis'], run: flushRedis },
   { name: 'Redis killed', weight: 10, targets: ['Redis'], run: killRedis },
-  { name: 'Postgres killed', weight: 8, targets: ['Postgres'], run: killPostgres },
+  { name: 'Postgres killed', weight: 8, losesCalls: true, targets: ['Postgres'], run: killPostgres },
   { name: 'backends terminated', weight: 12, targets: ['Postgres'], run: terminateBackends },
   { name: 'slow line', weight: 10, targets: lines, run: slowDown },
-  { name: 'black hole', weight: 8, targets: lines, run: swallow },
-  { name: 'mute line', weight: 10, targets: lines, run: muteAndKill },
+  { name: 'black hole', weight: 8, losesCalls: true, targets: lines, run: swallow },
+  { name: 'mute line', weight: 10, losesCalls: true, targets: lines, run: muteAndKill },
   { name: 'connections reset', weight: 14, targets: lines, run: reset },
+  { name: 'response lost', weight: 14, targets: linesToPostgres, run: loseResponses },
 ]
 
 async function putToSleep(site: Site, name: string, random: Random): Promise<void> {
@@ -129,6 +134,16 @@ function textsOf(name: string, server: string | undefined): readonly string[] {
         'claim_executions',
         'renew_leases',
       ]
+}
+
+/** Postgres does what it was asked for, and the process does not hear of it: for each of its statements once. */
+async function loseResponses(site: Site, target: string): Promise<void> {
+  const line = findLine(site, target)
+  const [name = '', server] = target.split(' to ')
+  for (const text of textsOf(name, server)) {
+    const isReached = line.loseResponseTo(text).then(() => true)
+    if (!(await Promise.race([isReached, delay(unreachedMs, false)]))) line.heal()
+  }
 }
 
 async function reset(site: Site, target: string): Promise<void> {

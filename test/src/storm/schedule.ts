@@ -16,9 +16,18 @@ export interface ScheduleOptions {
   tell(line: string): void
 }
 
+/** A fault, with its begin and its end (epoch ms). */
+export interface HappenedFault {
+  kind: FaultKind
+  from: number
+  to: number
+}
+
 export interface FaultReport {
   /** How often each kind has happened. */
   counts: Map<string, number>
+  /** All of them. */
+  happened: HappenedFault[]
   /** When the last one was over (performance.now). */
   healedAt: number
 }
@@ -44,6 +53,7 @@ export async function runFaults(
   const random = createRandom(seed, -2)
   const kinds = faultKinds.filter(({ name }) => only.length === 0 || only.includes(name))
   const counts = new Map(kinds.map(({ name }) => [name, 0]))
+  const happened: HappenedFault[] = []
   const busy = new Set<string>()
   const underWay: Promise<void>[] = []
   for (const [index, kind] of dealKinds(kinds, faults, random).entries()) {
@@ -55,14 +65,16 @@ export async function runFaults(
     tell(`${index + 1} ${kind.name}: ${target}`)
     // Drawn now: what the faults need later must not depend on which is over first.
     const own = createRandom(seed, -3 - index)
-    underWay.push(kind.run(site, target, own).finally(() => busy.delete(target)))
+    const from = Date.now()
+    const run = kind.run(site, target, own).finally(() => busy.delete(target))
+    underWay.push(run.then(() => void happened.push({ kind, from, to: Date.now() })))
     counts.set(kind.name, (counts.get(kind.name) ?? 0) + 1)
     await delay(random.between(...pauseMs))
   }
   await Promise.all(underWay)
   const healedAt = performance.now()
   await waitForLoad(load, events)
-  return { counts, healedAt }
+  return { counts, happened, healedAt }
 }
 
 /** All kinds, by their weights, each once at least. */

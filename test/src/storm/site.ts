@@ -5,8 +5,10 @@ import { readSigningKey } from '@automation/webhooks'
 import pg from 'pg'
 import { type RunningProduct, startRunningProduct, type Tenant } from '../fixtures/product.js'
 import { hostileRules } from './hostile-rules.js'
+import { onceRule } from './once.js'
 import { workspaceCount } from './planned-event.js'
-import { makeRules, type StoredRule, writeRules } from './rule-book.js'
+import { makeRules, type RuleToMake, type StoredRule, writeRules } from './rule-book.js'
+import { switchedRule } from './switches.js'
 import type { Target } from './target.js'
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.js'
 
@@ -40,6 +42,10 @@ export interface Site {
   rules: StoredRule[]
   /** The workspace that attacks. */
   hostile: { id: string; rules: StoredRule[] }
+  /** Its rule makes a call that is never repeated (check-once.ts). */
+  once: { id: string; rules: StoredRule[] }
+  /** Its rule is switched off and on (check-switches.ts). */
+  switched: { id: string; rules: StoredRule[] }
   /** Of a member of every workspace. */
   token: string
   /** Directory of what the processes print. */
@@ -54,7 +60,7 @@ export interface Site {
 export const provider = 'storm'
 export const editorCount = 24
 
-export async function openSite(target: Target): Promise<Site> {
+export async function openSite(target: Target, onceTarget: Target): Promise<Site> {
   const running = await startRunningProduct({
     apis: 0,
     workers: 0,
@@ -79,7 +85,10 @@ export async function openSite(target: Target): Promise<Site> {
   }
   const desks = []
   while (desks.length < editorCount) desks.push((await running.addWorkspace()).workspaceId)
-  const attacker = await running.addWorkspace()
+  const open = async (wanted: RuleToMake[]) => {
+    const tenant = await running.addWorkspace()
+    return { id: tenant.workspaceId, rules: await makeRules(tenant, wanted) }
+  }
 
   return {
     running,
@@ -88,7 +97,9 @@ export async function openSite(target: Target): Promise<Site> {
     workspaces,
     desks,
     rules,
-    hostile: { id: attacker.workspaceId, rules: await makeRules(attacker, hostileRules) },
+    hostile: await open(hostileRules),
+    once: await open([onceRule(onceTarget.url)]),
+    switched: await open([switchedRule]),
     token: await mintToken({ secret: product.jwtSecret, userId: 'tester', expiresInSeconds: 86_400 }),
     logs: dirname(worker0.process.log),
     failedStarts,

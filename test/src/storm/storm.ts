@@ -5,14 +5,18 @@ import { checkEdits, readEditedTables } from './check-edits.js'
 import { checkEffects } from './check-effects.js'
 import { checkHostile, countDescendants } from './check-hostile.js'
 import { checkLedger } from './check-ledger.js'
+import { checkOnce } from './check-once.js'
 import { checkRecord } from './check-record.js'
+import { checkSwitches } from './check-switches.js'
 import { checkWhy } from './check-why.js'
 import { startEdits } from './edits.js'
 import { type Hostile, startHostile } from './hostile.js'
 import { type SentEvent, startLoad } from './load.js'
+import { startOnce } from './once.js'
 import type { Random } from './random.js'
 import { runFaults, type ScheduleOptions } from './schedule.js'
 import { openSite, type Site } from './site.js'
+import { startSwitches } from './switches.js'
 import { countOpen, readTables, type Tables } from './tables.js'
 import { openTarget, type Target } from './target.js'
 
@@ -37,6 +41,10 @@ export interface StormReport {
   edits: number
   /** What the workspace that attacks has done: requests, its events, and the most that one of them has caused. */
   hostile: { requests: number; events: number; quarantined: number; mostCaused: number }
+  /** Events whose rule makes a call that is never repeated. */
+  once: number
+  /** How often a rule was switched off in the moment of its events. */
+  switchOffs: number
   /** Calls that the rules have made, and how many of them were not the first under their key. */
   target: { calls: number; repeats: number }
   /** All that are stored, those that rules have emitted included. */
@@ -60,13 +68,16 @@ const drainLimitMs = 120_000
  */
 export async function runStorm(options: StormOptions): Promise<StormReport> {
   const target = await openTarget(options.seed)
-  const site = await openSite(target)
+  const onceTarget = await openTarget(options.seed, 0)
+  const site = await openSite(target, onceTarget)
   try {
     const load = startLoad(site, options.seed)
     const edits = startEdits(site, options.seed, (random) => findReplayable(site, load.sent, random))
     const hostile = startHostile(site, options.seed, options.hostile)
-    const { counts: faults, healedAt } = await runFaults(site, load, options).finally(() =>
-      Promise.all([load.stop(), edits.stop(), hostile.stop()]),
+    const once = startOnce(site, options.seed)
+    const switches = startSwitches(site, options.seed)
+    const { counts, happened, healedAt } = await runFaults(site, load, options).finally(() =>
+      Promise.all([load.stop(), edits.stop(), hostile.stop(), once.stop(), switches.stop()]),
     )
     // One that slept still accepts what was posted to it meanwhile, long after its callers have given up.
     await Promise.all(site.apis.map(({ process }) => process.stop()))
@@ -81,17 +92,21 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       ...checkEffects(tables, site.rules, target),
       ...checkEdits(edits, await readEditedTables(site, tables.events)),
       ...checkHostile(hostile.sent, ofHostile, site.hostile.rules),
+      ...checkOnce(once.sent, await readTables(site, 'once'), onceTarget, happened),
+      ...checkSwitches(switches, await readTables(site, 'switched')),
       ...(await checkLedger(site)),
       ...why.violations,
       ...backtests.violations,
     ]
     return {
       seed: options.seed,
-      faults,
+      faults: counts,
       ...countCalls(load.sent),
       acknowledged: load.acknowledged(),
       edits: edits.acknowledged.length,
       hostile: describeHostile(hostile, ofHostile),
+      once: once.sent.length,
+      switchOffs: switches.count(),
       target: countTargetCalls(target),
       events: tables.events.length,
       drainMs,
@@ -103,6 +118,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     if (options.logs !== undefined) await cp(site.logs, options.logs, { recursive: true })
     await site.stop()
     target.close()
+    onceTarget.close()
   }
 }
 

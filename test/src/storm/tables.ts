@@ -22,6 +22,9 @@ export interface ExecutionRow {
   attempts: (number | null)[]
   /** The actions that have created a task or emitted an event, as their results say. */
   effects: number
+  /** Epoch ms. */
+  startedAt: number
+  finishedAt: number | null
 }
 
 export interface TaskRow {
@@ -48,10 +51,16 @@ export type Tables = Awaited<ReturnType<typeof readTables>>
 /**
  * What is written in Postgres in the end, as the checker needs it.
  *
- * @param whose the rows of the workspace that attacks, or those of all others
+ * @param whose the rows of a workspace with rules of its own, or those of all others
  */
-export async function readTables({ query, hostile }: Site, whose: 'hostile' | 'others') {
-  const where = `WHERE workspace_id ${whose === 'hostile' ? '=' : '<>'} '${hostile.id}'`
+export async function readTables(
+  { query, hostile, once, switched }: Site,
+  whose: 'hostile' | 'once' | 'switched' | 'others',
+) {
+  const own = { hostile, once, switched }
+  const ids = whose === 'others' ? Object.values(own) : [own[whose]]
+  const list = ids.map(({ id }) => `'${id}'`).join(', ')
+  const where = `WHERE workspace_id ${whose === 'others' ? 'NOT IN' : 'IN'} (${list})`
   const events = await query<EventRow>(`
     SELECT id, workspace_id AS "workspaceId", type, coalesce(data->>'name', data#>>'{payload,data,name}', '') AS name,
            caused_by AS "causedBy", replay_of AS "replayOf", done_at IS NOT NULL AS "isDone", quarantined
@@ -62,7 +71,9 @@ export async function readTables({ query, hostile }: Site, whose: 'hostile' | 'o
                  FROM json_array_elements(results) WITH ORDINALITY AS listed (result, place)
                  ORDER BY place) AS attempts,
            (SELECT count(*)::int FROM json_array_elements(results) AS result
-            WHERE result->>'action' IN ('CREATE_TASK', 'EMIT_EVENT') AND result->>'status' = 'success') AS effects
+            WHERE result->>'action' IN ('CREATE_TASK', 'EMIT_EVENT') AND result->>'status' = 'success') AS effects,
+           (extract(epoch FROM started_at) * 1000)::float8 AS "startedAt",
+           (extract(epoch FROM finished_at) * 1000)::float8 AS "finishedAt"
     FROM executions ${where}`)
   const tasks = await query<TaskRow>(
     `SELECT execution_id AS "executionId", action_index AS "actionIndex", title FROM tasks ${where}`,

@@ -23,11 +23,10 @@ export interface Target {
   close(): void
 }
 
-const refusedShare = 0.05
 const slowShare = 0.1
 const slowMs = [200, 2_000] as const
 
-export async function openTarget(seed: number): Promise<Target> {
+export async function openTarget(seed: number, refusedShare = 0.05): Promise<Target> {
   const calls = new Map<string, KeyedCalls>()
   const random = createRandom(seed, -1)
 

@@ -115,3 +115,28 @@ t.test('where nobody listens behind it, a connection breaks', async (t) => {
   const error = await new Promise<NodeJS.ErrnoException>((resolve) => caller.once('error', resolve))
   t.equal(error.code, 'ECONNRESET')
 })
+
+t.test(
+  'a response that is lost was one: the server has got the text, and the caller sees a reset',
+  async (t) => {
+    const { proxy, caller, server } = await openLine(t)
+    const got: string[] = []
+    server.on('connection', (socket: Socket) => socket.on('data', (data) => got.push(String(data))))
+    const other = connect(proxy.port, '127.0.0.1')
+    t.teardown(() => other.destroy())
+    await once(other, 'connect')
+    const lost = proxy.loseResponseTo('COMMIT')
+    other.write('BEGIN')
+    t.equal(await hear(other, 5), 'BEGIN')
+    const heard: string[] = []
+    other.on('data', (data) => heard.push(String(data)))
+    other.write('COMMIT')
+    const [error] = await once(other, 'error')
+    await lost
+    t.equal(error.code, 'ECONNRESET')
+    t.strictSame(heard, [])
+    t.strictSame(got, ['BEGIN', 'COMMIT'])
+    caller.write('COMMIT')
+    t.equal(await hear(caller, 6), 'COMMIT', 'the next one passes')
+  },
+)

@@ -27,6 +27,8 @@ export interface TcpProxy {
   /** Goes mute when the text passes next; resolves then. `heal` takes it back, too. */
   muteAt(trigger: Trigger): Promise<void>
   heal(): void
+  /** Where the text passes next: the server gets it, its response is lost, and the connection is reset. Resolves then. */
+  loseResponseTo(text: string): Promise<void>
   /** Ends every connection with a reset. Answers how many there were. */
   reset(): number
   close(): Promise<void>
@@ -40,12 +42,35 @@ export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> 
   let latencyMs = 0
   let muted: Direction | undefined
   let trigger: (Trigger & { reached(): void }) | undefined
+  let losing: { text: string; reached(): void } | undefined
 
   const server = createServer((near) => {
     accepted++
     const far = connect(targetPort(), '127.0.0.1')
-    const there = new Relay(near, far, () => latencyMs, isMuteTo('there'), watch)
-    const back = new Relay(far, near, () => latencyMs, isMuteTo('back'))
+    let lose: (() => void) | undefined
+    const there = new Relay(
+      near,
+      far,
+      () => latencyMs,
+      isMuteTo('there'),
+      (data, pass) => {
+        lose ??= findLoss(data)
+        watch(data, pass)
+      },
+    )
+    const back = new Relay(
+      far,
+      near,
+      () => latencyMs,
+      isMuteTo('back'),
+      () => {
+        if (lose === undefined) return
+        back.isDead = true
+        near.resetAndDestroy()
+        far.destroy()
+        lose()
+      },
+    )
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.setNoDelay(true)
@@ -82,8 +107,13 @@ export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> 
     heal() {
       muted = undefined
       trigger = undefined
+      losing = undefined
       for (const relay of relays) relay.passDue()
     },
+    loseResponseTo: (text) =>
+      new Promise((reached) => {
+        losing = { text, reached }
+      }),
     reset() {
       const count = sockets.size / 2
       for (const socket of sockets) socket.resetAndDestroy()
@@ -99,6 +129,14 @@ export async function openTcpProxy(targetPort: () => number): Promise<TcpProxy> 
 
   function isMuteTo(direction: Direction): () => boolean {
     return () => muted === 'both' || muted === direction
+  }
+
+  /** @returns what tells that the response to this data is lost */
+  function findLoss(data: Buffer): (() => void) | undefined {
+    if (losing === undefined || !data.includes(losing.text)) return undefined
+    const { reached } = losing
+    losing = undefined
+    return reached
   }
 
   /** Of what goes to the server. @param pass lets it through before the line goes mute */

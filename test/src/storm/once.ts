@@ -1,0 +1,62 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ask } from './ask.js'
+import { createRandom, type Random } from './random.js'
+import type { RuleToMake } from './rule-book.js'
+import type { Site } from './site.js'
+
+/** An event whose rule makes one call, and whether it was acknowledged. */
+export interface OnceEvent {
+  name: string
+  isAcknowledged: boolean
+}
+
+export interface Once {
+  sent: OnceEvent[]
+  /** Waits for the requests in progress. */
+  stop(): Promise<void>
+}
+
+const type = 'DEAL_LOST'
+const pauseMs = [50, 250] as const
+/** Of each API: so there are often some in one commit. */
+const lanes = 3
+
+/** A call that is never repeated: where a worker ends during it, its outcome is unknown. */
+export function onceRule(targetUrl: string): RuleToMake {
+  const config = { url: `${targetUrl}/{{name}}`, body: { name: '{{name}}' } }
+  const action = { type: 'SEND_WEBHOOK', config, onUncertain: 'stop', retry: { attempts: 1 } }
+  return { name: 'Once', trigger: type, conditions: [], actions: [action] }
+}
+
+/** Posts events all through the storm, on some lanes to each API. */
+export function startOnce(site: Site, seed: number): Once {
+  const sent: OnceEvent[] = []
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  const { id: workspaceId } = site.once
+  const running = site.apis.flatMap((_, api) =>
+    Array.from({ length: lanes }, (_, lane) => run(api, createRandom(seed, -2_000_000 - api * lanes - lane))),
+  )
+  return {
+    sent,
+    async stop() {
+      stopping.abort()
+      await Promise.all(running)
+    },
+  }
+
+  async function run(api: number, random: Random): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const event: OnceEvent = { name: `once-${sent.length}`, isAcknowledged: false }
+      sent.push(event)
+      const body = { data: { name: event.name } }
+      const headers = { prefer: 'respond-async' }
+      const path = `/api/automation-rules/trigger/${type}`
+      const answer = await ask(site, { api, workspaceId }, 'POST', path, body, headers)
+      event.isAcknowledged = answer !== undefined && answer.status < 300
+      const [least, most] = pauseMs
+      await delay(random.between(least, most), undefined, { signal: stopping.signal }).catch(() => {})
+    }
+  }
+}
