@@ -23,7 +23,7 @@ t.test('where all is as it should be, the checker finds nothing', async (t) => {
 
 const faults: Record<string, [(story: Story) => void, RegExp]> = {
   'something waited behind a switch-off': [
-    ({ violations }) => violations.push('switch-off 3: 2 executions wait behind it'),
+    ({ violations }) => violations.push('2 executions of r1 wait behind its switch-off'),
     /2 executions wait/,
   ],
   'something waits in the end': [

@@ -2,8 +2,8 @@ import type { Switches } from './switches.js'
 import type { Tables } from './tables.js'
 
 /**
- * The rule waits for longer than the storm, and was switched off in the end: each of its executions is cancelled, and none has gone on to its next
- * action. One sentence for each violation.
+ * The rules wait for longer than the storm, and were switched off in the end: each of their executions is cancelled, and none has gone on to its
+ * next action. One sentence for each violation.
  */
 export function checkSwitches(
   { violations }: Pick<Switches, 'violations'>,

@@ -28,8 +28,6 @@ export interface FaultReport {
   counts: Map<string, number>
   /** All of them. */
   happened: HappenedFault[]
-  /** When the last one was over (performance.now). */
-  healedAt: number
 }
 
 const pauseMs = [200, 900] as const
@@ -72,9 +70,8 @@ export async function runFaults(
     await delay(random.between(...pauseMs))
   }
   await Promise.all(underWay)
-  const healedAt = performance.now()
   await waitForLoad(load, events)
-  return { counts, happened, healedAt }
+  return { counts, happened }
 }
 
 /** All kinds, by their weights, each once at least. */

@@ -8,7 +8,7 @@ import { hostileRules } from './hostile-rules.js'
 import { onceRule } from './once.js'
 import { workspaceCount } from './planned-event.js'
 import { makeRules, type RuleToMake, type StoredRule, writeRules } from './rule-book.js'
-import { switchedRule } from './switches.js'
+import { switchedRules } from './switches.js'
 import type { Target } from './target.js'
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.js'
 
@@ -44,7 +44,7 @@ export interface Site {
   hostile: { id: string; rules: StoredRule[] }
   /** Its rule makes a call that is never repeated (check-once.ts). */
   once: { id: string; rules: StoredRule[] }
-  /** Its rule is switched off and on (check-switches.ts). */
+  /** Its rules are switched off and on (check-switches.ts). */
   switched: { id: string; rules: StoredRule[] }
   /** Of a member of every workspace. */
   token: string
@@ -99,7 +99,7 @@ export async function openSite(target: Target, onceTarget: Target): Promise<Site
     rules,
     hostile: await open(hostileRules),
     once: await open([onceRule(onceTarget.url)]),
-    switched: await open([switchedRule]),
+    switched: await open(switchedRules),
     token: await mintToken({ secret: product.jwtSecret, userId: 'tester', expiresInSeconds: 86_400 }),
     logs: dirname(worker0.process.log),
     failedStarts,

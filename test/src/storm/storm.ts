@@ -49,7 +49,7 @@ export interface StormReport {
   target: { calls: number; repeats: number }
   /** All that are stored, those that rules have emitted included. */
   events: number
-  /** From the end of the last fault until nothing was left to do; undefined where something is left for ever. */
+  /** From the end of the last request until nothing was left to do; undefined where something is left for good. */
   drainMs: number | undefined
   failedStarts: number
   /** Verdicts that were compared with executions: of backtests, and of `why`. */
@@ -76,12 +76,12 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     const hostile = startHostile(site, options.seed, options.hostile)
     const once = startOnce(site, options.seed)
     const switches = startSwitches(site, options.seed)
-    const { counts, happened, healedAt } = await runFaults(site, load, options).finally(() =>
+    const { counts, happened } = await runFaults(site, load, options).finally(() =>
       Promise.all([load.stop(), edits.stop(), hostile.stop(), once.stop(), switches.stop()]),
     )
     // One that slept still accepts what was posted to it meanwhile, long after its callers have given up.
     await Promise.all(site.apis.map(({ process }) => process.stop()))
-    const drainMs = await drain(site, healedAt)
+    const drainMs = await drain(site)
     const tables = await readTables(site, 'others')
     const ofHostile = await readTables(site, 'hostile')
     const workspaceIds = site.workspaces.map(({ id }) => id)
@@ -130,9 +130,10 @@ function findReplayable(site: Site, sent: SentEvent[], random: Random) {
   return { id, workspaceId: site.workspaces[event.workspace]?.id ?? '' }
 }
 
-async function drain(site: Site, healedAt: number): Promise<number | undefined> {
+async function drain(site: Site): Promise<number | undefined> {
+  const startedAt = performance.now()
   for (;;) {
-    const passedMs = performance.now() - healedAt
+    const passedMs = performance.now() - startedAt
     if ((await countOpen(site)) === 0) return passedMs
     if (passedMs > drainLimitMs) return undefined
     await delay(100)

@@ -12,6 +12,7 @@ import { openMetrics } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import { createWorkerMetrics } from '../worker-metrics.js'
+import { OutageGrace } from './outage-grace.js'
 import {
   addUp,
   eventJobs,
@@ -45,6 +46,7 @@ export function startSweeper(
 ) {
   const events = walkEvents(database)
   const executions = walkExecutions(database)
+  const grace = new OutageGrace()
   const sweeping = repeat(sweep, pauseMs, (error) =>
     log.warn({ err: error }, 'sweep failed; the next sweep continues'),
   )
@@ -62,20 +64,25 @@ export function startSweeper(
   async function sweep(isStopped: () => boolean): Promise<void> {
     const endAt = performance.now() + lastPageMs
     const isOver = () => isStopped() || performance.now() > endAt
+    const now = await readClock(database)
+    const dueBefore = grace.hear(now)
     const { restored, failed, example } = await database.system.$transaction(
       async (transaction) => {
         const [lock] = await transaction.$queryRaw<{ taken: boolean }[]>`
           SELECT pg_try_advisory_xact_lock(${sweeperLock}) AS taken,
                  set_config('idle_in_transaction_session_timeout', ${`${maxSweepMs}`}, true)`
         if (!lock?.taken) return { restored: 0, failed: 0 }
-        const now = await readClock(database)
         const restoredEvents = await restorePages(events, now, isOver, {
           jobsOf: (page) => eventJobs(queue, page),
           end: (ids) => endOrphanEvents(database, ids),
         })
         metrics.rescued.events.inc(restoredEvents.restored)
         const restoredExecutions = await restorePages(executions, now, isOver, {
-          jobsOf: (page) => executionJobs(queue, page),
+          jobsOf: (page) =>
+            executionJobs(
+              queue,
+              page.filter(({ dueAt }) => dueAt < dueBefore),
+            ),
           end: (ids) => endOrphanExecutions(database, ids),
         })
         metrics.rescued.executions.inc(restoredExecutions.restored)
