@@ -348,7 +348,7 @@ t.test('an execution that pauses after its rule was switched off is cancelled, n
 })
 
 for (const reason of ['worker_crashes', 'work_budget', 'auto_paused'])
-  t.test(`what is still under way does not overwrite the reason of a pause (${reason})`, async (t) => {
+  t.test(`what is still in progress does not overwrite the reason of a pause (${reason})`, async (t) => {
     const since = new Date('2026-01-01T00:00:00Z')
     const { own, ledger, execution, lease, ruleId, createOutcome } = await beginCall(t)
     await own.ruleCounters.update({

@@ -32,7 +32,7 @@ function call(url: string, fields: object = {}) {
 
 for (const onUncertain of ['retry', 'stop'])
   t.test(
-    `a call is made once where the response to its intent is lost (onUncertain: ${onUncertain})`,
+    `a call is made once if the response to its intent is lost (onUncertain: ${onUncertain})`,
     async (t) => {
       const harness = await createDeafHarness(t, 'finish_events')
       const target = await openTarget(t)
@@ -95,33 +95,30 @@ const failures = {
   'its event': { statement: 'finish_events', actions: () => [{ type: 'NO_SUCH_ACTION', config: {} }] },
 }
 for (const [what, { statement, actions }] of Object.entries(failures))
-  t.test(
-    `a failure counts towards the pause of its rule where the response to ${what} is lost`,
-    async (t) => {
-      const harness = await createDeafHarness(t, statement)
-      const target = await openTarget(t, (_request, response) => {
-        response.statusCode = 400
-        response.end()
-      })
-      await harness.database.system.workspace.update({
-        where: { id: harness.workspaceId },
-        data: { autoPauseAfter: 1 },
-      })
-      const ruleId = await harness.createRule(actions(target.url))
-      const metrics = createWorkerMetrics(openMetrics())
-      harness.startWorker(metrics)
-      const id = await harness.trigger(ruleId)
-      await harness.untilStatus(id, 'failed')
-      while ((await harness.own.rule.findUniqueOrThrow({ where: { id: ruleId } })).isActive)
-        await setTimeout(20)
-      t.ok(harness.hasLost())
-      t.match(await harness.own.ruleCounters.findUnique({ where: { ruleId } }), {
-        failureCount: 1n,
-        attentionReason: 'auto_paused',
-      })
-      t.match((await metrics.leasesLost.get()).values, [{ value: 0 }], 'no lease counts as lost')
-    },
-  )
+  t.test(`a failure counts towards the pause of its rule if the response to ${what} is lost`, async (t) => {
+    const harness = await createDeafHarness(t, statement)
+    const target = await openTarget(t, (_request, response) => {
+      response.statusCode = 400
+      response.end()
+    })
+    await harness.database.system.workspace.update({
+      where: { id: harness.workspaceId },
+      data: { autoPauseAfter: 1 },
+    })
+    const ruleId = await harness.createRule(actions(target.url))
+    const metrics = createWorkerMetrics(openMetrics())
+    harness.startWorker(metrics)
+    const id = await harness.trigger(ruleId)
+    await harness.untilStatus(id, 'failed')
+    while ((await harness.own.rule.findUniqueOrThrow({ where: { id: ruleId } })).isActive)
+      await setTimeout(20)
+    t.ok(harness.hasLost())
+    t.match(await harness.own.ruleCounters.findUnique({ where: { ruleId } }), {
+      failureCount: 1n,
+      attentionReason: 'auto_paused',
+    })
+    t.match((await metrics.leasesLost.get()).values, [{ value: 0 }], 'no lease counts as lost')
+  })
 
 t.test('what follows a pause whose response is lost does not wait for the sweeper', async (t) => {
   const harness = await createDeafHarness(t, 'record_steps')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { OutageGrace } from '../src/repair/outage-grace.js'
 
-t.test('what fell due while Postgres was away is left to its holders for as long as a lease', (t) => {
+t.test('what fell due while Postgres was unavailable is left to its holders for as long as a lease', (t) => {
   let at = 0
   const grace = new OutageGrace(() => at)
   const epoch = 1_000_000

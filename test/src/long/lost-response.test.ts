@@ -54,13 +54,13 @@ t.test(
   },
 )
 
-t.test('the same where Postgres is then away for longer than a lease', async (t) => {
+t.test('the same if Postgres is then unavailable for longer than a lease', async (t) => {
   await product.startWorker()
-  const away = async () => {
+  const stopPostgres = async () => {
     product.postgres?.kill('SIGQUIT')
     await product.postgres?.exited
     await delay(12_000)
     await product.restartPostgres()
   }
-  for (const name of ['away-1', 'away-2']) t.strictSame(await runOne(name, away), made)
+  for (const name of ['first', 'second']) t.strictSame(await runOne(name, stopPostgres), made)
 })

@@ -5,7 +5,7 @@ import { checkStorm } from '../fixtures/storm-run.js'
 const seed = process.env.TEST_SEED ?? '20261127'
 const [events, faults] = process.env.TEST_LARGE ? [5_000, 40] : [1_200, 8]
 
-t.test('where responses of Postgres are lost, each call is made once', async (t) => {
+t.test('if responses of Postgres are lost, each call is made once', async (t) => {
   const size = ['--events', `${events}`, '--faults', `${faults}`]
   const alone = ['--hostile', '0', '--only', 'response lost', '--only', 'backends terminated']
   const { output } = await checkStorm(t, ['--seed', seed, ...size, ...alone])

@@ -35,7 +35,7 @@ function loseCall(story: Story): void {
   story.target.calls.clear()
 }
 
-t.test('where all is as it should be, the checker finds nothing', async (t) => {
+t.test('if all is as it should be, the checker finds nothing', async (t) => {
   t.strictSame(check(tellStory()), [])
 })
 

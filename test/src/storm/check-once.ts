@@ -10,7 +10,7 @@ export type OnceTables = Pick<Tables, 'events' | 'executions'>
 const marginMs = 2_000
 
 /**
- * Each event has made its one call, and no call was made twice. Where that is not so, a fault must have happened meanwhile in which a call can
+ * Each event has made its one call, and no call was made twice. If that is not so, a fault must have happened meanwhile in which a call can
  * be lost: a worker that lives and can reach Postgres knows what it has done. One sentence for each violation.
  */
 export function checkOnce(

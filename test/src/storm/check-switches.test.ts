@@ -16,7 +16,7 @@ function tellStory() {
 
 type Story = ReturnType<typeof tellStory>
 
-t.test('where all is as it should be, the checker finds nothing', async (t) => {
+t.test('if all is as it should be, the checker finds nothing', async (t) => {
   const { violations, tables } = tellStory()
   t.strictSame(checkSwitches({ violations }, tables), [])
 })

@@ -19,10 +19,11 @@ export interface Once {
 
 const type = 'DEAL_LOST'
 const pauseMs = [50, 250] as const
+const afterFailureMs = 1_000
 /** Of each API: so there are often some in one commit. */
 const lanes = 3
 
-/** A call that is never repeated: where a worker ends during it, its outcome is unknown. */
+/** A call that is never repeated: if a worker ends during it, its outcome is unknown. */
 export function onceRule(targetUrl: string): RuleToMake {
   const config = { url: `${targetUrl}/{{name}}`, body: { name: '{{name}}' } }
   const action = { type: 'SEND_WEBHOOK', config, onUncertain: 'stop', retry: { attempts: 1 } }
@@ -56,7 +57,8 @@ export function startOnce(site: Site, seed: number): Once {
       const answer = await ask(site, { api, workspaceId }, 'POST', path, body, headers)
       event.isAcknowledged = answer !== undefined && answer.status < 300
       const [least, most] = pauseMs
-      await delay(random.between(least, most), undefined, { signal: stopping.signal }).catch(() => {})
+      const pause = event.isAcknowledged ? random.between(least, most) : afterFailureMs
+      await delay(pause, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 }

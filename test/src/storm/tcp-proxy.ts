@@ -27,7 +27,7 @@ export interface TcpProxy {
   /** Goes mute when the text passes next; resolves then. `heal` takes it back, too. */
   muteAt(trigger: Trigger): Promise<void>
   heal(): void
-  /** Where the text passes next: the server gets it, its response is lost, and the connection is reset. Resolves then. */
+  /** When the text passes next, the server gets it, its response is lost, and the connection is reset. Resolves then. */
   loseResponseTo(text: string): Promise<void>
   /** Ends every connection with a reset. Answers how many there were. */
   reset(): number

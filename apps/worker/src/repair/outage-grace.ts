@@ -3,7 +3,7 @@ import { leaseSeconds } from '@automation/ledger'
 const leaseMs = leaseSeconds * 1_000
 
 /**
- * Leases run out while Postgres is away, and their holders are alive. When it is back they renew them, and record what they have done. So
+ * Leases run out while Postgres is unavailable, and their holders are alive. When it is back they renew them, and record what they have done. So
  * what fell due meanwhile is left to them for as long as a lease. Without that, a failover would interrupt every call in progress.
  *
  *   heard ──silence for longer than a lease──▶ grace ──a lease later──▶ heard

@@ -167,7 +167,7 @@ export class EventRunner {
     let isStored = false
     try {
       const outcome = { event, ruleSetId: set.id, rulesVersion: set.rulesVersion, executions }
-      // Where the response is lost, the intents of calls may be committed, and only this worker knows that it has made none of them.
+      // If the response is lost, the intents of calls may be committed, and only this worker knows that it has made none of them.
       const held = await untilPostgresIsBack(
         (isRepeated) => recorder.finishEvent({ ...outcome, isRepeated }),
         () => executor.isStopped,
