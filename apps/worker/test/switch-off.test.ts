@@ -182,6 +182,7 @@ async function openSession(t: Test, begin: (transaction: WorkspaceTransaction) =
   }
 }
 
+const rounds = process.env.TEST_LONG ? 50 : 15
 const waits = { status: { in: ['waiting' as const, 'retrying' as const] } }
 
 for (const [title, way] of Object.entries(ways))
@@ -235,7 +236,7 @@ t.test('in the moment of the switch-off a steady stream of events leaves nothing
   const ruleId = await harness.createRule([wait, { type: 'CREATE_TASK', config: { title: 'Late' } }])
   harness.startWorker()
   const left: number[] = []
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < rounds; round++) {
     await harness.trigger(ruleId)
     const events = Array.from({ length: 4 }, async (_, index) => {
       await setTimeout(index * 3)
@@ -304,4 +305,58 @@ t.test('a change that is writing new versions holds up no execution of its rules
     await Promise.all([changing, recorded])
     t.equal((await harness.own.rule.findUniqueOrThrow({ where: { id } })).version, 2)
   }
+})
+
+t.test('commits of executions that wait or end, and changes of their rules, never deadlock', async (t) => {
+  const harness = await createHarness(t)
+  const ruleIds = await Promise.all(Array.from({ length: 12 }, () => harness.createRule([])))
+  const administrator = administratorOf(harness)
+  const shuffle = <Item>(items: Item[]) => [...items].sort(() => Math.random() - 0.5)
+  const shuffled = () => shuffle(ruleIds)
+  const endsAt = performance.now() + 3_000
+  let finished = 0
+  let changed = 0
+
+  const finishMany = async () => {
+    while (performance.now() < endsAt) {
+      const executions: RecordableExecution[] = []
+      for (const ruleId of shuffled().slice(0, 6)) {
+        const execution = await begin(harness, ofRule, ruleId)
+        if (Math.random() < 0.5)
+          Object.assign(execution.record, {
+            status: 'failed',
+            error: 'x',
+            dueAt: null,
+            finishedAt: new Date(),
+          })
+        executions.push(execution)
+      }
+      const outcomes = executions.map((execution) => {
+        return { event: execution.event, ruleSetId: null, rulesVersion: 1, executions: [execution] }
+      })
+      await finishEvents(harness.database, outcomes)
+      finished += outcomes.length
+    }
+  }
+  const changeMany = async () => {
+    while (performance.now() < endsAt) {
+      const change = changeRules(administrator, async (transaction) => {
+        const rules = await transaction.rule.findMany({ where: { id: { in: shuffled().slice(0, 8) } } })
+        const changes = rules.map((found) => {
+          return { found, fields: { isActive: !found.isActive, description: newId() } }
+        })
+        await saveRules(transaction, administrator, shuffle(changes))
+        return { result: undefined, entry: { action: 'rule.updated' as const, subject: 'x' } }
+      })
+      await change.catch((error) => {
+        if (!/still being cancelled/.test(error.message)) throw error
+      })
+      await pauseRules(harness.database, harness.workspaceId, shuffled().slice(0, 2))
+      changed++
+    }
+  }
+  harness.startSweeper()
+  await t.resolves(Promise.all([finishMany(), finishMany(), finishMany(), changeMany()]))
+  t.comment(`${finished} executions, ${changed} changes`)
+  t.ok(finished > 0 && changed > 0)
 })
