@@ -16,8 +16,8 @@ const line = await openTcpProxy(() => product.postgres?.port ?? 0)
 t.teardown(() => line.close())
 const url = new URL(product.databaseUrl)
 url.port = String(line.port)
-// The second one hears all, and would continue what the first one leaves.
-await product.startWorker({ DATABASE_URL: url.href })
+// The one that hears all would continue what the other one leaves.
+for (const _ of ['one', 'other']) await product.startWorker({ DATABASE_URL: url.href })
 
 const action = {
   type: 'SEND_WEBHOOK',
@@ -55,7 +55,6 @@ t.test(
 )
 
 t.test('the same if Postgres is then unavailable for longer than a lease', async (t) => {
-  await product.startWorker()
   const stopPostgres = async () => {
     product.postgres?.kill('SIGQUIT')
     await product.postgres?.exited

@@ -24,7 +24,7 @@ t.test('if all is as it should be, the checker finds nothing', async (t) => {
 const faults: Record<string, [(story: Story) => void, RegExp]> = {
   'something waited behind a switch-off': [
     ({ violations }) => violations.push('2 executions of r1 wait behind its switch-off'),
-    /2 executions wait/,
+    /2 executions of r1 wait/,
   ],
   'something waits in the end': [
     ({ tables }) => Object.assign(tables.executions[0] ?? {}, { status: 'waiting', finishedAt: null }),
