@@ -33,7 +33,8 @@ t.test('it replies to one question after the other, and a fault is no end', asyn
   t.teardown(() => evaluation.close())
   const { pid } = evaluation
   t.match(await evaluation.ask(dryRun({ conditions: [], actions: [] }), 10_000), { result: Uint8Array })
-  t.match(await evaluation.ask(dryRun({}), 10_000), { fault: { message: String } })
+  const broken = { ...dryRun({}), input: undefined as never }
+  t.match(await evaluation.ask(broken, 10_000), { fault: { message: String } })
   t.match(await evaluation.ask(dryRun({ conditions: [], actions: [] }), 10_000), { result: Uint8Array })
   t.equal(evaluation.pid, pid)
 })
