@@ -58,15 +58,17 @@ export function reopenExecutions(
     replaced_tasks AS (
       UPDATE tasks SET action_index = replaced.free_index
       FROM (
-        SELECT tasks.id,
-               (SELECT least(min(action_index), 0) FROM tasks AS known WHERE known.execution_id = tasks.execution_id)
+        SELECT tasks.id, tasks.workspace_id,
+               (SELECT least(min(action_index), 0) FROM tasks AS known
+                WHERE known.execution_id = tasks.execution_id AND known.workspace_id = tasks.workspace_id)
                - row_number() OVER (PARTITION BY tasks.execution_id ORDER BY action_index) AS free_index
-        FROM chosen_executions JOIN tasks ON tasks.execution_id = chosen_executions.id
+        FROM chosen_executions
+        JOIN tasks ON tasks.execution_id = chosen_executions.id AND tasks.workspace_id = chosen_executions.workspace_id
         WHERE action_index >= 0
           AND (actions->action_index->>'type' = 'CREATE_TASK' AND results->action_index->>'action' = 'CREATE_TASK'
                AND results->action_index->>'status' = 'success') IS NOT TRUE
       ) AS replaced
-      WHERE tasks.id = replaced.id
+      WHERE tasks.id = replaced.id AND tasks.workspace_id = replaced.workspace_id
     ),
     rule_totals AS (
       SELECT rule_id, count(*) AS failures,

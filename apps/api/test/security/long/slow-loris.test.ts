@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { rules, startApi } from '../fixtures/api.js'
+import { rules, startApi } from '../../fixtures/api.js'
 
 const sockets = 500
 /** After this time no socket without a complete request may be open. */
