@@ -55,9 +55,8 @@ async function applyRules(
 ): Promise<Entry[]> {
   const { workspaceId } = administrator
   const ids = toDelete.map(({ id }) => id)
-  // All in one order, whatever becomes of them. Where nothing is deleted, saveRules locks later.
-  if (ids.length > 0)
-    await lockRules(transaction, workspaceId, [...ids, ...toChange.map(({ found }) => found.id)])
+  // All in one order, whatever becomes of them.
+  await lockRules(transaction, workspaceId, [...ids, ...toChange.map(({ found }) => found.id)])
   const cancelled = await deleteRules(transaction, workspaceId, ids)
   const saved = await saveRules(transaction, administrator, toChange)
   const created = await createRules(transaction, administrator, toCreate)

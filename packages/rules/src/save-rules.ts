@@ -47,7 +47,11 @@ export async function saveRules<Rule extends StoredRule>(
   if (await isBeingCancelled(transaction, idsOf(activated)))
     throw new Refused('conflict', 'Executions of the rule are still being cancelled: try again in a moment')
   const saved = differing.map(({ rule }) => rule)
-  // Before the lock: a thousand versions take seconds, and commits with executions that begin to wait, also those of others, wait for the lock.
+  await lockRules(transaction, workspaceId, idsOf(saved))
+  await updateRows(transaction, workspaceId, saved, now)
+  // What a shadow would have done is counted since its last change.
+  await transaction.ruleDifference.deleteMany({ where: { ruleId: { in: wereShadows }, kind: 'shadow' } })
+  await noteStates(transaction, workspaceId, idsOf(saved))
   if (rewritten.length > 0) {
     await refuseUnknownTypes(transaction, rewritten)
     await transaction.ruleVersion.createMany({
@@ -55,11 +59,6 @@ export async function saveRules<Rule extends StoredRule>(
     })
     await refuseExcessVersions(transaction, workspaceId)
   }
-  await lockRules(transaction, workspaceId, idsOf(saved))
-  await updateRows(transaction, workspaceId, saved, now)
-  // What a shadow would have done is counted since its last change.
-  await transaction.ruleDifference.deleteMany({ where: { ruleId: { in: wereShadows }, kind: 'shadow' } })
-  await noteStates(transaction, workspaceId, idsOf(saved))
   if (differing.some(({ hasGrown }) => hasGrown)) await refuseExcessBytes(transaction, workspaceId)
   await endGuards(transaction, idsOf(rewritten), idsOf(activated))
   await clearAttention(transaction, workspaceId, idsOf([...rewritten, ...activated]), idsOf(activated))
