@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { diffSchemas } from './diff-schemas.js'
 import { prismaDirectory } from './schema-engine.js'
+import { splitMigration } from './split-migration.js'
 
 // npm run migration -- <name>: writes the SQL that changes the committed prisma/schema.prisma into the one on disk.
 const name = process.argv[2]
@@ -16,11 +17,16 @@ const current = await readFile(`${prismaDirectory}/schema.prisma`, 'utf8')
 const sql = await diffSchemas(process.env.DATABASE_URL ?? '', committed, current)
 if (/^(--.*|\s*)$/.test(sql)) exit('prisma/schema.prisma has not changed since the last commit.')
 
-const timestamp = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)
-const directory = `${prismaDirectory}/migrations/${timestamp}_${name}`
-await mkdir(directory)
-await writeFile(`${directory}/migration.sql`, sql)
-console.log(`Wrote prisma/migrations/${timestamp}_${name}/migration.sql: read it before you commit it.`)
+const now = Date.now()
+for (const [index, step] of splitMigration(sql).entries()) {
+  // Migrations are applied in the order of their names.
+  const timestamp = new Date(now + index * 1_000).toISOString().replaceAll(/\D/g, '').slice(0, 14)
+  const directory = `${timestamp}_${name}${step.suffix}`
+  await mkdir(`${prismaDirectory}/migrations/${directory}`)
+  await writeFile(`${prismaDirectory}/migrations/${directory}/migration.sql`, step.sql)
+  console.log(`Wrote prisma/migrations/${directory}/migration.sql`)
+}
+console.log('Read the SQL before you commit it. Its rules stand in docs/operations.md, "Upgrade".')
 
 function exit(message: string): never {
   console.error(message)
