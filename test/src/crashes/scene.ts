@@ -14,7 +14,7 @@ export interface Scenario {
 
 /** What a scenario has for itself: a workspace of the product that all share, the calls of its rules, and the workers that it starts. */
 export interface Scene extends ReachingProduct {
-  /** Answers a call of a rule: true where nothing else is set. */
+  /** Answers a call of a rule. All calls succeed unless a scenario sets it. */
   isFine: (call: Call) => boolean | Promise<boolean>
 }
 
