@@ -8,6 +8,9 @@ import { SlicesInThread } from '../src/backtests/slices-in-thread.js'
 import { createHarness, type Harness, log, testConfig } from './fixtures/harness.js'
 import { slicesHere } from './fixtures/slices-here.js'
 
+/** A costly rule takes seconds of CPU. */
+const onlyLong = { skip: process.env.TEST_LONG ? false : 'only the long run has it' }
+
 const limits = { workLimits: testConfig().workLimits, retentionDays: 0 }
 const slice = { events: 700, ms: 60_000 }
 const storedSlice = { scanned: Number }
@@ -166,26 +169,30 @@ function costlyText(): string {
 }
 const costly = [{ field: 'text', operator: 'matches', value: '(?i)a[ab]{240}[cd]' }]
 
-t.test('slices of a costly rule end in their time, and together pass each event once', async (t) => {
-  const harness = await createHarness(t)
-  await storeEvents(harness, 20, costlyText())
-  for (const pace of ['full', 'gentle']) {
-    const id = await create(harness, lastHour(), { conditions: costly, pace })
-    const short = { events: 1_000_000, ms: 100 }
-    const passed: (number | undefined)[] = []
-    for (let status = 'waiting'; status !== 'done'; ) {
-      const claimed = await claim(t, harness, id)
-      t.match(await computeSlice(harness.database, claimed, limits, { slice: short }), storedSlice)
-      const found = await findBacktest(harness.own, id)
-      passed.push(found?.report?.considered)
-      status = found?.status ?? ''
+t.test(
+  'slices of a costly rule end in their time, and together pass each event once',
+  onlyLong,
+  async (t) => {
+    const harness = await createHarness(t)
+    await storeEvents(harness, 20, costlyText())
+    for (const pace of ['full', 'gentle']) {
+      const id = await create(harness, lastHour(), { conditions: costly, pace })
+      const short = { events: 1_000_000, ms: 100 }
+      const passed: (number | undefined)[] = []
+      for (let status = 'waiting'; status !== 'done'; ) {
+        const claimed = await claim(t, harness, id)
+        t.match(await computeSlice(harness.database, claimed, limits, { slice: short }), storedSlice)
+        const found = await findBacktest(harness.own, id)
+        passed.push(found?.report?.considered)
+        status = found?.status ?? ''
+      }
+      t.ok(passed.length >= 3, `${pace}: ${passed}`)
+      t.equal(passed.at(-1), 20)
     }
-    t.ok(passed.length >= 3, `${pace}: ${passed}`)
-    t.equal(passed.at(-1), 20)
-  }
-})
+  },
+)
 
-t.test('a costly rule leaves the event loop of its worker to live events', async (t) => {
+t.test('a costly rule leaves the event loop of its worker to live events', onlyLong, async (t) => {
   const harness = await createHarness(t)
   await storeEvents(harness, 20, costlyText())
   const id = await create(harness, lastHour(), { conditions: costly })
@@ -217,19 +224,23 @@ t.test('a worker that shuts down ends the slice in its thread, and stores it', a
   await harness.own.backtest.deleteMany()
 })
 
-t.test('a slice that takes more memory than its thread has fails, and its worker goes on', async (t) => {
-  const harness = await createHarness(t)
-  const id = await create(harness, lastHour())
-  const slices = new SlicesInThread({ databaseUrl: testConfig().databaseUrl, limits, memoryMb: 64 })
-  t.teardown(() => slices.close())
-  const claimed = await claim(t, harness, id)
-  const heavy = { ...claimed, state: Array.from({ length: 2_000_000 }, (_, index) => ({ index })) }
-  t.match(await slices.compute(heavy as never), {
-    why: 'failure',
-    error: { code: 'ERR_WORKER_OUT_OF_MEMORY' },
-  })
-  t.match(await slices.compute(claimed), storedSlice)
-})
+t.test(
+  'a slice that takes more memory than its thread has fails, and its worker goes on',
+  onlyLong,
+  async (t) => {
+    const harness = await createHarness(t)
+    const id = await create(harness, lastHour())
+    const slices = new SlicesInThread({ databaseUrl: testConfig().databaseUrl, limits, memoryMb: 64 })
+    t.teardown(() => slices.close())
+    const claimed = await claim(t, harness, id)
+    const heavy = { ...claimed, state: Array.from({ length: 2_000_000 }, (_, index) => ({ index })) }
+    t.match(await slices.compute(heavy as never), {
+      why: 'failure',
+      error: { code: 'ERR_WORKER_OUT_OF_MEMORY' },
+    })
+    t.match(await slices.compute(claimed), storedSlice)
+  },
+)
 
 t.test('a thread that cannot start delays its backtest, and the worker still ends', async (t) => {
   const harness = await createHarness(t)

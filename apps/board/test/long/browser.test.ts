@@ -1,7 +1,7 @@
 import { openBrowser } from '@automation/browser'
 import t from 'tap'
-import { login, startBoard } from './fixtures/board.js'
-import { openTestQueue, workspaceId } from './fixtures/test-queue.js'
+import { login, startBoard } from '../fixtures/board.js'
+import { openTestQueue, workspaceId } from '../fixtures/test-queue.js'
 
 const redisUrl = process.env.REDIS_URL ?? ''
 const browser = await openBrowser(t)
