@@ -6,7 +6,7 @@ import { exitCodes } from './exit-codes.js'
 import { isForPrograms } from './program.js'
 
 /** Of every command that does what cannot be undone. */
-export const yesOption = ['--yes', 'do it without confirmation, as programs must'] as const
+export const yesOption = ['--yes', 'skip the confirmation (required without a terminal)'] as const
 
 /**
  * Prepares the confirmation of what cannot be undone. Call it before any work: a program without --yes fails at once.

@@ -14,7 +14,7 @@ export type ExitCode = (typeof exitCodes)[ExitName]
 
 /** What the codes mean, for the help of a command. A command adds those that it has in particular. */
 export const exitMeanings: Record<ExitName, string> = {
-  done: 'done, even if the reader of the output closed it early, as head does',
+  done: 'done',
   failed: 'failed; the message says why',
   changes: 'with --plan: there are changes',
   declined: 'you did not confirm, and nothing was changed',

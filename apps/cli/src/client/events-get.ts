@@ -9,7 +9,7 @@ import { apiVariables, useApi } from './use-api.js'
 export function addEventsGet(events: Command): void {
   addCommand(events, {
     name: 'get',
-    description: 'Show an event and what became of each rule for its type.',
+    description: 'Show an event and the result of each rule for its type.',
     example: exampleId,
     reads: apiVariables,
   })

@@ -17,7 +17,7 @@ export function addEventsSend(events: Command): void {
   addCommand(events, {
     name: 'send',
     description:
-      'Post an event, and show what became of each rule for its type. If the outcome takes longer than the wait, the event is accepted, and events wait shows the outcome.',
+      'Post an event, and show the result of each rule for its type. If the outcome takes longer than the wait, the event is accepted, and events wait shows the outcome.',
     example: `LEAD_CREATED '{"name":"Ada","score":95}'`,
     reads: apiVariables,
   })

@@ -10,7 +10,7 @@ const minuteMs = 60_000
 export function addEventsWait(events: Command): void {
   addCommand(events, {
     name: 'wait',
-    description: 'Wait until an event is done, and show what became of each rule for its type.',
+    description: 'Wait until an event is done, and show the result of each rule for its type.',
     example: `${exampleId} --timeout 5m`,
     reads: apiVariables,
     exits: { failed: 'failed, not done in time, or in quarantine' },

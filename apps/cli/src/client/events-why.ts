@@ -11,7 +11,7 @@ export function addEventsWhy(events: Command): void {
   addCommand(events, {
     name: 'why',
     description:
-      'Explain why each rule matched an event, or not: the verdict, the clauses that decided it, and the nearest data with which the rule would have matched. Rules that matched come first, then the nearest.',
+      'Explain why each rule matched an event or not: the result, the conditions that decided it, and the nearest data with which the rule would have matched. Rules that matched come first, then the nearest.',
     example: exampleId,
     reads: apiVariables,
   })

@@ -9,7 +9,7 @@ export function addRulesPromote(rules: Command): void {
   addCommand(rules, {
     name: 'promote',
     description:
-      'Make the draft of a rule its next version. A guard restores the version before within 5 s where the new one is executed, or fails, more often than you allow.',
+      'Make the draft of a rule its next version. With a guard, the previous version is restored within 5 s if the new one runs or fails more often than you allow.',
     example: `${exampleId} --guard 24h --max-runs 200 --max-failure-rate 0.2`,
     reads: apiVariables,
   })
@@ -17,7 +17,7 @@ export function addRulesPromote(rules: Command): void {
     .option('--guard <duration>', 'how long the new version is watched, at most 30d', readGuardTime)
     .option(
       '--max-runs <number>',
-      'with --guard: more executions within an hour restore the version before',
+      'with --guard: more executions within an hour restore the previous version',
       readAs(Type.Integer({ minimum: 1, maximum: 100_000 })),
     )
     .option(

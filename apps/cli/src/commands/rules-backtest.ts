@@ -22,7 +22,7 @@ export function addRulesBacktest(rules: Command): void {
     reads: ['DATABASE_URL', 'RETENTION_DAYS'],
   })
     .argument('[file]', 'file in the format of rules export; - reads standard input')
-    .requiredOption('--workspace <id>', 'id of the workspace whose events are judged', readId)
+    .requiredOption('--workspace <id>', 'id of the workspace whose events are evaluated', readId)
     .option(
       '--rule <rule>',
       'name of the rule, or id of the stored rule (default: the only rule of the file)',

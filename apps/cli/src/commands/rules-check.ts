@@ -17,7 +17,7 @@ export function addRulesCheck(rules: Command): void {
   addCommand(rules, {
     name: 'check',
     description:
-      'Check rules: what never runs, says nothing, does the same twice or goes round. With --workspace the rules of the file are checked beside those of the workspace that it does not replace, and compared with its newest events; without a file those of the workspace.',
+      'Find rules that never match, redundant conditions, duplicate actions and loops. With --workspace the rules of the file are checked together with the other rules of the workspace, and compared with its newest events. Without a file the rules of the workspace are checked.',
     example: 'rules.yaml --fail-on warning',
     reads: ['DATABASE_URL'],
     exits: { failed: 'failed, or there is a finding of the severity of --fail-on' },
