@@ -1,6 +1,6 @@
 // Bundles the entries of an app, after tsc: a few files start in a third of the time that a thousand modules take.
 //
-//   node ../../scripts/bundle.mjs server judging/evaluation-child modules/pg
+//   node ../../scripts/bundle.mjs server evaluation/evaluation-child modules/pg
 //     dist/src/server.js becomes dist/bundle/server.js, and the module of a thread or a child process stands beside it. What an entry imports on demand, and
 //     what two of them share, stands in files of its own. The bundle's pg is also dist/bundle/modules/pg.js, where a test can change it
 //     (packages/launcher/src/import-as-product.ts). Run in the app's directory.

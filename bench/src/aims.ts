@@ -22,7 +22,7 @@ type Bounds = Pick<Aim, 'atLeast' | 'atMost'>
 
 export function createAim(aim: Pick<Aim, 'title' | 'rounds' | 'digits'> & Bounds): Aim {
   const { rounds } = aim
-  return { ...aim, reached: median(rounds), ...rangeOf(rounds), verdict: judge(rounds, aim) }
+  return { ...aim, reached: median(rounds), ...rangeOf(rounds), verdict: decide(rounds, aim) }
 }
 
 /** An aim about a figure without noise, such as a count that follows from seeds. */
@@ -32,7 +32,7 @@ export function createExactAim({ reached, ...aim }: Pick<Aim, 'title' | 'reached
 }
 
 /** An aim is decided if the whole interval that contains the median is on one side of it. */
-function judge(rounds: number[], bounds: Bounds): Aim['verdict'] {
+function decide(rounds: number[], bounds: Bounds): Aim['verdict'] {
   const interval = intervalOfMedian(rounds)
   if (interval === undefined) return 'undecided'
   const [first, second] = [interval.low, interval.high].map((value) => isWithin(value, bounds))

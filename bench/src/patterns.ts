@@ -1,4 +1,4 @@
-import { compileRule, findRuleFaults, Judging, type RuleDefinition, ruleHolds } from '@automation/engine'
+import { compileRule, Evaluation, findRuleFaults, type RuleDefinition, ruleHolds } from '@automation/engine'
 
 /**
  * Patterns on which backtracking engines take years, each with a text of 100,000 characters that almost matches.
@@ -49,9 +49,9 @@ for (const { pattern, text } of cases) {
     continue
   }
   const rule = compileRule(definition)
-  ruleHolds(rule, { text: 'warm' }, new Judging(0))
+  ruleHolds(rule, { text: 'warm' }, new Evaluation(0))
   const started = performance.now()
-  ruleHolds(rule, { text }, new Judging(0))
+  ruleHolds(rule, { text }, new Evaluation(0))
   taken.push({ ms: performance.now() - started, pattern })
 }
 taken.sort((one, other) => other.ms - one.ms)

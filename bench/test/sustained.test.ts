@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { compileRule, findRuleFaults, Judging, type RuleDefinition, ruleHolds } from '@automation/engine'
+import { compileRule, Evaluation, findRuleFaults, type RuleDefinition, ruleHolds } from '@automation/engine'
 import t from 'tap'
 import { isSustained } from '../src/sustained/steps.js'
 import { eventOf, rulesOf, tenantCount } from '../src/sustained/tenants.js'
@@ -22,7 +22,7 @@ t.test('one of the ten rules of a tenant matches each of its events', async (t) 
     const rules = definitions.map(compileRule)
     for (const event of [0, 7]) {
       const data = eventOf(tenant, event)
-      const matching = rules.filter((rule) => ruleHolds(rule, data, new Judging(0)))
+      const matching = rules.filter((rule) => ruleHolds(rule, data, new Evaluation(0)))
       t.equal(matching.length, 1, `tenant ${tenant}, event ${event}`)
     }
   }

@@ -101,7 +101,7 @@ function createRefusalCounters(metrics: Metrics) {
       help: 'Connections closed because their caller read the response too slowly, or not at all',
       registers: metrics.registers,
     }),
-    judgingsRefused: metrics.counters(
+    evaluationsRefused: metrics.counters(
       'automation_judgings_refused_total',
       'Dry runs, explanations, previews and checks of rules refused by their limits: too_many, too_much (JUDGING_WORK), too_long (JUDGING_TIMEOUT) or too_large (JUDGING_MEMORY, or 4 MiB of response)',
       'reason',

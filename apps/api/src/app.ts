@@ -15,8 +15,8 @@ import bodyBudget from './plugins/body-budget.js'
 import deadline from './plugins/deadline.js'
 import docs from './plugins/docs.js'
 import errors from './plugins/errors.js'
+import evaluator from './plugins/evaluator.js'
 import eventTypes from './plugins/event-types.js'
-import judge from './plugins/judge.js'
 import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
@@ -82,7 +82,7 @@ export async function buildApp(config: Config) {
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
   await app.register(accessCaches)
   await app.register(caller, config)
-  await app.register(judge, config)
+  await app.register(evaluator, config)
   await app.register(survey)
   await app.register(eventTypes)
   await app.register(bodyBudget, config)

@@ -149,7 +149,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
       perWorkspace: environment.READS_PER_WORKSPACE,
       timeoutMs: environment.READ_TIMEOUT,
     },
-    judging: {
+    evaluation: {
       timeoutMs: environment.JUDGING_TIMEOUT,
       work: environment.JUDGING_WORK,
       memoryMb: environment.JUDGING_MEMORY,

@@ -10,7 +10,7 @@ const draft = {
 } as NonNullable<ToContinue['subject']['draft']>
 const subject = { draft, from: 0, to: 8_000_000_000_000 }
 const limits = defaultWorkLimits
-/** To judge it takes two times 0.12 units a character: its conditions, and its clauses. */
+/** To evaluate it takes two times 0.12 units a character: its conditions, and its clauses. */
 const eventsOf = (count: number, characters: number) =>
   Array.from({ length: count }, () => ({
     ...{ id: newId(), type: 'LEAD_CREATED', addressedTo: null, acceptedAt: Date.now() },
@@ -49,7 +49,7 @@ t.test(
   },
 )
 
-t.test('an event beyond the work of a question begins the next turn, or is not judged', async (t) => {
+t.test('an event beyond the work of a question begins the next turn, or is not evaluated', async (t) => {
   const events = [...eventsOf(1, 10_000), ...eventsOf(1, 100_000), ...eventsOf(1, 10_000)]
   const first = continueBacktest({ subject, saved: undefined, events, limits, ...within(20_000) })
   t.match(first, { used: 1 })
@@ -57,7 +57,7 @@ t.test('an event beyond the work of a question begins the next turn, or is not j
     ...{ subject, saved: 'saved' in first ? first.saved : undefined, limits },
     ...{ events: events.slice(1), ...within(20_000) },
   })
-  t.match(second, { used: 1, saved: { counts: { considered: 2, draftNotJudged: 1 } } })
+  t.match(second, { used: 1, saved: { counts: { considered: 2, draftNotEvaluated: 1 } } })
 })
 
 t.test('a turn without time is refused, and counts nothing', async (t) => {

@@ -201,7 +201,7 @@ t.test('a shadow says what it would have done, and a rule that is none does not'
   t.equal((await workspace.call('GET', `${rules}/${newId()}/difference`)).status, 404)
 })
 
-t.test('conditions are judged at the moment of acceptance', async (t) => {
+t.test('conditions are evaluated at the moment of acceptance', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)
   await saveDraft(workspace, rule, {

@@ -136,13 +136,13 @@ t.test('the rules of one event share the work that an event may cost, as at a wo
   const conditions = [{ field: 'text', operator: 'matches', value: '(?i)a[ab]{10}[cd]' }]
   for (let n = 0; n < 5; n++) await create(workspace, { name: `Rule ${n}`, conditions })
   const { body } = await dryRun(workspace, { text: 'ab'.repeat(1_000) })
-  const errors = body.results.map(({ error = '' }) => /RULE_WORK|EVENT_WORK/.exec(error)?.[0] ?? 'judged')
+  const errors = body.results.map(({ error = '' }) => /RULE_WORK|EVENT_WORK/.exec(error)?.[0] ?? 'evaluated')
   t.ok(errors.includes('EVENT_WORK'), errors.join())
   t.notOk(errors.slice(0, 1).includes('EVENT_WORK'), errors.join())
   for (const result of body.results) t.equal(result.success, result.error === undefined)
 })
 
-t.test('the trace of a rule that was not judged has the verdict of its result', async (t) => {
+t.test('the trace of a rule that was not evaluated has the verdict of its result', async (t) => {
   const small = await startApi(t, { RULE_WORK: '10000', EVENT_WORK: '10000' })
   const workspace = await small.makeWorkspace()
   const conditions = [{ field: 'text', operator: 'contains', value: 'b' }]
@@ -173,7 +173,7 @@ t.test('a dry run that renders too much is refused', async (t) => {
   t.equal((await dryRun(workspace, { text: 'x' })).status, 200)
 })
 
-t.test('a rule that no longer compiles is a result, and the others are judged', async (t) => {
+t.test('a rule that no longer compiles is a result, and the others are evaluated', async (t) => {
   const workspace = await api.makeWorkspace()
   const broken = await create(workspace)
   await create(workspace)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { EvaluationProcess } from '../src/judging/evaluation-process.js'
+import { EvaluationProcess } from '../src/evaluation/evaluation-process.js'
 
 const bounds = { units: 1e9, ms: 10_000 }
 const limits = { rule: 1e9, event: 1e9 }

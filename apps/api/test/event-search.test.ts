@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import { compileRule, Judging, ruleHolds } from '@automation/engine'
+import { compileRule, Evaluation, ruleHolds } from '@automation/engine'
 import { scanEvents } from '@automation/ledger'
 import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
@@ -65,7 +65,7 @@ t.test('events are found by conditions on their data, newest first, in pages', a
   t.equal((await search(workspace, { conditions: [hot], limit: 250 })).events[0]?.type, 'DEAL_WON')
 })
 
-t.test('conditions are judged at the moment of acceptance, and a range narrows', async (t) => {
+t.test('conditions are evaluated at the moment of acceptance, and a range narrows', async (t) => {
   const workspace = await api.makeWorkspace()
   const at = '2026-01-05T12:00:00.000Z'
   await store(workspace, [{ seen: '2026-01-05T11:30:00Z' }, { seen: '2026-01-05T10:30:00Z' }], {
@@ -228,7 +228,7 @@ t.test('the search finds what the engine finds', async (t) => {
   const ids = await store(workspace, list)
   const conditions = [{ any: [hot, { not: { field: 'tag', operator: 'equals', value: 'a' } }] }]
   const rule = compileRule({ conditions, actions: [] })
-  const expected = ids.filter((_, index) => ruleHolds(rule, list[index], new Judging(0)))
+  const expected = ids.filter((_, index) => ruleHolds(rule, list[index], new Evaluation(0)))
   const { events } = await search(workspace, { conditions, limit: 250 })
   t.same(events.map(({ id }) => id).reverse(), expected)
 })

@@ -348,7 +348,7 @@ t.test('a `when` after a WAIT is explained at the end that the WAIT had', async 
   )
 })
 
-t.test('explain shows each clause as the execution judged it, though no trace is stored', async (t) => {
+t.test('explain shows each clause as the execution evaluated it, though no trace is stored', async (t) => {
   const workspace = await api.makeWorkspace()
   const conditions = [
     { field: 'score', operator: 'greater_than', value: 80 },

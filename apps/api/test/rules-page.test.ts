@@ -28,7 +28,7 @@ const examples = blocks
   .flatMap<Example>(({ text }) => [readJson(text).value as Example].flat())
 
 const kinds: Record<string, (example: Example) => boolean> = {
-  judged: (example) => 'passes' in example,
+  evaluated: (example) => 'passes' in example,
   rendered: (example) => 'template' in example,
   rules: (example) => 'trigger' in example,
   actions: (example) => 'config' in example,
@@ -42,7 +42,7 @@ t.test('every example of the page is of a kind that is run', async (t) => {
 })
 
 t.test('the conditions of the page have the verdicts that it states', async (t) => {
-  for (const { conditions, data, passes } of examples.filter((example) => kinds.judged?.(example))) {
+  for (const { conditions, data, passes } of examples.filter((example) => kinds.evaluated?.(example))) {
     const actions = [{ type: 'CREATE_TASK', config: { title: 'x' } }]
     const body = { name: 'x', trigger: 'LEAD_CREATED', conditions, actions }
     const saved = await workspace.call<{ id: string }>('POST', rules, { body })

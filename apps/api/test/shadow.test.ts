@@ -63,7 +63,7 @@ t.test('a shadow becomes live by an update that says so, and nothing else activa
   })
 })
 
-t.test('a shadow does nothing: it is judged in dry runs alone', async (t) => {
+t.test('a shadow does nothing: it is evaluated in dry runs alone', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace, { mode: 'shadow' })
   const path = `${rules}/${rule.id}/execute`

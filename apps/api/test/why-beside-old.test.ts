@@ -1,5 +1,5 @@
 import { createPrivateDatabase } from '@automation/launcher'
-import { type ConsideredRule, findUnconsidered, listConsidered, readJudgedEvent } from '@automation/ledger'
+import { type ConsideredRule, findUnconsidered, listConsidered, readEvaluatedEvent } from '@automation/ledger'
 import fc from 'fast-check'
 import t from 'tap'
 import { ruleBody, startApi, task, type Workspace } from './fixtures/api.js'
@@ -34,7 +34,7 @@ async function ask(
   eventId: string,
   ruleId: string,
 ): Promise<ConsideredRule | undefined> {
-  const event = await readJudgedEvent(workspace.database, workspace.id, eventId)
+  const event = await readEvaluatedEvent(workspace.database, workspace.id, eventId)
   if (event === undefined) throw new Error(`There is no event ${eventId}`)
   const considered = await listConsidered(workspace.database, event)
   return (

@@ -209,7 +209,7 @@ t.test('a version that an older API made is not known until a worker has noted i
   ])
 })
 
-t.test('conditions are judged at the moment of acceptance, however late a worker is', async (t) => {
+t.test('conditions are evaluated at the moment of acceptance, however late a worker is', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace, {
     conditions: [{ field: 'at', operator: 'within_last', value: '1h' }],

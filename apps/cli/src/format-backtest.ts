@@ -10,7 +10,7 @@ export function formatBacktest(name: string, report: Report): string {
   const lines = [
     `Backtest of rule ${JSON.stringify(name)} from ${formatMinute(from)} to ${formatMinute(to)}: ${formatCount(scanned)} events scanned, ${formatCount(considered)} considered.`,
     formatMatches(report),
-    ...formatNotJudged(report),
+    ...formatNotEvaluated(report),
     ...titled(
       'The draft, compared with the active version:',
       difference === null ? [] : describeChanges(report),
@@ -33,11 +33,11 @@ function formatMatches({ active, draft, difference }: Report): string {
   return `Matches: ${formatCount(active.matched)} → ${formatCount(draft.matched)} (version ${active.version} → draft): ${counts}.`
 }
 
-function formatNotJudged({ active, draft }: Report): string[] {
+function formatNotEvaluated({ active, draft }: Report): string[] {
   return Object.entries({ active, draft }).flatMap(([which, counts]) =>
     counts === null || counts.notJudged === 0
       ? []
-      : [`Not judged (RULE_WORK, EVENT_WORK), ${which}: ${formatCount(counts.notJudged)} events.`],
+      : [`Not evaluated (RULE_WORK, EVENT_WORK), ${which}: ${formatCount(counts.notJudged)} events.`],
   )
 }
 

@@ -92,7 +92,7 @@ t.test('a response for another nonce, verifier or state signs nobody in', async 
   }
 })
 
-t.test('a flood of callbacks asks the provider for as many tokens as attempts are judged', async (t) => {
+t.test('a flood of callbacks asks the provider for as many tokens as attempts are checked', async (t) => {
   const upstream = await openUpstream(t)
   const provider = await startProvider(t)
   const console = await startConsole(t, settingsOf(provider.issuer, upstream.url))

@@ -81,7 +81,7 @@ export class WorkerMetrics {
     this.slicesGivenBack = this.#slices
     this.#backtestEvents = metrics.counters(
       'automation_backtest_events_total',
-      'Events in the slices that this worker stored: scanned (all of the range), considered (judged)',
+      'Events in the slices that this worker stored: scanned (all of the range), considered (evaluated)',
       'kind',
       ['scanned', 'considered'],
     )

@@ -17,7 +17,7 @@ async function createRule({ own, createRule }: Harness, conditions: object[]): P
   return ruleId
 }
 
-t.test('a backtest counts the events that a worker did not judge for lack of EVENT_WORK', async (t) => {
+t.test('a backtest counts the events that a worker did not evaluate for lack of EVENT_WORK', async (t) => {
   const harness = await createHarness(t, variables)
   const { database, own, workspaceId, inbox } = harness
   const from = Date.now() - 60_000

@@ -307,18 +307,21 @@ t.test('a rest after a slow read ends where the worker shuts down', async (t) =>
   await harness.own.backtest.deleteMany()
 })
 
-t.test('a worker that shuts down stores what a backtest has, after the event that it judges', async (t) => {
-  const harness = await createHarness(t)
-  await storeEvents(harness, 30)
-  const id = await create(harness, lastHour(), { pace: 'gentle' })
-  const isStopping = () => true
-  t.match(
-    await computeSlice(harness.database, await claim(t, harness, id), limits, { isStopping }),
-    storedSlice,
-  )
-  t.match(await findBacktest(harness.own, id), { status: 'running', report: { scanned: 1 } })
-  await harness.own.backtest.deleteMany()
-})
+t.test(
+  'a worker that shuts down stores what a backtest has, after the event that it evaluates',
+  async (t) => {
+    const harness = await createHarness(t)
+    await storeEvents(harness, 30)
+    const id = await create(harness, lastHour(), { pace: 'gentle' })
+    const isStopping = () => true
+    t.match(
+      await computeSlice(harness.database, await claim(t, harness, id), limits, { isStopping }),
+      storedSlice,
+    )
+    t.match(await findBacktest(harness.own, id), { status: 'running', report: { scanned: 1 } })
+    await harness.own.backtest.deleteMany()
+  },
+)
 
 t.test('a busy Postgres delays a backtest longer and longer, and does not end it', async (t) => {
   const harness = await createHarness(t)

@@ -1,5 +1,5 @@
 import type { Database } from '@automation/database'
-import { Judging } from '@automation/engine'
+import { Evaluation } from '@automation/engine'
 import t from 'tap'
 import { beginInTurns } from '../src/running/begin-in-turns.js'
 import { Causation } from '../src/running/causation.js'
@@ -10,8 +10,8 @@ import { context } from './fixtures/outbound.js'
 /** @returns how many executions began in each turn */
 async function beginAll(count: number, cost: (execution: Execution) => void) {
   const budget = new EffectBudget(context.event, new Causation({} as Database))
-  const judging = new Judging(0)
-  const executions = Array.from({ length: count }, () => ({ budget, judging }) as never as Execution)
+  const evaluation = new Evaluation(0)
+  const executions = Array.from({ length: count }, () => ({ budget, evaluation }) as never as Execution)
   const turns = [0]
   const begin = (execution: Execution) => {
     cost(execution)
@@ -33,5 +33,5 @@ t.test('25 light executions begin at once, and fewer where they emit or render m
     budget.countEvent(1_000_000)
   }
   t.same(await beginAll(12, emitMuch), [5, 5, 2])
-  t.same(await beginAll(5, ({ judging }) => judging.charge(250_000)), [2, 2, 1])
+  t.same(await beginAll(5, ({ evaluation }) => evaluation.charge(250_000)), [2, 2, 1])
 })

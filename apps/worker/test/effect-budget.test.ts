@@ -1,5 +1,5 @@
 import { type Database, newId } from '@automation/database'
-import { Judging } from '@automation/engine'
+import { Evaluation } from '@automation/engine'
 import t from 'tap'
 import { advance } from '../src/running/advance.js'
 import { Causation } from '../src/running/causation.js'
@@ -18,12 +18,12 @@ t.test('the tasks of one event have at most 16 MiB as JSON, and further actions 
   const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions: [], actions })
   const begin = (budget: EffectBudget) => {
     const record = { results: [], finishedAt: null }
-    const judging = new Judging(0)
+    const evaluation = new Evaluation(0)
     return {
       rule,
       event: context.event,
       record,
-      judging,
+      evaluation,
       budget,
       tasks: [],
       effectBytes: 0,

@@ -16,7 +16,7 @@ import {
 import { createHarness, log } from './fixtures/harness.js'
 
 t.test(
-  'a backlog from long before the promotion counts, when it is judged with the promoted version',
+  'a backlog from long before the promotion counts, when it is evaluated with the promoted version',
   async (t) => {
     const harness = await createHarness(t)
     const { own, workspaceId } = harness

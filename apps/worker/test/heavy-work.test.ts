@@ -101,7 +101,7 @@ t.test('an event that turns out to be heavy is charged before its cost is known'
 t.test('what an event has cost so far is not taken back while it begins its executions', async (t) => {
   const { clock, heavy } = createWork()
   const event = { workspaceId: 'a' }
-  heavy.depositJudging(event, 20_000_000)
+  heavy.depositEvaluation(event, 20_000_000)
   heavy.depositRows(event, 30)
   t.equal(heavy.isExceeded('a'), true)
   clock.now += 3_000
@@ -142,10 +142,10 @@ t.test('the slices of several heavy events are one after another, each with its 
 })
 
 t.test(
-  'the next events of a workspace wait while one of them is judged in slices, or begins to write thousands of rows',
+  'the next events of a workspace wait while one of them is evaluated in slices, or begins to write thousands of rows',
   async (t) => {
     for (const deposit of [
-      (heavy: HeavyWork, event: { workspaceId: string }) => heavy.depositJudging(event, 500_000),
+      (heavy: HeavyWork, event: { workspaceId: string }) => heavy.depositEvaluation(event, 500_000),
       (heavy: HeavyWork, event: { workspaceId: string }) => heavy.depositRows(event, 8_400),
     ]) {
       const { heavy } = createWork()

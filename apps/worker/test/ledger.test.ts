@@ -1,6 +1,6 @@
 import { matchLists } from '@automation/assertions'
 import { type Database, executionIdOf, newId, openDatabase } from '@automation/database'
-import { Judging } from '@automation/engine'
+import { Evaluation } from '@automation/engine'
 import type { Outcome as AnyOutcome, ExecutionRecord, TaskToCreate } from '@automation/ledger'
 import { countsOf } from '@automation/ledger'
 import { openMetrics } from '@automation/telemetry'
@@ -106,7 +106,7 @@ function describeExecution(
       attention: null,
     },
     rule: { id: ruleId, name: 'Rule', version: 1, heapBytes: 0, compiled: { conditions: [], actions: [] } },
-    judging: new Judging(clock),
+    evaluation: new Evaluation(clock),
     budget: new EffectBudget(event, new Causation(database)),
     event,
     tasks: Array.from({ length: tasks }, (_, actionIndex) => describeTask(actionIndex)),

@@ -95,7 +95,7 @@ async function compareWithWorker(
         (results as unknown as ActionResult[]).map(({ status }) => status),
       ])
       .sort()
-    // The worker judges at the moment at which the execution begins.
+    // The worker evaluates at the moment at which the execution begins.
     const at = found[0]?.startedAt.getTime() ?? event.acceptedAt.getTime()
     const simulated = simulateEvents(prepared, [{ type: event.type, at, data: event.data as object }])
     const expected = simulated.executions

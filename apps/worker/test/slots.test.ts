@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Database, newId } from '@automation/database'
-import { type Effect, Judging } from '@automation/engine'
+import { type Effect, Evaluation } from '@automation/engine'
 import { openMetrics } from '@automation/telemetry'
 import t from 'tap'
 import { Executor } from '../src/calls/executor.js'
@@ -83,7 +83,7 @@ function newExecution(actions: object[], heapBytes = 2): Execution {
       attention: null,
     },
     rule,
-    judging: new Judging(Date.now()),
+    evaluation: new Evaluation(Date.now()),
     budget: new EffectBudget(event, new Causation({} as Database)),
     event,
     tasks: [],

@@ -48,7 +48,7 @@ t.test('a rule that needs too much work fails by itself, and is paused after thr
 })
 
 t.test(
-  'an execution that failed before its conditions were judged is judged when it is retried',
+  'an execution that failed before its conditions were evaluated is evaluated when it is retried',
   async (t) => {
     const harness = await createHarness(t)
     const ruleId = await createRule(harness, expensive)

@@ -1,4 +1,4 @@
-import { type Condition, compileRule, explainRule, Judging, ruleHolds } from '@automation/engine'
+import { type Condition, compileRule, Evaluation, explainRule, ruleHolds } from '@automation/engine'
 import { Engine, type RuleProperties } from 'json-rules-engine'
 import type { Contest } from './contest.js'
 import { proveEqual } from './prove-equal.js'
@@ -67,11 +67,11 @@ async function contest(
   const rule = compileRule({ conditions, actions: [] })
   const peer = new Engine([peerRule])
   const now = Date.now()
-  const judge = (lead: Lead) => ruleHolds(rule, dataOf(lead), new Judging(now))
-  const judgeByPeer = async (lead: Lead) => (await peer.run(dataOf(lead))).events.length === 1
+  const evaluate = (lead: Lead) => ruleHolds(rule, dataOf(lead), new Evaluation(now))
+  const evaluateByPeer = async (lead: Lead) => (await peer.run(dataOf(lead))).events.length === 1
   const explain = (lead: Lead) => explainRule(rule, dataOf(lead), now).conditionsPassed
-  await proveEqual(name, [good, ...bad], judge, judgeByPeer)
-  await proveEqual(name, [good, ...bad], explain, judgeByPeer)
+  await proveEqual(name, [good, ...bad], evaluate, evaluateByPeer)
+  await proveEqual(name, [good, ...bad], explain, evaluateByPeer)
 
   const leads = Array.from({ length: 64 }, (_, n) => dataOf({ ...good, score: 81 + n, employees: 50 + n }))
   return {
@@ -85,7 +85,7 @@ async function contest(
         name: 'engine',
         run(times) {
           let held = 0
-          for (let n = 0; n < times; n++) if (ruleHolds(rule, leads[n % 64], new Judging(now))) held++
+          for (let n = 0; n < times; n++) if (ruleHolds(rule, leads[n % 64], new Evaluation(now))) held++
           if (held !== times) throw new Error('A rule did not hold')
         },
       },

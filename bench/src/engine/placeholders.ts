@@ -1,4 +1,4 @@
-import { compileMailTemplate, compileTemplate, Judging, type Template } from '@automation/engine'
+import { compileMailTemplate, compileTemplate, Evaluation, type Template } from '@automation/engine'
 import Handlebars from 'handlebars'
 import type { Contest } from './contest.js'
 import { proveEqual } from './prove-equal.js'
@@ -47,7 +47,7 @@ export async function planPlaceholders(): Promise<Contest[]> {
   const contests = [await contest("a rule's texts, 7 placeholders", ofRule)]
   for (const [name, text] of Object.entries(texts)) contests.push(await contest(name, [text]))
   const template = compileMailTemplate({ html: mail })
-  const render = (data: object) => (template.render(data, {}, new Judging(0)) as { html: string }).html
+  const render = (data: object) => (template.render(data, {}, new Evaluation(0)) as { html: string }).html
   const peers = [Handlebars.compile(mail, { ...tuned, assumeObjects: true }), Handlebars.compile(mail, tuned)]
   return [...contests, await prove('HTML mail, 6 placeholders, escaped', render, peers)]
 }

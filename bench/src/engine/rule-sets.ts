@@ -1,4 +1,4 @@
-import { type CompiledRule, compileRule, indexRules, Judging, ruleHolds } from '@automation/engine'
+import { type CompiledRule, compileRule, Evaluation, indexRules, ruleHolds } from '@automation/engine'
 import type { Contest } from './contest.js'
 import { proveEqual } from './prove-equal.js'
 
@@ -12,7 +12,7 @@ type MakeEvent = (number: number) => object
 export async function planRuleSets(): Promise<Contest[]> {
   const contests: Contest[] = []
   for (const size of sizes) contests.push(...(await planRuleSet(size)))
-  // Without equality the index finds nothing to tell rules apart by, and every rule is judged.
+  // Without equality the index finds nothing to tell rules apart by, and every rule is evaluated.
   for (const size of sizes.slice(0, 2))
     contests.push(
       await planSearch(`${tell(size)} rules, 1 matches, none by equality`, size, makeRange, makeScore),
@@ -34,7 +34,7 @@ async function planSearch(name: string, size: number, make: MakeRule, eventOf: M
   const now = Date.now()
   const events = Array.from({ length: 64 }, (_, n) => eventOf((n * 37) % size))
   const isMatch = (place: number, event: object) =>
-    ruleHolds(rules[place] as CompiledRule, event, new Judging(now))
+    ruleHolds(rules[place] as CompiledRule, event, new Evaluation(now))
   const findByIndex = (event: object) => index.findCandidates(event).filter((place) => isMatch(place, event))
   const findByAll = (event: object) => [...rules.keys()].filter((place) => isMatch(place, event))
   await proveEqual(name, [...events, eventOf(size), {}], findByIndex, findByAll)
@@ -57,7 +57,7 @@ async function planSearch(name: string, size: number, make: MakeRule, eventOf: M
         run(times) {
           let found = 0
           for (let n = 0; n < times; n++)
-            for (const rule of rules) if (ruleHolds(rule, events[n % 64], new Judging(now))) found++
+            for (const rule of rules) if (ruleHolds(rule, events[n % 64], new Evaluation(now))) found++
           checkFound(found, times)
         },
       },

@@ -3,7 +3,7 @@ import type { Noise } from '../machine/noise.js'
 import type { Storage } from '../machine/storage.js'
 import type { BenchmarkName } from '../options.js'
 
-/** One run of a benchmark, with all that is needed to judge its figures. */
+/** One run of a benchmark, with all that is needed to assess its figures. */
 export interface Run {
   command: string
   /** The time of the start. */

@@ -3,9 +3,9 @@ import {
   type ActionResult,
   type CompiledRule,
   compileRule,
+  Evaluation,
   findError,
   findNextAction,
-  Judging,
   type RuleDefinition,
   ruleHolds,
   settleAction,
@@ -103,7 +103,7 @@ async function readRules(workspaceId: string, trigger: string): Promise<Rule[]> 
 function runRule(rule: Rule, event: Event): Run {
   const startedAt = Date.now()
   const run: Run = { rule, executionId: null, startedAt, results: [], tasks: [], error: null }
-  if (!ruleHolds(rule.compiled, event.data, new Judging(startedAt))) return run
+  if (!ruleHolds(rule.compiled, event.data, new Evaluation(startedAt))) return run
   run.executionId = executionIdOf({ id: event.id, addressee: null }, rule.id)
   for (;;) {
     const action = findNextAction(rule.compiled, event.data, startedAt, run.results)

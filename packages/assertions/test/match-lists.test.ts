@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { matchLists } from '../src/match-lists.js'
 
 /** Records the verdicts of the two assertions, without failing. */
-function judge(actual: unknown, pattern: unknown): boolean[] {
+function evaluate(actual: unknown, pattern: unknown): boolean[] {
   const verdicts: boolean[] = []
   const record = (passes: boolean) => {
     verdicts.push(passes)
@@ -25,5 +25,5 @@ t.test('a list with exactly the items of its pattern passes', async (t) => {
 t.test('a longer list, a shorter one and a value that is no list fail, at any depth', async (t) => {
   for (const actual of [[1, 2], [], {}, undefined, 'a'])
     for (const nest of [(value: unknown) => value, (value: unknown) => ({ rules: [{ tags: value }] })])
-      t.strictSame(judge(nest(actual), nest([1])), [true, false], JSON.stringify(nest(actual)))
+      t.strictSame(evaluate(nest(actual), nest([1])), [true, false], JSON.stringify(nest(actual)))
 })

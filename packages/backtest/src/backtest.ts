@@ -1,7 +1,7 @@
 import {
   defaultWorkLimits,
+  Evaluation,
   isCallType,
-  Judging,
   type RuleDefinition,
   type WorkBudget,
   type WorkLimits,
@@ -10,7 +10,13 @@ import { ActionDifference, type SavedActionDifference } from './action-differenc
 import { ActionTally, type SavedAction } from './action-tally.js'
 import { ClauseTally } from './clause-tally.js'
 import type { EarlierRule } from './earlier-rules.js'
-import { EventJudge, type EventVerdicts, type Judged, listDone, type TestedEvent } from './event-judge.js'
+import {
+  type Evaluated,
+  EventEvaluator,
+  type EventVerdicts,
+  listDone,
+  type TestedEvent,
+} from './event-evaluator.js'
 import { FieldTally, type SavedFields } from './field-tally.js'
 import { fitReport } from './fit-report.js'
 import { OverTime, type SavedBuckets } from './over-time.js'
@@ -26,7 +32,7 @@ export interface BacktestSubject {
   ruleId?: string
   active?: { version: number; definition: TestedDefinition }
   draft?: TestedDefinition
-  /** The active rules that a worker judges before it, as they were when it was made; undefined: it has them to itself. */
+  /** The active rules that a worker evaluates before it, as they were when it was made; undefined: it has them to itself. */
   earlier?: EarlierRule[]
   /** Epoch ms. */
   from: number
@@ -38,9 +44,9 @@ interface Counts {
   scanned: number
   considered: number
   active: number
-  activeNotJudged: number
+  activeNotEvaluated: number
   draft: number
-  draftNotJudged: number
+  draftNotEvaluated: number
   same: number
 }
 
@@ -69,7 +75,7 @@ export interface ReportContext {
 }
 
 /**
- * Computes what rules would have done for past events, doing nothing: the engine judges each event at its acceptance, as a worker does.
+ * Computes what rules would have done for past events, doing nothing: the engine evaluates each event at its acceptance, as a worker does.
  * A function of its arguments: neither clock nor chance, and its memory is bounded for any number of events.
  *
  *   new Backtest(subject) ─▶ add(event) … ─▶ save() ┄▶ new Backtest(subject, saved) ─▶ add(event) … ─▶ report()
@@ -80,7 +86,7 @@ export class Backtest {
   readonly #subject: BacktestSubject
   readonly #limits: WorkLimits
   readonly #budget: WorkBudget | undefined
-  readonly #judge: EventJudge
+  readonly #evaluator: EventEvaluator
   readonly #shown: TestedDefinition
   readonly #counts: Counts
   readonly #overTime: OverTime
@@ -106,7 +112,7 @@ export class Backtest {
     this.#subject = subject
     this.#limits = limits
     this.#budget = budget
-    this.#judge = new EventJudge(subject, limits, budget)
+    this.#evaluator = new EventEvaluator(subject, limits, budget)
     this.#shown = shown
     this.#counts = { ...(saved?.counts ?? noCounts) }
     this.#overTime = new OverTime(from, to, saved?.overTime)
@@ -123,7 +129,7 @@ export class Backtest {
 
   /** The event types that it needs to see. */
   get types(): string[] {
-    return this.#judge.types
+    return this.#evaluator.types
   }
 
   /** Counts events that were passed, whether they were added or not. */
@@ -137,22 +143,22 @@ export class Backtest {
    * @returns undefined where the budget of the question was used up by then: it is not added
    */
   add(event: TestedEvent): EventVerdicts | undefined {
-    if (!this.#judge.isReachedBy(event)) return { active: null, draft: null }
-    const judged = this.#judge.judge(event)
-    const judging = new Judging(event.acceptedAt, this.#limits, this.#budget)
+    if (!this.#evaluator.isReachedBy(event)) return { active: null, draft: null }
+    const evaluated = this.#evaluator.evaluate(event)
+    const evaluation = new Evaluation(event.acceptedAt, this.#limits, this.#budget)
     const isShown = event.type === this.#shown.trigger
-    const areClausesJudged = isShown && this.#clauses.judge(event.data, judging)
+    const areClausesEvaluated = isShown && this.#clauses.evaluate(event.data, evaluation)
     if (this.#budget !== undefined && this.#budget.overrun !== null) return undefined
-    this.#count(event, judged.verdicts)
-    if (isShown) this.#examine(event, judged, areClausesJudged)
-    this.#actionDifference?.add(listDone(judged.steps.active), listDone(judged.steps.draft))
-    return judged.verdicts
+    this.#count(event, evaluated.verdicts)
+    if (isShown) this.#examine(event, evaluated, areClausesEvaluated)
+    this.#actionDifference?.add(listDone(evaluated.steps.active), listDone(evaluated.steps.draft))
+    return evaluated.verdicts
   }
 
   /** Adds an event that needs more work than a question may cost, even by itself. */
-  addUnjudged(event: TestedEvent): void {
-    if (!this.#judge.isReachedBy(event)) return
-    this.#count(event, this.#judge.leave(event))
+  addUnevaluated(event: TestedEvent): void {
+    if (!this.#evaluator.isReachedBy(event)) return
+    this.#count(event, this.#evaluator.leave(event))
     if (event.type === this.#shown.trigger) this.#fields.add(event.data)
   }
 
@@ -181,9 +187,9 @@ export class Backtest {
       isComplete,
       historyFrom: historyFrom === null ? null : new Date(historyFrom).toISOString(),
       active: active
-        ? { version: active.version, matched: counts.active, notJudged: counts.activeNotJudged }
+        ? { version: active.version, matched: counts.active, notJudged: counts.activeNotEvaluated }
         : null,
-      draft: draft ? { matched: counts.draft, notJudged: counts.draftNotJudged } : null,
+      draft: draft ? { matched: counts.draft, notJudged: counts.draftNotEvaluated } : null,
       difference:
         active && draft
           ? { same: counts.same, added: counts.draft - counts.same, removed: counts.active - counts.same }
@@ -211,8 +217,8 @@ export class Backtest {
     counts.considered++
     if (isActive) counts.active++
     if (isDraft) counts.draft++
-    if (active === 'not_judged') counts.activeNotJudged++
-    if (draft === 'not_judged') counts.draftNotJudged++
+    if (active === 'not_judged') counts.activeNotEvaluated++
+    if (draft === 'not_judged') counts.draftNotEvaluated++
     if (isActive && isDraft) counts.same++
     this.#overTime.add(event.acceptedAt, isActive, isDraft)
     if (active === null || draft === null || isActive === isDraft) return
@@ -220,12 +226,12 @@ export class Backtest {
   }
 
   /** What the shown rule would have done for an event of its trigger. */
-  #examine({ id, data }: TestedEvent, { verdicts, steps }: Judged, areClausesJudged: boolean): void {
+  #examine({ id, data }: TestedEvent, { verdicts, steps }: Evaluated, areClausesEvaluated: boolean): void {
     const verdict = verdicts.draft ?? verdicts.active
     this.#fields.add(data)
-    // What was not judged has no verdict to count.
-    const isJudged = areClausesJudged && verdict !== 'not_judged'
-    const isNearMiss = isJudged && this.#clauses.count(verdict === 'matched')
+    // What was not evaluated has no verdict to count.
+    const isEvaluated = areClausesEvaluated && verdict !== 'not_judged'
+    const isNearMiss = isEvaluated && this.#clauses.count(verdict === 'matched')
     if (isNearMiss && verdict === 'not_matched') this.#addExample('nearMisses', id)
     const shown = this.#subject.draft === undefined ? steps.active : steps.draft
     for (const { planned, isStopped } of shown) this.#actions[planned.of.index]?.add(planned, isStopped)
@@ -242,9 +248,9 @@ const noCounts: Counts = {
   scanned: 0,
   considered: 0,
   active: 0,
-  activeNotJudged: 0,
+  activeNotEvaluated: 0,
   draft: 0,
-  draftNotJudged: 0,
+  draftNotEvaluated: 0,
   same: 0,
 }
 

@@ -3,7 +3,7 @@ import {
   type CompiledCondition,
   type Condition,
   compileCondition,
-  type Judging,
+  type Evaluation,
 } from '@automation/engine'
 
 export interface ClauseCount {
@@ -36,14 +36,14 @@ export class ClauseTally {
     this.#aloneFailed = this.#paths.map((_, index) => saved?.[index]?.[1] ?? 0)
   }
 
-  /** Judges the clauses of an event, which may be counted next. @returns whether they were all judged */
-  judge(data: unknown, judging: Judging): boolean {
-    judging.beginRule()
-    this.#judge(this.#root, data, judging)
-    return judging.overrun === null
+  /** Evaluates the clauses of an event, which may be counted next. @returns whether they were all evaluated */
+  evaluate(data: unknown, evaluation: Evaluation): boolean {
+    evaluation.beginRule()
+    this.#evaluate(this.#root, data, evaluation)
+    return evaluation.overrun === null
   }
 
-  /** Counts the event that was judged last. @returns whether one clause alone stood in the way */
+  /** Counts the event that was evaluated last. @returns whether one clause alone stood in the way */
   count(hasMatched: boolean): boolean {
     const verdict = this.#verdictOf(this.#root)
     for (const [index, held] of this.#verdicts.entries())
@@ -77,15 +77,15 @@ export class ClauseTally {
     return { group, children }
   }
 
-  /** Judges all clauses, those too that do not decide. */
-  #judge(node: Node, data: unknown, judging: Judging): boolean {
+  /** Evaluates all clauses, those too that do not decide. */
+  #evaluate(node: Node, data: unknown, evaluation: Evaluation): boolean {
     if ('index' in node) {
-      const holds = node.holds(data, judging)
+      const holds = node.holds(data, evaluation)
       this.#verdicts[node.index] = holds
       return holds
     }
     let held = 0
-    for (const child of node.children) if (this.#judge(child, data, judging)) held++
+    for (const child of node.children) if (this.#evaluate(child, data, evaluation)) held++
     return combine(node, held)
   }
 
@@ -109,7 +109,7 @@ export class ClauseTally {
     return isTurned
   }
 
-  /** Of the event that was judged last. */
+  /** Of the event that was evaluated last. */
   #verdictOf(node: Node): boolean {
     if ('index' in node) return this.#verdicts[node.index] as boolean
     return combine(node, node.children.filter((child) => this.#verdictOf(child)).length)

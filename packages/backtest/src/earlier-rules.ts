@@ -2,8 +2,8 @@ import {
   boundWork,
   type CompiledRule,
   compileRule,
+  Evaluation,
   indexRules,
-  Judging,
   type RuleDefinition,
   type RuleIndex,
   ruleHolds,
@@ -12,7 +12,7 @@ import {
   type WorkLimits,
 } from '@automation/engine'
 
-/** A rule that a worker judges before the tested one: all rules of an event share its work, in the order of their creation. */
+/** A rule that a worker evaluates before the tested one: all rules of an event share its work, in the order of their creation. */
 export interface EarlierRule {
   trigger: string
   conditions: RuleDefinition['conditions']
@@ -23,7 +23,7 @@ interface EarlierOfType extends WorkBound {
   index: RuleIndex
 }
 
-interface EventToJudge {
+interface EventToEvaluate {
   type: string
   /** Epoch ms */
   acceptedAt: number
@@ -50,17 +50,17 @@ export class EarlierRules {
     }
   }
 
-  /** Where they cannot leave less than one rule may cost, they are not judged. */
-  limitsFor({ type, acceptedAt, data, size }: EventToJudge, budget: WorkBudget | undefined): WorkLimits {
+  /** Where they cannot leave less than one rule may cost, they are not evaluated. */
+  limitsFor({ type, acceptedAt, data, size }: EventToEvaluate, budget: WorkBudget | undefined): WorkLimits {
     const { rule, event } = this.#limits
     const earlier = this.#byType.get(type)
     if (earlier === undefined) return this.#limits
     const { base, perCharacter, rules, index } = earlier
     if (size !== undefined && base + perCharacter * size + rule <= event) return this.#limits
-    const judging = new Judging(acceptedAt, this.#limits, budget)
+    const evaluation = new Evaluation(acceptedAt, this.#limits, budget)
     for (const candidate of index.findCandidates(data))
-      ruleHolds(rules[candidate] as CompiledRule, data, judging)
-    return { rule, event: Math.max(0, event - judging.spent) }
+      ruleHolds(rules[candidate] as CompiledRule, data, evaluation)
+    return { rule, event: Math.max(0, event - evaluation.spent) }
   }
 }
 

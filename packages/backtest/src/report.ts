@@ -62,7 +62,7 @@ export type ActionDifferenceReport = Type.Static<typeof ActionDifferenceReport>
 
 const EventIds = Type.Array(Type.String({ format: 'uuid' }), { maxItems: 20 })
 
-/** What a rule would have done for the events of a range. `active` or `draft` is null where there was none to judge. */
+/** What a rule would have done for the events of a range. `active` or `draft` is null where there was none to evaluate. */
 export const BacktestReport = Type.Object(
   {
     scanned: Type.Integer({ description: 'Events passed, of other types too' }),

@@ -141,7 +141,7 @@ t.test(
   },
 )
 
-t.test('an event that the rules before it have used up is not judged, as at a worker', async (t) => {
+t.test('an event that the rules before it have used up is not evaluated, as at a worker', async (t) => {
   const limits = { rule: 4_000, event: 9_000 }
   const contains = (field: string) => ({ field, operator: 'contains' as const, value: 'x' })
   const earlier = [
@@ -189,7 +189,7 @@ t.test('an event beyond the budget of the question is not added, and may come ag
   t.equal(first.add(event), undefined)
   const second = new Backtest({ draft, from, to }, first.save())
   t.match(second.add(event), { draft: 'not_matched' })
-  second.addUnjudged(event)
+  second.addUnevaluated(event)
   t.match(second.report({ isComplete: true }), { considered: 3, draft: { matched: 0, notJudged: 1 } })
 })
 

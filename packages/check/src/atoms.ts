@@ -66,5 +66,5 @@ export function pathKey(field: string): string {
 function compileTest(operator: string, value: unknown, isFilled: boolean): Test {
   const test = findOperator(operator)?.compile(value)
   if (test === undefined) throw new Error(`No operator: ${operator}`)
-  return isFilled ? (actual, judging) => test(actual === undefined ? '' : actual, judging) : test
+  return isFilled ? (actual, evaluation) => test(actual === undefined ? '' : actual, evaluation) : test
 }

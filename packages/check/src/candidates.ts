@@ -1,4 +1,4 @@
-import type { Judging } from '@automation/engine'
+import type { Evaluation } from '@automation/engine'
 import type { Atom } from './atoms.js'
 import { collectConstants } from './constants.js'
 import { listLists } from './list-values.js'
@@ -15,7 +15,7 @@ export interface Candidates {
   readonly isOpen: boolean
 }
 
-/** To judge a candidate by an operator that charges nothing itself. */
+/** To evaluate a candidate by an operator that charges nothing itself. */
 export const unitsPerVerdict = 4
 
 /** To find the values beside a constant, and the ways to write a time. */
@@ -28,11 +28,11 @@ const maxPossible = 512
 /** Values for paths that placeholders read: a witness has them where the conditions allow it, so that its actions can be done. */
 export type Samples = ReadonlyMap<string, unknown>
 
-/** @param judging its moment is that of relative times, and all work is charged to it */
-export function listCandidates(atoms: readonly Atom[], judging: Judging, samples: Samples): Candidates {
-  if (!judging.affords(0)) return { values: [], possible: [], isOpen: true }
-  const constants = collectConstants(atoms, judging.now)
-  const spend = (units: number) => judging.spend(units)
+/** @param evaluation its moment is that of relative times, and all work is charged to it */
+export function listCandidates(atoms: readonly Atom[], evaluation: Evaluation, samples: Samples): Candidates {
+  if (!evaluation.affords(0)) return { values: [], possible: [], isOpen: true }
+  const constants = collectConstants(atoms, evaluation.now)
+  const spend = (units: number) => evaluation.spend(units)
   const count = constants.texts.size + constants.numbers.size + countItems(constants.lists)
   if (!spend(count * unitsPerConstant + constants.instants.size * unitsPerTime))
     return { values: [], possible: [], isOpen: true }
@@ -56,7 +56,7 @@ export function listCandidates(atoms: readonly Atom[], judging: Judging, samples
   // Texts of one part, or of numbers and times alone, are all there.
   if (isOpen || (patterns.length === 0 && (shapes.length === 0 || !(hasNumeric || hasTime))))
     return { values, possible: [], isOpen }
-  const possible = combineTexts(atoms, [...times, ...others], shaped ?? [], judging)
+  const possible = combineTexts(atoms, [...times, ...others], shaped ?? [], evaluation)
   return { values, possible: possible ?? [], isOpen: possible === undefined }
 }
 
@@ -68,18 +68,18 @@ function combineTexts(
   atoms: readonly Atom[],
   plain: readonly string[],
   shaped: readonly string[],
-  judging: Judging,
+  evaluation: Evaluation,
 ): boolean[][] | undefined {
   const isPart = atoms.map(({ operator }) =>
     /^(?:starts_with|ends_with|contains|contains_any|contains_all)$/.test(operator),
   )
   const isPattern = atoms.map(({ operator }) => operator === 'matches')
-  if (!judging.spend((plain.length * 2 + shaped.length) * atoms.length * unitsPerVerdict)) return undefined
-  const judge = (text: string) => atoms.map((atom) => atom.test(text, judging))
-  const wholes = distinct(plain.map(judge), (_, index) => !isPart[index] && !isPattern[index])
-  const parts = distinct([...plain, ...shaped].map(judge), (_, index) => isPart[index] === true)
+  if (!evaluation.spend((plain.length * 2 + shaped.length) * atoms.length * unitsPerVerdict)) return undefined
+  const evaluate = (text: string) => atoms.map((atom) => atom.test(text, evaluation))
+  const wholes = distinct(plain.map(evaluate), (_, index) => !isPart[index] && !isPattern[index])
+  const parts = distinct([...plain, ...shaped].map(evaluate), (_, index) => isPart[index] === true)
   const count = wholes.length * parts.length * 2 ** isPattern.filter(Boolean).length
-  if (count > maxPossible || !judging.spend(count * atoms.length)) return undefined
+  if (count > maxPossible || !evaluation.spend(count * atoms.length)) return undefined
   let vectors = wholes.flatMap((whole) =>
     parts.map((part) => whole.map((verdict, index) => (isPart[index] ? part[index] === true : verdict))),
   )

@@ -1,7 +1,7 @@
 import {
   compileRule,
+  Evaluation,
   findOperator,
-  Judging,
   maxEmissionDepth,
   planRule,
   type WorkBudget,
@@ -121,11 +121,11 @@ type Found = { is: 'possible'; data: Record<string, unknown> } | { is: 'impossib
 /** Finds an event with which each of the steps follows on the one before. Texts that are made of several parts are taken to fit. */
 function findEvent(steps: readonly Step[], now: number, budget: WorkBudget): Found {
   const atoms = new Atoms()
-  const judging = new Judging(now, undefined, budget)
+  const evaluation = new Evaluation(now, undefined, budget)
   const build = (space: Space | undefined): Formula[] => {
     let source: FindSource = fromEvent
     return steps.flatMap((step) => {
-      const translate = translateFrom(source, atoms, space, judging)
+      const translate = translateFrom(source, atoms, space, evaluation)
       const { when } = actionOf(step)
       const formulas = [...step.rule.conditions, ...(when ? [when] : [])].map((condition) =>
         formulaOf(condition, translate),
@@ -139,8 +139,8 @@ function findEvent(steps: readonly Step[], now: number, budget: WorkBudget): Fou
   budget.charge(samples.size * unitsPerSample)
   const space = new Space(atoms.list(), now, budget, samples)
   const answer = solve(build(space), space)
-  // A clause on a constant that was not judged excludes nothing.
-  if (judging.overrun !== null) return { is: 'unknown' }
+  // A clause on a constant that was not evaluated excludes nothing.
+  if (evaluation.overrun !== null) return { is: 'unknown' }
   if (answer.is !== 'possible') return answer
   const data = space.buildData(answer.chosen)
   fillSamples(data, samples, space, answer.chosen)
@@ -163,13 +163,13 @@ function translateFrom(
   find: FindSource,
   atoms: Atoms,
   space: Space | undefined,
-  judging: Judging,
+  evaluation: Evaluation,
 ): Translate {
   return (clause, isNegated) => {
     const source: Source = find(keysOf(clause.field))
     if (source === 'made') return true
     if ('constant' in source) {
-      const holds = findOperator(clause.operator)?.compile(clause.value)(source.constant, judging) ?? true
+      const holds = findOperator(clause.operator)?.compile(clause.value)(source.constant, evaluation) ?? true
       return holds !== isNegated
     }
     const { atom, isNegated: isOpposite } = atoms.findAt(clause, source.keys.join('.'), source.isFilled)

@@ -1,10 +1,10 @@
 import {
   type Clause,
   type Condition,
+  Evaluation,
   type FieldKind,
   findOperator,
   findSimilar,
-  Judging,
   maxSurveyText,
   type ObservedField,
   type Operator,
@@ -96,11 +96,11 @@ function listUnseenValues(
   const compares = ['equals', 'not_equals', 'in', 'not_in'].includes(operator)
   const listsAll = !isDistinctAtLeast && distinct > 0 && distinct <= Math.min(maxListed, top.length)
   if (!compares || !listsAll) return []
-  const judging = new Judging(0)
+  const evaluation = new Evaluation(0)
   const wanted = (Array.isArray(asked) ? asked : [asked]).filter(isListable)
   const unseen = wanted.filter((value) => {
     const test = findOperator('equals')?.compile(value)
-    return !top.some((one) => test?.(one.value, judging))
+    return !top.some((one) => test?.(one.value, evaluation))
   })
   const shown = top
     .slice(0, 3)

@@ -82,7 +82,7 @@ export class PairCheck {
       )
   }
 
-  /** Effects with the same target. One that compares a time after a WAIT is judged at another moment, and left out. */
+  /** Effects with the same target. One that compares a time after a WAIT is evaluated at another moment, and left out. */
   #groupEffects(): Effect[][] {
     const groups = new Map<string, Effect[]>()
     for (const [index, rule] of this.#rules) {
@@ -255,7 +255,7 @@ export class PairCheck {
   }
 }
 
-/** Whether a path is compared with the moment of judging and with a constant: what holds now may not hold later. */
+/** Whether a path is compared with the moment of evaluation and with a constant: what holds now may not hold later. */
 function mixes(one: Effect, other: Effect): boolean {
   return [...one.relative].some((variable) => one.absolute.has(variable) || other.absolute.has(variable))
 }

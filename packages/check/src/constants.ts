@@ -5,7 +5,7 @@ import type { Atom } from './atoms.js'
 export interface Constants {
   readonly numbers: Set<number>
   readonly texts: Set<string>
-  /** Epoch ms, relative times already at the moment of judging. */
+  /** Epoch ms, relative times already at the moment of evaluation. */
   readonly instants: Set<number>
   /** Whether an atom compares numbers by size or equality, so that a text may count as a number. */
   hasNumeric: boolean
@@ -35,7 +35,7 @@ export function collectConstants(atoms: readonly Atom[], now: number): Constants
   return found
 }
 
-/** Operators that compare a time with the moment of judging. */
+/** Operators that compare a time with the moment of evaluation. */
 export function isRelative({ operator }: Atom): boolean {
   return operator === 'within_last' || operator === 'within_next'
 }

@@ -1,4 +1,4 @@
-import { compilePath, type Judging, readPath } from '@automation/engine'
+import { compilePath, type Evaluation, readPath } from '@automation/engine'
 import type { Atom } from './atoms.js'
 import { type Candidates, listCandidates, type Samples, unitsPerVerdict } from './candidates.js'
 import { writeValue } from './write-value.js'
@@ -53,7 +53,7 @@ function readBelow(keys: readonly string[], atom: Atom): (value: unknown) => unk
 /** With more values of several paths together than these, the rest counts as unknown. */
 const maxJoint = 2_000
 
-export function listFamilyCandidates(family: Family, judging: Judging, samples: Samples): Candidates {
+export function listFamilyCandidates(family: Family, evaluation: Evaluation, samples: Samples): Candidates {
   const root: Node = { atoms: [], children: new Map() }
   for (const atom of family.atoms) {
     let node = root
@@ -67,16 +67,21 @@ export function listFamilyCandidates(family: Family, judging: Judging, samples: 
     }
     node.atoms.push(atom)
   }
-  if (root.children.size === 0) return listCandidates(family.atoms, judging, samples)
+  if (root.children.size === 0) return listCandidates(family.atoms, evaluation, samples)
   const state = { isOpen: false }
-  return { values: listTree(root, judging, samples, state), possible: [], isOpen: state.isOpen }
+  return { values: listTree(root, evaluation, samples, state), possible: [], isOpen: state.isOpen }
 }
 
 /** The values of a path and the paths below it: without anything below, or an object with any combination of values below. */
-function listTree(node: Node, judging: Judging, samples: Samples, state: { isOpen: boolean }): unknown[] {
-  const { values: all, possible, isOpen } = listCandidates(node.atoms, judging, samples)
+function listTree(
+  node: Node,
+  evaluation: Evaluation,
+  samples: Samples,
+  state: { isOpen: boolean },
+): unknown[] {
+  const { values: all, possible, isOpen } = listCandidates(node.atoms, evaluation, samples)
   if (isOpen || possible.length > 0) state.isOpen = true
-  if (node.children.size === 0) return distinctValues(node.atoms, all, judging)
+  if (node.children.size === 0) return distinctValues(node.atoms, all, evaluation)
   // Items of a list, and conditions on all of its items, are not combined.
   const hasItems = [...node.children.keys()].some((key) => /^\d+$/.test(key))
   if (hasItems && node.atoms.some(({ operator }) => operator.startsWith('contains'))) state.isOpen = true
@@ -84,16 +89,16 @@ function listTree(node: Node, judging: Judging, samples: Samples, state: { isOpe
   const own = distinctValues(
     node.atoms,
     node.atoms.length === 0 ? [undefined] : all.filter(hasNothingBelow),
-    judging,
+    evaluation,
   )
   let objects: Record<string, unknown>[] = [{}]
   for (const [index, [key, child]] of [...node.children].entries()) {
-    const below = listTree(child, judging, samples, state)
+    const below = listTree(child, evaluation, samples, state)
     const count = objects.length * below.length
     if (count > maxJoint) state.isOpen = true
     // No more of them are made than are used, and each is a copy with one key more.
     const used = Math.min(count, maxJoint)
-    objects = combine(objects, key, below, judging.spend(count + used * index) ? used : 0)
+    objects = combine(objects, key, below, evaluation.spend(count + used * index) ? used : 0)
   }
   return [...objects.filter((object) => Object.keys(object).length > 0), ...own]
 }
@@ -122,11 +127,15 @@ function hasNothingBelow(value: unknown): boolean {
 }
 
 /** One value for each combination of verdicts. */
-function distinctValues(atoms: readonly Atom[], values: readonly unknown[], judging: Judging): unknown[] {
+function distinctValues(
+  atoms: readonly Atom[],
+  values: readonly unknown[],
+  evaluation: Evaluation,
+): unknown[] {
   const known = new Map<string, unknown>()
-  if (!judging.spend(atoms.length * values.length * unitsPerVerdict)) return []
+  if (!evaluation.spend(atoms.length * values.length * unitsPerVerdict)) return []
   for (const value of values) {
-    const key = atoms.map((atom) => (atom.test(value, judging) ? '1' : '0')).join('')
+    const key = atoms.map((atom) => (atom.test(value, evaluation) ? '1' : '0')).join('')
     if (!known.has(key)) known.set(key, value)
   }
   return [...known.values()]

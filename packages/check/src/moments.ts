@@ -3,7 +3,7 @@ import type { Atom } from './atoms.js'
 import { collectConstants, hasNoConstant, isRelative } from './constants.js'
 import { groupPaths } from './families.js'
 
-/** Moments that stand for all moments of judging. */
+/** Moments that stand for all moments of evaluation. */
 export interface Moments {
   /** From now on. */
   readonly future: readonly number[]
@@ -19,7 +19,7 @@ const edges = [firstMilliseconds, firstMilliseconds * 1_000].flatMap((edge) => [
 const farMs = 400 * 86_400_000
 
 /**
- * What holds relative to the moment of judging holds at each moment alike, unless the same path is compared with a date or a number,
+ * What holds relative to the moment of evaluation holds at each moment alike, unless the same path is compared with a date or a number,
  * too: then a verdict can change where one of these passes one end of a relative span.
  */
 export function listMoments(atoms: readonly Atom[], now: number): Moments {

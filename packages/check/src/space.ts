@@ -1,4 +1,4 @@
-import { Judging, type WorkBudget } from '@automation/engine'
+import { Evaluation, type WorkBudget } from '@automation/engine'
 import type { Atom } from './atoms.js'
 import { type Bits, emptyBits, setBit } from './bits.js'
 import { type Candidates, type Samples, unitsPerVerdict } from './candidates.js'
@@ -64,7 +64,7 @@ export class Space {
 
   #addVariable(family: Family, samples: Samples): void {
     const { atoms } = family
-    const { values, possible, isOpen, verdicts } = this.#judgeCandidates(family, samples)
+    const { values, possible, isOpen, verdicts } = this.#evaluateCandidates(family, samples)
     const size = values.length + possible.length + (isOpen ? 1 : 0)
     const real = emptyBits(size)
     for (let n = 0; n < values.length; n++) setBit(real, n)
@@ -85,20 +85,20 @@ export class Space {
   }
 
   /** @returns the candidates, and the verdicts of each atom on their values; no values where the budget ended before their last verdict */
-  #judgeCandidates(family: Family, samples: Samples): Candidates & { verdicts: boolean[][] } {
-    const judging = new Judging(this.now, unlimited, this.budget)
+  #evaluateCandidates(family: Family, samples: Samples): Candidates & { verdicts: boolean[][] } {
+    const evaluation = new Evaluation(this.now, unlimited, this.budget)
     const { atoms } = family
-    const found = listFamilyCandidates(family, judging, samples)
+    const found = listFamilyCandidates(family, evaluation, samples)
     const cost = atoms.length * (found.values.length + found.possible.length)
-    const isReached = cost <= maxVerdicts && judging.spend(cost * unitsPerVerdict)
+    const isReached = cost <= maxVerdicts && evaluation.spend(cost * unitsPerVerdict)
     const verdicts = isReached
       ? atoms.map((atom) => {
           const read = family.readerOf(atom)
-          return found.values.map((value) => atom.test(read(value), judging))
+          return found.values.map((value) => atom.test(read(value), evaluation))
         })
       : []
     // Beyond the budget, each result is false and means nothing.
-    return isReached && judging.affords(0)
+    return isReached && evaluation.affords(0)
       ? { ...found, verdicts }
       : { values: [], possible: [], isOpen: true, verdicts: [] }
   }

@@ -3,8 +3,8 @@ import {
   type Condition,
   defaultWorkLimits,
   describeVocabulary,
+  Evaluation,
   findOperator,
-  Judging,
   unlimitedBudget,
 } from '@automation/engine'
 import t from 'tap'
@@ -182,8 +182,8 @@ t.test('an operator that is the opposite of another one is its exact opposite', 
   t.equal(opposites.length, 7)
   for (const { name, opposite, value } of opposites) {
     for (const actual of [undefined, null, '', 'a', 1, 1.5, '1', true, [], ['a'], {}, { a: 1 }]) {
-      const judge = (name: string) => findOperator(name)?.compile(value)(actual, new Judging(0))
-      t.not(judge(name), judge(opposite), `${name} of ${JSON.stringify(actual)}`)
+      const evaluate = (name: string) => findOperator(name)?.compile(value)(actual, new Evaluation(0))
+      t.not(evaluate(name), evaluate(opposite), `${name} of ${JSON.stringify(actual)}`)
     }
   }
 })

@@ -67,7 +67,7 @@ t.test('a test moves the clock over a WAIT and follows emitted events', async (t
   t.same(
     run({ event: late, expect: { 'Hot leads': [{ type: 'CREATE_TASK' }, { type: 'EMIT_EVENT' }] } }),
     [],
-    'the when is judged at the end of the WAIT',
+    'the when is evaluated at the end of the WAIT',
   )
 })
 

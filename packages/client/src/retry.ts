@@ -20,7 +20,7 @@ const notConnected = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-interface JudgeOptions {
+interface RetryOptions {
   method: string
   /** Whether it has an Idempotency-Key. */
   isKeyed: boolean
@@ -31,16 +31,16 @@ interface JudgeOptions {
   timeoutMs: number
 }
 
-/** Judges the failures of one request, one after the other. */
-export class Judge {
-  readonly #options: JudgeOptions
+/** Decides about the failures of one request, one after the other. */
+export class RetryPolicy {
+  readonly #options: RetryOptions
   /** The first failure with an unknown outcome. */
   #doubt: ApiError | undefined
   #failures = 0
   /** When to stop waiting for the first request with the same key. */
   #runningUntil: number | undefined
 
-  constructor(options: JudgeOptions) {
+  constructor(options: RetryOptions) {
     this.#options = options
   }
 
@@ -49,7 +49,7 @@ export class Judge {
    *
    * @throws the error for the caller, if a repeat is not allowed or would not help
    */
-  judge(error: ApiError): number | undefined {
+  nextDelay(error: ApiError): number | undefined {
     const { method, isKeyed, isRepeatable, retries } = this.#options
     // An earlier attempt may have deleted the row, or changed its version.
     if (this.#doubt !== undefined && method === 'DELETE' && error.status === 404) return undefined

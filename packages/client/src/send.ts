@@ -7,7 +7,7 @@ import { Pace } from './pace.js'
 import { pause } from './pause.js'
 import { type RateLimit, readRateLimit } from './rate-limit.js'
 import { readBody } from './read-body.js'
-import { Judge } from './retry.js'
+import { RetryPolicy } from './retry.js'
 import { checkRetries, checkTimeout, within } from './within.js'
 import { writeBody } from './write-body.js'
 
@@ -108,14 +108,20 @@ export class Sender {
     const isRepeatable = options.isRepeatable ?? (key !== undefined || /GET|DELETE/.test(method))
     const url = this.#client.baseUrl + writeUrl(path, inputs)
     const request: Request = { url, method, key, body, timeoutMs, options }
-    const judge = new Judge({ method, isKeyed: key !== undefined, isRepeatable, retries, timeoutMs })
+    const retryPolicy = new RetryPolicy({
+      method,
+      isKeyed: key !== undefined,
+      isRepeatable,
+      retries,
+      timeoutMs,
+    })
     while (true) {
       const headers = await this.#writeHeaders(request)
       try {
         return await this.#sendOnce(request, headers)
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
-        const waitMs = judge.judge(error)
+        const waitMs = retryPolicy.nextDelay(error)
         if (waitMs === undefined) return gone
         await pause(waitMs, options.signal)
       }

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { type Client, createClient } from '../src/create-client.js'
 import { type Fault, type FaultServer, networkFaults, openFaultServer } from './fixtures/fault-server.js'
-import { judge, type Verdict } from './fixtures/oracle.js'
+import { findViolations, type Verdict } from './fixtures/oracle.js'
 import { createRandom } from './fixtures/random.js'
 
-// Every kind of call meets every fault, once and again and again; an oracle that knows nothing of the client judges what came of it.
+// Every kind of call meets every fault, once and again and again; an oracle that knows nothing of the client examines what came of it.
 
 const events = [0, 1, 2].map((number) => ({ data: { number } }))
 const webhook = { provider: 'p', id: 'evt_1', body: {}, secretId: 's1', secret: 'whsec_c2VjcmV0' }
@@ -149,7 +149,7 @@ t.test(title, { timeout: 900_000 }, async (t) => {
     const verdict = await run(server, scenario)
     requests += verdict.seen.length
     const times = verdict.seen.map(({ at }) => `${Math.round(at - verdict.startedAt)} ms`)
-    for (const what of judge(verdict)) {
+    for (const what of findViolations(verdict)) {
       const where = `${scenario.name}: ${what}`
       wrong.set(where, [...(wrong.get(where) ?? []), `${JSON.stringify(scenario)} ${times}`])
     }

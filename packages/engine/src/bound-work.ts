@@ -1,7 +1,7 @@
 import { findOperator } from './operators/index.js'
 import type { Clause, Condition } from './rule.js'
 
-/** The operators whose work grows with the data: no other one charges the judging. */
+/** The operators whose work grows with the data: no other one charges the evaluation. */
 export const chargingOperators: readonly string[] = [
   'contains',
   'not_contains',
@@ -22,7 +22,7 @@ const stepsPerCompilation = 100
 /** A list has fewer items than its JSON has characters, and its dearest operator takes as much for each (operators/texts.ts). */
 const unitsPerItem = 8
 
-/** Bounds what conditions can cost, from above, without judging them. */
+/** Bounds what conditions can cost, from above, without evaluating them. */
 export function boundWork(conditions: readonly Condition[]): WorkBound {
   return conditions.map(boundCondition).reduce(add, { base: 0, perCharacter: 0 })
 }

@@ -1,5 +1,5 @@
+import type { Evaluation } from './evaluation.js'
 import { explainValue } from './explain-value.js'
-import type { Judging } from './judging.js'
 import { findOperator } from './operators/index.js'
 import type { ConditionTrace } from './outcome.js'
 import { compilePath, readPath } from './path.js'
@@ -7,14 +7,14 @@ import type { Clause, Condition, RuleDefinition } from './rule.js'
 
 /** A compiled condition: `holds` is the fast check, `explain` gives the same verdict with its reasons. Neither throws. */
 export interface CompiledCondition {
-  holds(data: unknown, judging: Judging): boolean
+  holds(data: unknown, evaluation: Evaluation): boolean
   /**
    * Where the work is used up, a clause has a warning, and it and its groups are false.
    *
-   * @param judging of what `holds` judges, too
+   * @param evaluation of what `holds` evaluates, too
    * @param spare of the clauses that `holds` does not reach
    */
-  explain(data: unknown, judging: Judging, spare: Judging): ConditionTrace
+  explain(data: unknown, evaluation: Evaluation, spare: Evaluation): ConditionTrace
   /** What has to be so for the condition to hold, each of them. There may be more to it. */
   readonly equalities: readonly Equality[]
 }
@@ -65,34 +65,37 @@ function compileGroup(group: 'all' | 'any' | 'not', conditions: readonly Conditi
   const children = conditions.map(compileCondition)
   const combine = combiners[group]
   return {
-    holds: (data, judging) => combine(children, (child) => child.holds(data, judging)),
-    explain: (data, judging, spare) => ({ group, ...explainAll(group, children, data, judging, spare) }),
+    holds: (data, evaluation) => combine(children, (child) => child.holds(data, evaluation)),
+    explain: (data, evaluation, spare) => ({
+      group,
+      ...explainAll(group, children, data, evaluation, spare),
+    }),
     equalities: group === 'all' ? children.flatMap((child) => child.equalities) : [],
   }
 }
 
 /**
- * Explains the conditions of a group. Those after the one that decides are judged by themselves: what they cost must not make a later
- * clause fail that was judged.
+ * Explains the conditions of a group. Those after the one that decides are evaluated by themselves: what they cost must not make a later
+ * clause fail that was evaluated.
  */
 export function explainAll(
   group: 'all' | 'any' | 'not',
   conditions: readonly CompiledCondition[],
   data: unknown,
-  judging: Judging,
-  spare: Judging,
+  evaluation: Evaluation,
+  spare: Evaluation,
 ): { children: ConditionTrace[]; verdict: boolean } {
   let isDecided = false
-  let isJudged = true
+  let isEvaluated = true
   const children = conditions.map((condition) => {
     if (isDecided) return condition.explain(data, spare, spare)
-    const trace = condition.explain(data, judging, spare)
-    isJudged = judging.overrun === null
+    const trace = condition.explain(data, evaluation, spare)
+    isEvaluated = evaluation.overrun === null
     isDecided = trace.verdict === (group !== 'all')
     return trace
   })
-  // The opposite of a clause that was not judged is not known either.
-  return { children, verdict: isJudged && combiners[group](children, (trace) => trace.verdict) }
+  // The opposite of a clause that was not evaluated is not known either.
+  return { children, verdict: isEvaluated && combiners[group](children, (trace) => trace.verdict) }
 }
 
 type Combine = <Child>(children: readonly Child[], holds: (child: Child) => boolean) => boolean
@@ -108,28 +111,31 @@ function compileClause(clause: Clause): CompiledCondition {
   if (!operator) throw new Error(`No operator: ${clause.operator}`)
   const path = compilePath(clause.field)
   const test = operator.compile(clause.value)
-  const holds = (data: unknown, judging: Judging) => {
+  const holds = (data: unknown, evaluation: Evaluation) => {
     try {
-      return test(readPath(path, data), judging)
+      return test(readPath(path, data), evaluation)
     } catch {
       // Only data that never was JSON comes here (a getter that throws): what cannot be read is missing.
-      return test(undefined, judging)
+      return test(undefined, evaluation)
     }
   }
   return {
     holds,
-    explain(data, judging) {
-      const verdict = holds(data, judging)
+    explain(data, evaluation) {
+      const verdict = holds(data, evaluation)
       const actual = readForTrace(() => readPath(path, data))
       return {
         field: clause.field,
         operator: operator.name,
         ...(operator.value && { expected: clause.value }),
         ...(actual !== undefined && { actual: excerptOf(actual) }),
-        verdict: verdict && judging.overrun === null,
-        ...(judging.fault === null
-          ? explainValue({ operator, value: clause.value, path }, { data, actual, verdict, now: judging.now })
-          : { warning: judging.fault }),
+        verdict: verdict && evaluation.overrun === null,
+        ...(evaluation.fault === null
+          ? explainValue(
+              { operator, value: clause.value, path },
+              { data, actual, verdict, now: evaluation.now },
+            )
+          : { warning: evaluation.fault }),
       }
     },
     equalities: operator.findWanted

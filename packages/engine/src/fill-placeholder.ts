@@ -1,6 +1,6 @@
 import { findDeadEnd } from './dead-end.js'
+import type { Evaluation } from './evaluation.js'
 import { type Filtering, toText } from './filters.js'
-import type { Judging } from './judging.js'
 import { readPath } from './path.js'
 import type { Placeholder } from './placeholder.js'
 
@@ -11,7 +11,7 @@ export interface Rendering {
   /** Why the rendered config must not be used: the first reason. */
   fault?: string
   /** To it the work of filters and of writing values is charged. */
-  judging?: Judging
+  evaluation?: Evaluation
 }
 
 /** The maximum number of rendered characters in a config: 32 KiB of `{{lead}}` could otherwise fill the memory. */
@@ -55,7 +55,7 @@ export function fillValue(placeholder: Placeholder, data: unknown, rendering: Re
   else if (typeof value === 'object' && value !== null) {
     const { length } = writeText(value)
     rendering.size += length
-    rendering.judging?.charge(length * workPerCharacter)
+    rendering.evaluation?.charge(length * workPerCharacter)
   }
   return rendering.size > maxRenderedLength ? '' : value
 }
@@ -64,13 +64,13 @@ function writeInto(rendering: Rendering, value: unknown, write: Write): string {
   if (value === undefined) return ''
   const text = write(value, rendering)
   rendering.size += text.length
-  if (typeof value === 'object') rendering.judging?.charge(text.length * workPerCharacter)
+  if (typeof value === 'object') rendering.evaluation?.charge(text.length * workPerCharacter)
   return rendering.size > maxRenderedLength ? '' : text
 }
 
 /** True if nothing more is rendered: the action fails in any case. */
-function isOver({ size, judging }: Rendering): boolean {
-  return size > maxRenderedLength || (judging !== undefined && !judging.affords(0))
+function isOver({ size, evaluation }: Rendering): boolean {
+  return size > maxRenderedLength || (evaluation !== undefined && !evaluation.affords(0))
 }
 
 function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
@@ -108,7 +108,7 @@ function applyFilters(
       read = text.length
       return text
     },
-    charge: (units) => rendering.judging?.charge(units),
+    charge: (units) => rendering.evaluation?.charge(units),
     data,
   }
   for (const filter of filters) {
@@ -116,7 +116,7 @@ function applyFilters(
     read = 0
     filtered = filter(filtered, filtering)
     const written = typeof filtered === 'string' ? filtered.length : 0
-    rendering.judging?.charge(Math.max(read, written) * workPerCharacter)
+    rendering.evaluation?.charge(Math.max(read, written) * workPerCharacter)
     if (isOver(rendering)) break
   }
   return filtered

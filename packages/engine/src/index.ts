@@ -22,6 +22,7 @@ export { describeListEnd } from './dead-end.js'
 export { isLongNumber } from './decimal.js'
 export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
 export { findDurationFault, parseDuration } from './duration.js'
+export { defaultWorkLimits, Evaluation, type WorkLimits } from './evaluation.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
 export {
@@ -33,7 +34,6 @@ export {
   type SurveyState,
 } from './field-survey.js'
 export { httpUrl } from './formats.js'
-export { defaultWorkLimits, Judging, type WorkLimits } from './judging.js'
 export { type Limit, maxEmissionDepth } from './limits.js'
 export { listTexts } from './list-texts.js'
 export {
@@ -106,7 +106,7 @@ export { parseTimestamp } from './timestamp.js'
 export { listPaths } from './trace-hints.js'
 export { usesPatterns } from './uses-patterns.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
-export { Change, explainWhy, judgeWhy, type Why } from './why.js'
+export { Change, evaluateWhy, explainWhy, type Why } from './why.js'
 export { unlimitedBudget, type WorkBounds, WorkBudget } from './work-budget.js'
 export { workLimitsOf, workSettings } from './work-settings.js'
 

@@ -1,6 +1,6 @@
 import { maxDays } from './duration.js'
+import type { WorkLimits } from './evaluation.js'
 import { maxRenderedLength } from './fill-placeholder.js'
-import type { WorkLimits } from './judging.js'
 import { maxPathLength } from './path.js'
 import { maxPatternLength, maxSubjectLength } from './pattern.js'
 import { maxFilters } from './placeholder.js'

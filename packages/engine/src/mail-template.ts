@@ -1,7 +1,7 @@
+import type { Evaluation } from './evaluation.js'
 import type { Fault } from './faults.js'
 import { maxRenderedLength, type Rendering } from './fill-placeholder.js'
 import { findForeignSyntax } from './foreign-syntax.js'
-import type { Judging } from './judging.js'
 import { maxPlaceholders } from './rule.js'
 import { compileText, type TextTemplate } from './template.js'
 
@@ -25,9 +25,9 @@ export interface MailTemplate {
    * Renders the texts from the event's data and the action's variables, which have precedence. The subject, as in an
    * action, uses the data only. Never throws on JSON, and never renders its own output again.
    *
-   * @param judging to it the work of filters is charged
+   * @param evaluation to it the work of filters is charged
    */
-  render(data: object, variables: object, judging: Judging): RenderedMail | { fault: string }
+  render(data: object, variables: object, evaluation: Evaluation): RenderedMail | { fault: string }
 }
 
 type MailPart = keyof MailTexts
@@ -59,8 +59,8 @@ export function compileMailTemplate(texts: MailTexts): MailTemplate {
   const text = compilePart(texts, 'text')
   const html = compilePart(texts, 'html')
   return {
-    render(data, variables, judging) {
-      const rendering: Rendering = { warnings: [], size: 0, judging }
+    render(data, variables, evaluation) {
+      const rendering: Rendering = { warnings: [], size: 0, evaluation }
       // A spread defines keys and never assigns them, so `__proto__` is an ordinary key.
       const known = Object.keys(variables).length === 0 ? data : { ...data, ...variables }
       const mail = {
@@ -69,7 +69,7 @@ export function compileMailTemplate(texts: MailTexts): MailTemplate {
         html: html?.render(known, rendering) ?? null,
         warnings: rendering.warnings,
       }
-      if (!judging.affords(0)) return { fault: `cannot be rendered: ${judging.fault}` }
+      if (!evaluation.affords(0)) return { fault: `cannot be rendered: ${evaluation.fault}` }
       return rendering.size > maxRenderedLength
         ? { fault: `renders to more than ${maxRenderedLength} characters` }
         : mail

@@ -2,7 +2,7 @@ import { toNumber } from './comparison.js'
 import { type CompiledCondition, compileCondition } from './conditions.js'
 import type { PlacedClause } from './decisive.js'
 import { parseDuration } from './duration.js'
-import type { Judging } from './judging.js'
+import type { Evaluation } from './evaluation.js'
 import { compilePath, parsePath, readPath } from './path.js'
 import { firstMilliseconds, readTime } from './read-time.js'
 import type { Clause, Condition } from './rule.js'
@@ -33,28 +33,28 @@ export function findChange(
   conditions: readonly Condition[],
   sets: readonly PlacedClause[][],
   data: unknown,
-  judging: Judging,
+  evaluation: Evaluation,
 ): ValueChange[] | null {
   const compiled = conditions.map(compileCondition)
   const clausesByField = groupClauses(conditions)
   const tries = { left: maxTries }
   const copyUnits = unitsPerValue * sizeOf(data)
   const affordsCopies = (count: number): boolean => {
-    const isAffordable = judging.reaches(count * copyUnits)
-    if (isAffordable) judging.charge(count * copyUnits)
+    const isAffordable = evaluation.reaches(count * copyUnits)
+    if (isAffordable) evaluation.charge(count * copyUnits)
     return isAffordable
   }
   for (const set of sets) {
     const fields = [...new Set(set.map(({ clause }) => clause.field))]
     const options = fields.map((field) => {
       const turning = set.filter(({ clause }) => clause.field === field)
-      return listOptions(field, turning, clausesByField.get(field) ?? [], { data, judging, affordsCopies })
+      return listOptions(field, turning, clausesByField.get(field) ?? [], { data, evaluation, affordsCopies })
     })
     if (options.some(({ length }) => length === 0)) continue
     const found = search(fields, options, tries, (changes) => {
       if (!affordsCopies(changes.length)) return false
       const changed = applyChanges(data, changes)
-      return changed !== undefined && allHold(compiled, changed, judging)
+      return changed !== undefined && allHold(compiled, changed, evaluation)
     })
     if (found !== undefined) return found
     if (tries.left <= 0) return null
@@ -85,20 +85,20 @@ function listOptions(
   field: string,
   turning: readonly PlacedClause[],
   clauses: readonly Clause[],
-  { data, judging, affordsCopies }: Trial,
+  { data, evaluation, affordsCopies }: Trial,
 ): unknown[] {
   const actual = readPath(compilePath(field), data)
   const tests = turning.map(({ clause, verdict }) => ({ test: compileCondition(clause), wanted: !verdict }))
-  const listed = clauses.flatMap((clause) => listValues(clause.value, actual, judging.now))
-  const values = unique(listed, judging)
+  const listed = clauses.flatMap((clause) => listValues(clause.value, actual, evaluation.now))
+  const values = unique(listed, evaluation)
   const fitting = [...values, ...anyValues].filter((value) => {
     if (!affordsCopies(1)) return false
     const changed = applyChanges(data, [{ field, to: value }])
     return (
-      changed !== undefined && tests.every(({ test, wanted }) => holds(test, changed, judging) === wanted)
+      changed !== undefined && tests.every(({ test, wanted }) => holds(test, changed, evaluation) === wanted)
     )
   })
-  return unique(fitting, judging)
+  return unique(fitting, evaluation)
     .map((value) => ({ value, distance: distanceOf(actual, value) }))
     .sort((left, right) => left.distance - right.distance)
     .slice(0, maxPerField)
@@ -107,7 +107,7 @@ function listOptions(
 
 interface Trial {
   data: unknown
-  judging: Judging
+  evaluation: Evaluation
   /** Charges copies of the data. False where they would cost too much. */
   affordsCopies(count: number): boolean
 }
@@ -253,26 +253,26 @@ function groupClauses(conditions: readonly Condition[]): Map<string, Clause[]> {
   return groups
 }
 
-function holds(condition: CompiledCondition, data: unknown, judging: Judging): boolean | undefined {
-  judging.beginRule()
-  const verdict = condition.holds(data, judging)
-  return judging.fault === null ? verdict : undefined
+function holds(condition: CompiledCondition, data: unknown, evaluation: Evaluation): boolean | undefined {
+  evaluation.beginRule()
+  const verdict = condition.holds(data, evaluation)
+  return evaluation.fault === null ? verdict : undefined
 }
 
 /** As ruleHolds does: all conditions share the work of one rule. */
-function allHold(conditions: readonly CompiledCondition[], data: unknown, judging: Judging): boolean {
-  judging.beginRule()
-  return conditions.every((condition) => condition.holds(data, judging)) && judging.fault === null
+function allHold(conditions: readonly CompiledCondition[], data: unknown, evaluation: Evaluation): boolean {
+  evaluation.beginRule()
+  return conditions.every((condition) => condition.holds(data, evaluation)) && evaluation.fault === null
 }
 
 /** @returns each value once, as far as the work reaches */
-function unique(values: unknown[], judging: Judging): unknown[] {
+function unique(values: unknown[], evaluation: Evaluation): unknown[] {
   const seen = new Set<string>()
   return values.filter((value) => {
     const key = JSON.stringify(value) ?? ''
     // As a candidate it is written, compared and measured.
-    if (!judging.reaches(unitsPerCandidate)) return false
-    judging.charge(unitsPerCandidate + key.length / 10)
+    if (!evaluation.reaches(unitsPerCandidate)) return false
+    evaluation.charge(unitsPerCandidate + key.length / 10)
     return !seen.has(key) && seen.add(key)
   })
 }

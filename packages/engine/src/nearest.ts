@@ -1,5 +1,5 @@
 import { countEdits } from './edit-distance.js'
-import type { Judging } from './judging.js'
+import type { Evaluation } from './evaluation.js'
 
 /** What authors write who come from other tools, and the name here. */
 const otherSpellings: Record<string, string> = {
@@ -52,16 +52,20 @@ export function findMisspelt(word: string, names: readonly string[]): string | u
  * Finds the nearest of some names that a text with upper and lower case may have meant: at most two letters differ, and at most half of
  * them. Names that differ in case only are nearest.
  *
- * @param judging where it is given, the comparison is charged to it, and ends with it: then no name was found
+ * @param evaluation where it is given, the comparison is charged to it, and ends with it: then no name was found
  */
-export function findSimilar(text: string, names: Iterable<string>, judging?: Judging): string | undefined {
+export function findSimilar(
+  text: string,
+  names: Iterable<string>,
+  evaluation?: Evaluation,
+): string | undefined {
   if (text.length > maxCompared) return undefined
   const folded = text.toLowerCase()
   let nearest: string | undefined
   let least = 3
   for (const name of names) {
     if (name === text) continue
-    if (judging?.spend(unitsToCompare(text, name)) === false) return undefined
+    if (evaluation?.spend(unitsToCompare(text, name)) === false) return undefined
     const edits = name.toLowerCase() === folded ? 0 : countEdits(text, name, least)
     if (edits >= least || edits * 2 > text.length) continue
     nearest = name

@@ -56,7 +56,7 @@ export interface ClauseTrace {
   /** Absent when the data has no such field. */
   actual?: unknown
   verdict: boolean
-  /** Why the clause was not judged. */
+  /** Why the clause was not evaluated. */
   warning?: string
   /** How far the number was from fulfilling the clause. */
   distance?: number
@@ -88,7 +88,7 @@ export const ConditionTrace = Type.Unsafe<ConditionTrace>({
     group: { enum: ['all', 'any', 'not'] },
     children: { type: 'array', items: ConditionTraceRef },
     verdict: { type: 'boolean' },
-    warning: { type: 'string', description: 'Why the clause was not judged' },
+    warning: { type: 'string', description: 'Why the clause was not evaluated' },
     distance: {
       type: 'number',
       description: 'How far the number was from fulfilling the clause; 0 if it was exactly at the limit',

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { RE2JS, RE2JSException } from 're2js'
-import type { Judging } from './judging.js'
+import type { Evaluation } from './evaluation.js'
 
 export const maxPatternLength = 1000
 export const maxSubjectLength = 100_000
@@ -36,7 +36,7 @@ const patterns = new LRUCache<string, Pattern>({
   },
 })
 
-/** An RE2 pattern: an unanchored search in linear time, whose work is charged to the judging. */
+/** An RE2 pattern: an unanchored search in linear time, whose work is charged to the evaluation. */
 class Pattern {
   readonly #text: string
   #compiled: RE2JS | undefined
@@ -55,26 +55,26 @@ class Pattern {
     this.#compiled = undefined
   }
 
-  test(subject: string, judging: Judging): boolean {
-    if (!judging.affords(0)) return false
-    const compiled = this.#find() ?? this.#compileAgain(judging)
+  test(subject: string, evaluation: Evaluation): boolean {
+    if (!evaluation.affords(0)) return false
+    const compiled = this.#find() ?? this.#compileAgain(evaluation)
     if (compiled === undefined) return false
     const worst = this.steps * subject.length
-    if (!judging.has(worst)) return this.#testInParts(compiled, subject, judging)
+    if (!evaluation.has(worst)) return this.#testInParts(compiled, subject, evaluation)
     const meter = new Meter(compiled, this.steps)
     const found = compiled.test(subject)
-    judging.charge(Math.min(worst, meter.read(subject.length)))
+    evaluation.charge(Math.min(worst, meter.read(subject.length)))
     if (meter.hasBuilt) this.#keep(compiled)
     return found
   }
 
   /** A text that could cost more than is left: it is charged while it is read, and given up where the work is used up. */
-  #testInParts(compiled: RE2JS, subject: string, judging: Judging): boolean {
+  #testInParts(compiled: RE2JS, subject: string, evaluation: Evaluation): boolean {
     const meter = new Meter(compiled, this.steps)
     const text = new MeteredText(subject, (characters) => {
       // What was read has been work, whether or not there was as much left.
-      judging.charge(meter.read(characters))
-      if (!judging.affords(0)) throw new OutOfWork()
+      evaluation.charge(meter.read(characters))
+      if (!evaluation.affords(0)) throw new OutOfWork()
     })
     try {
       return inputOf(compiled).match(text)
@@ -97,8 +97,8 @@ class Pattern {
   }
 
   /** @returns undefined where the work that is left does not reach */
-  #compileAgain(judging: Judging): RE2JS | undefined {
-    return judging.spend(this.size * stepsPerCompilation) ? this.#compile() : undefined
+  #compileAgain(evaluation: Evaluation): RE2JS | undefined {
+    return evaluation.spend(this.size * stepsPerCompilation) ? this.#compile() : undefined
   }
 
   #compile(): RE2JS {
@@ -194,10 +194,10 @@ function loadPattern(text: string): Pattern {
 }
 
 /** Compiles an RE2 pattern. @throws where findPatternFault finds a fault */
-export function compilePattern(text: string): (subject: unknown, judging: Judging) => boolean {
+export function compilePattern(text: string): (subject: unknown, evaluation: Evaluation) => boolean {
   const pattern = loadPattern(text)
-  return (subject, judging) =>
-    typeof subject === 'string' && subject.length <= maxSubjectLength && pattern.test(subject, judging)
+  return (subject, evaluation) =>
+    typeof subject === 'string' && subject.length <= maxSubjectLength && pattern.test(subject, evaluation)
 }
 
 /** How much work one character may be for this pattern, which may be too large; 0 for what is no pattern. */

@@ -1,4 +1,4 @@
-import { Judging, type WorkLimits } from './judging.js'
+import { Evaluation, type WorkLimits } from './evaluation.js'
 import { indexRules } from './rule-index.js'
 import { type CompiledRule, type Plan, planActions, planNothing, ruleHolds } from './run.js'
 import type { WorkBudget } from './work-budget.js'
@@ -16,11 +16,11 @@ export function* planEvent(
   limits?: WorkLimits,
   budget?: WorkBudget,
 ): Generator<Plan> {
-  const judging = new Judging(now, limits, budget)
+  const evaluation = new Evaluation(now, limits, budget)
   const candidates = new Set(indexRules(rules).findCandidates(data))
   for (const [index, rule] of rules.entries()) {
-    const holds = candidates.has(index) && ruleHolds(rule, data, judging)
-    if (holds) yield planActions(rule, data, now, new Judging(now, limits, budget))
-    else yield planNothing(candidates.has(index) ? judging : { fault: null })
+    const holds = candidates.has(index) && ruleHolds(rule, data, evaluation)
+    if (holds) yield planActions(rule, data, now, new Evaluation(now, limits, budget))
+    else yield planNothing(candidates.has(index) ? evaluation : { fault: null })
   }
 }

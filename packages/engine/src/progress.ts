@@ -1,4 +1,4 @@
-import { Judging } from './judging.js'
+import { Evaluation } from './evaluation.js'
 import type { ActionResult } from './outcome.js'
 import type { CompiledAction, CompiledRule, Plan, PlannedAction, ReadyAction } from './run.js'
 import { isReady, planAction, readEnd } from './run.js'
@@ -31,14 +31,14 @@ export const skippedAfterFailure = 'an earlier action failed'
  *
  * @param startedAt epoch ms
  * @param results of the actions so far, by index; those that are settled here are added
- * @param judging to it the work of each `when` is charged
+ * @param evaluation to it the work of each `when` is charged
  */
 export function findNextAction(
   rule: CompiledRule,
   data: unknown,
   startedAt: number,
   results: ActionResult[],
-  judging = new Judging(startedAt),
+  evaluation = new Evaluation(startedAt),
 ): ReadyAction | undefined {
   let at = startedAt
   let isStopped = false
@@ -47,7 +47,7 @@ export function findNextAction(
     if (result === undefined || isOpen(result)) {
       if (isStopped) result = skip(action, skippedAfterFailure)
       else {
-        const planned = planAction(action, data, at, judging)
+        const planned = planAction(action, data, at, evaluation)
         if (isReady(planned)) return planned
         result = settleUnready(planned)
       }

@@ -87,7 +87,7 @@ export const actionFields = {
     Type.Unsafe<Condition>({
       $ref: 'Condition#',
       description:
-        'The action is skipped unless this condition holds. It is judged when the turn of the action comes.',
+        'The action is skipped unless this condition holds. It is evaluated when the turn of the action comes.',
     }),
   ),
   continueOnError: Type.Optional(

@@ -3,8 +3,8 @@ import { type CompiledCondition, compileCondition, explainAll } from './conditio
 import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
 import { parseDuration } from './duration.js'
+import { Evaluation, type WorkLimits } from './evaluation.js'
 import { maxRenderedLength, type Rendering } from './fill-placeholder.js'
-import { Judging, type WorkLimits } from './judging.js'
 import type { ActionResult, Trace } from './outcome.js'
 import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
@@ -34,7 +34,7 @@ export interface Plan {
   readonly conditionsPassed: boolean
   /** Empty when the conditions did not pass. */
   readonly actions: readonly PlannedAction[]
-  /** Why the conditions could not be judged. */
+  /** Why the conditions could not be evaluated. */
   readonly fault?: string
 }
 
@@ -80,13 +80,13 @@ export function compileRule(definition: RuleDefinition): CompiledRule {
 }
 
 /**
- * Judges the conditions of a rule, the next one for this event. Where `judging.fault` says afterwards that the work was used up,
- * the rule was not judged, and the verdict is false. Never throws, on any data.
+ * Evaluates the conditions of a rule, the next one for this event. Where `evaluation.fault` says afterwards that the work was used up,
+ * the rule was not evaluated, and the verdict is false. Never throws, on any data.
  */
-export function ruleHolds(rule: CompiledRule, data: unknown, judging: Judging): boolean {
-  judging.beginRule()
-  for (const condition of rule.conditions) if (!condition.holds(data, judging)) return false
-  return judging.overrun === null
+export function ruleHolds(rule: CompiledRule, data: unknown, evaluation: Evaluation): boolean {
+  evaluation.beginRule()
+  for (const condition of rule.conditions) if (!condition.holds(data, evaluation)) return false
+  return evaluation.overrun === null
 }
 
 /**
@@ -100,13 +100,13 @@ export function planRule(
   limits?: WorkLimits,
   budget?: WorkBudget,
 ): Plan {
-  const judging = new Judging(now, limits, budget)
-  if (!ruleHolds(rule, data, judging)) return planNothing(judging)
-  return planActions(rule, data, now, judging)
+  const evaluation = new Evaluation(now, limits, budget)
+  if (!ruleHolds(rule, data, evaluation)) return planNothing(evaluation)
+  return planActions(rule, data, now, evaluation)
 }
 
-/** The plan for a rule whose conditions did not pass, or could not be judged. */
-export function planNothing({ fault }: Pick<Judging, 'fault'>): Plan {
+/** The plan for a rule whose conditions did not pass, or could not be evaluated. */
+export function planNothing({ fault }: Pick<Evaluation, 'fault'>): Plan {
   return fault === null ? notPassed : { ...notPassed, fault }
 }
 
@@ -114,16 +114,16 @@ export function planNothing({ fault }: Pick<Judging, 'fault'>): Plan {
  * Plans the actions of a rule whose conditions passed. As at a worker, the work of one rule is that of a turn, which a call or a WAIT
  * ends.
  */
-export function planActions(rule: CompiledRule, data: unknown, now: number, judging: Judging): Plan {
+export function planActions(rule: CompiledRule, data: unknown, now: number, evaluation: Evaluation): Plan {
   const actions: PlannedAction[] = []
   let at = now
-  judging.beginRule()
+  evaluation.beginRule()
   for (const action of rule.actions) {
-    const planned = planAction(action, data, at, judging)
+    const planned = planAction(action, data, at, evaluation)
     actions.push(planned)
     at = endOf(planned)
     // What the commit does is recorded with the turn; all else ends it.
-    if (isReady(planned) && !isDoneByCommit(planned.type)) judging.beginRule()
+    if (isReady(planned) && !isDoneByCommit(planned.type)) evaluation.beginRule()
   }
   return { conditionsPassed: true, actions }
 }
@@ -136,8 +136,8 @@ function endOf(action: PlannedAction): number {
 }
 
 /**
- * Explains each clause: what it expected and found. Slower than planRule, with the same verdicts: what the run does not judge is judged
- * with work of its own. Clauses beyond that are false and have a warning. Each `when` is judged at the moment of its action.
+ * Explains each clause: what it expected and found. Slower than planRule, with the same verdicts: what the run does not evaluate is evaluated
+ * with work of its own. Clauses beyond that are false and have a warning. Each `when` is evaluated at the moment of its action.
  *
  * @param results of an execution, whose WAITs have ended when they did
  */
@@ -149,17 +149,17 @@ export function explainRule(
   budget?: WorkBudget,
   results: readonly ActionResult[] = [],
 ): Trace {
-  const judging = new Judging(now, limits, budget)
-  const spare = new Judging(now, limits, budget)
-  const { children, verdict } = explainAll('all', rule.conditions, data, judging, spare)
-  judging.beginRule()
-  const planning = new Judging(now, limits, budget)
+  const evaluation = new Evaluation(now, limits, budget)
+  const spare = new Evaluation(now, limits, budget)
+  const { children, verdict } = explainAll('all', rule.conditions, data, evaluation, spare)
+  evaluation.beginRule()
+  const planning = new Evaluation(now, limits, budget)
   let at = now
   const actions = rule.actions.map((action) => {
     const { index, type, when } = action
-    judging.now = spare.now = at
-    const trace = { index, type, ...(when && { when: when.explain(data, judging, spare) }) }
-    if (trace.when?.verdict !== false && !isDoneByCommit(type)) judging.beginRule()
+    evaluation.now = spare.now = at
+    const trace = { index, type, ...(when && { when: when.explain(data, evaluation, spare) }) }
+    if (trace.when?.verdict !== false && !isDoneByCommit(type)) evaluation.beginRule()
     if (type === 'WAIT') at = readEnd(results[index]) ?? endOf(planAction(action, data, at, planning))
     return trace
   })
@@ -189,19 +189,20 @@ export function planAction(
   action: CompiledAction,
   data: unknown,
   at: number,
-  judging: Judging,
+  evaluation: Evaluation,
 ): PlannedAction {
-  const rendering: Rendering = { warnings: [], size: 0, judging }
+  const rendering: Rendering = { warnings: [], size: 0, evaluation }
   const { warnings } = rendering
   if (action.when) {
-    judging.now = at
-    const holds = action.when.holds(data, judging)
-    if (judging.fault !== null)
-      return { of: action, at, warnings, config: undefined, fault: `when: ${judging.fault}` }
+    evaluation.now = at
+    const holds = action.when.holds(data, evaluation)
+    if (evaluation.fault !== null)
+      return { of: action, at, warnings, config: undefined, fault: `when: ${evaluation.fault}` }
     if (!holds) return { of: action, at, warnings, skipped: 'when did not hold' }
   }
   const config = action.config.render(data, rendering)
-  if (judging.fault !== null) return { of: action, at, warnings, config: undefined, fault: judging.fault }
+  if (evaluation.fault !== null)
+    return { of: action, at, warnings, config: undefined, fault: evaluation.fault }
   const fault =
     rendering.size > maxRenderedLength
       ? `config renders to more than ${maxRenderedLength} characters`

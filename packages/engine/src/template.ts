@@ -73,9 +73,9 @@ export function compileMarkup(text: string, compileQuote: (split: SplitText) => 
   const quote = compileQuote(split)
   return joinTextField(split, (placeholder, index) => {
     if (isRaw(placeholder)) return writeText
-    return (value, { judging }) => {
+    return (value, { evaluation }) => {
       const written = writeText(value)
-      judging?.charge(written.length * workPerQuoted)
+      evaluation?.charge(written.length * workPerQuoted)
       return quote(written, index)
     }
   })

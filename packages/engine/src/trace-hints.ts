@@ -1,4 +1,4 @@
-import type { Judging } from './judging.js'
+import type { Evaluation } from './evaluation.js'
 import { findSimilar } from './nearest.js'
 import type { ConditionTrace } from './outcome.js'
 import { joinPath, parsePath } from './path.js'
@@ -12,12 +12,12 @@ const maxSearches = 20
 /**
  * Adds to each clause that fails because its field is missing the nearest path that the data has.
  *
- * @param judging to it the comparison of paths is charged; beyond it there are no proposals
+ * @param evaluation to it the comparison of paths is charged; beyond it there are no proposals
  */
 export function addHints(
   traces: readonly ConditionTrace[],
   data: unknown,
-  judging: Judging,
+  evaluation: Evaluation,
 ): ConditionTrace[] {
   let paths: string[] | undefined
   let searches = 0
@@ -26,7 +26,7 @@ export function addHints(
     if (trace.verdict || trace.warning !== undefined || trace.actual !== undefined) return trace
     if (++searches > maxSearches) return trace
     paths ??= pathsOf(data)
-    const didYouMean = findSimilar(trace.field, paths, judging)
+    const didYouMean = findSimilar(trace.field, paths, evaluation)
     return didYouMean === undefined ? trace : { ...trace, didYouMean }
   }
   return traces.map(visit)

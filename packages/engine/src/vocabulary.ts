@@ -1,9 +1,9 @@
 import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
+import { Evaluation, type WorkLimits } from './evaluation.js'
 import { type EventTypeDefinition, eventTypeDefinitions } from './event-types.js'
 import { filterDefinitions } from './filters.js'
-import { Judging, type WorkLimits } from './judging.js'
 import { type Limit, listLimits } from './limits.js'
 import { operators } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
@@ -42,7 +42,7 @@ function describeOperator({ name, aliases, description, compares, value, example
     /** null: the operator takes no value. */
     value: value ?? null,
     compares,
-    whenMissing: compile(example.value)(undefined, new Judging(0)),
+    whenMissing: compile(example.value)(undefined, new Evaluation(0)),
     example,
   }
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { findDecisive } from './decisive.js'
-import { Judging, type WorkLimits } from './judging.js'
+import { Evaluation, type WorkLimits } from './evaluation.js'
 import { findChange } from './nearest-change.js'
 import type { ConditionTrace, Trace } from './outcome.js'
 import { compilePath, readPath } from './path.js'
@@ -35,7 +35,7 @@ export interface Why {
 }
 
 /**
- * Explains the verdict of one version of a rule for the data of an event, judged at a moment (epoch ms): that of its acceptance. It is a
+ * Explains the verdict of one version of a rule for the data of an event, evaluated at a moment (epoch ms): that of its acceptance. It is a
  * function of its arguments alone, and runs in a browser as in a service.
  *
  * @param budget of the question: where it ends, clauses have a warning, and change and hints are missing
@@ -50,11 +50,11 @@ export function explainWhy(
 ): Why {
   const { conditions } = definition
   const rule = compileRule(definition)
-  const judgement = judgeWhy(definition, rule, data, now, limits, budget)
-  const { trace, sets } = judgement
+  const evaluation = evaluateWhy(definition, rule, data, now, limits, budget)
+  const { trace, sets } = evaluation
   const [decisive = []] = sets
-  const isMissed = !trace.conditionsPassed && !judgement.isFaulty
-  const found = isMissed ? findChange(conditions, sets, data, new Judging(now, limits, budget)) : null
+  const isMissed = !trace.conditionsPassed && !evaluation.isFaulty
+  const found = isMissed ? findChange(conditions, sets, data, new Evaluation(now, limits, budget)) : null
   return {
     conditionsPassed: trace.conditionsPassed,
     decisive: decisive.map(({ path }) => path),
@@ -64,12 +64,12 @@ export function explainWhy(
         ...readFrom(field, data, trace.conditions),
         to,
       })) ?? null,
-    trace: { ...trace, conditions: addHints(trace.conditions, data, new Judging(now, limits, budget)) },
+    trace: { ...trace, conditions: addHints(trace.conditions, data, new Evaluation(now, limits, budget)) },
   }
 }
 
 /** The part of it that orders many rules: the trace, and the sets of clauses that turn the verdict. */
-export function judgeWhy(
+export function evaluateWhy(
   { conditions }: RuleDefinition,
   rule: CompiledRule,
   data: unknown,
@@ -79,7 +79,7 @@ export function judgeWhy(
 ) {
   const trace = explainRule(rule, data, now, limits, budget)
   const isFaulty = trace.conditions.some(hasWarning)
-  // A clause that was not judged has no verdict to turn.
+  // A clause that was not evaluated has no verdict to turn.
   const sets = isFaulty ? [] : findDecisive(conditions, trace.conditions)
   return { trace, sets, isFaulty }
 }

@@ -1,4 +1,4 @@
-/** What one question may cost: units of work (judging.ts) and, where there is a clock, ms. */
+/** What one question may cost: units of work (evaluation.ts) and, where there is a clock, ms. */
 export interface WorkBounds {
   units: number
   ms: number
@@ -8,7 +8,7 @@ export interface WorkBounds {
 const unitsPerReading = 100_000
 
 /**
- * The work of one question, which may be about many rules, events and moments: all judgings that answer it charge the same budget. Beyond it
+ * The work of one question, which may be about many rules, events and moments: all evaluations that answer it charge the same budget. Beyond it
  * the answer has to be shorter. The engine has no clock: who has one passes it.
  */
 export class WorkBudget {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { defaultWorkLimits, type WorkLimits } from './judging.js'
+import { defaultWorkLimits, type WorkLimits } from './evaluation.js'
 
-/** What it may cost to judge conditions. The API needs the same values as the workers: a dry run ends as the event would. */
+/** What it may cost to evaluate conditions. The API needs the same values as the workers: a dry run ends as the event would. */
 export const workSettings = {
   RULE_WORK: Type.Integer({
     default: defaultWorkLimits.rule,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { boundWork, chargingOperators, compileRule, Judging, ruleHolds } from '../src/index.js'
+import { boundWork, chargingOperators, compileRule, Evaluation, ruleHolds } from '../src/index.js'
 import { operators } from '../src/operators/index.js'
 
 const limits = { rule: 1e12, event: 1e12 }
@@ -16,9 +16,9 @@ t.test('conditions never cost more than their bound, and without charging operat
     t.equal(perCharacter > 0, chargingOperators.includes(name), name)
     fc.assert(
       fc.property(anyData, (data) => {
-        const judging = new Judging(0, limits)
-        ruleHolds(rule, data, judging)
-        return judging.spent <= base + perCharacter * JSON.stringify(data).length
+        const evaluation = new Evaluation(0, limits)
+        ruleHolds(rule, data, evaluation)
+        return evaluation.spent <= base + perCharacter * JSON.stringify(data).length
       }),
       { numRuns: 200 },
     )

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compileCondition, normaliseConditions, normaliseRule } from '../src/conditions.js'
-import { Judging } from '../src/judging.js'
+import { Evaluation } from '../src/evaluation.js'
 import { operators } from '../src/operators/index.js'
 import { compilePath, parsePath, readPath } from '../src/path.js'
 import type { Condition } from '../src/rule.js'
@@ -72,12 +72,12 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
   ),
 }))
 
-t.test('any condition judges any data, and its trace has the same verdict', async () => {
+t.test('any condition evaluates any data, and its trace has the same verdict', async () => {
   fc.assert(
     fc.property(condition, json, fc.integer(), (condition, data, now) => {
       const { holds, explain } = compileCondition(condition)
-      const judging = new Judging(now)
-      return holds(data, judging) === explain(data, judging, judging).verdict
+      const evaluation = new Evaluation(now)
+      return holds(data, evaluation) === explain(data, evaluation, evaluation).verdict
     }),
     { numRuns: 2000 },
   )
@@ -94,20 +94,23 @@ t.test('data that throws when it is read counts as missing', async (t) => {
       },
     }),
   }
-  t.equal(compileCondition({ field: 'a', operator: 'exists' }).holds(hostile, new Judging(0)), false)
+  t.equal(compileCondition({ field: 'a', operator: 'exists' }).holds(hostile, new Evaluation(0)), false)
   t.equal(
     compileCondition({ field: 'list', operator: 'contains_any', value: ['x'] }).holds(
       hostile,
-      new Judging(0),
+      new Evaluation(0),
     ),
     false,
   )
   t.equal(
-    compileCondition({ field: 'list', operator: 'not_contains', value: 'x' }).holds(hostile, new Judging(0)),
+    compileCondition({ field: 'list', operator: 'not_contains', value: 'x' }).holds(
+      hostile,
+      new Evaluation(0),
+    ),
     true,
   )
-  const judging = new Judging(0)
-  t.same(compileCondition({ field: 'a', operator: 'is_empty' }).explain(hostile, judging, judging), {
+  const evaluation = new Evaluation(0)
+  t.same(compileCondition({ field: 'a', operator: 'is_empty' }).explain(hostile, evaluation, evaluation), {
     field: 'a',
     operator: 'is_empty',
     verdict: true,
@@ -117,13 +120,13 @@ t.test('data that throws when it is read counts as missing', async (t) => {
 t.test('`all`, `any` and `not` combine their conditions', async (t) => {
   const yes = { field: 'a', operator: 'is_true' }
   const no = { field: 'a', operator: 'is_false' }
-  const judge = (condition: Condition) => compileCondition(condition).holds({ a: true }, new Judging(0))
-  t.equal(judge({ all: [yes, yes] }), true)
-  t.equal(judge({ all: [yes, no] }), false)
-  t.equal(judge({ any: [no, yes] }), true)
-  t.equal(judge({ any: [no, no] }), false)
-  t.equal(judge({ not: no }), true)
-  t.equal(judge({ not: { any: [no, { not: yes }, { all: [yes, yes] }] } }), false)
+  const evaluate = (condition: Condition) => compileCondition(condition).holds({ a: true }, new Evaluation(0))
+  t.equal(evaluate({ all: [yes, yes] }), true)
+  t.equal(evaluate({ all: [yes, no] }), false)
+  t.equal(evaluate({ any: [no, yes] }), true)
+  t.equal(evaluate({ any: [no, no] }), false)
+  t.equal(evaluate({ not: no }), true)
+  t.equal(evaluate({ not: { any: [no, { not: yes }, { all: [yes, yes] }] } }), false)
 })
 
 t.test('a trace shows the expected and the actual value', async (t) => {
@@ -133,8 +136,8 @@ t.test('a trace shows the expected and the actual value', async (t) => {
       { field: 'x', operator: 'exists' },
     ],
   })
-  const judging = new Judging(0)
-  t.strictSame(explain({ lead: { score: 7 } }, judging, judging), {
+  const evaluation = new Evaluation(0)
+  t.strictSame(explain({ lead: { score: 7 } }, evaluation, evaluation), {
     group: 'any',
     children: [
       {
@@ -177,8 +180,8 @@ t.test(
           const normal = once[index]
           return (
             normal &&
-            compileCondition(given).holds(data, new Judging(0)) ===
-              compileCondition(normal).holds(data, new Judging(0))
+            compileCondition(given).holds(data, new Evaluation(0)) ===
+              compileCondition(normal).holds(data, new Evaluation(0))
           )
         })
       }),

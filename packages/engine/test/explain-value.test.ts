@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compileCondition } from '../src/conditions.js'
-import { Judging } from '../src/judging.js'
+import { Evaluation } from '../src/evaluation.js'
 import { operators } from '../src/operators/index.js'
 import type { ClauseTrace } from '../src/outcome.js'
 import type { Condition } from '../src/rule.js'
@@ -11,8 +11,8 @@ import { explainWhy } from '../src/why.js'
 const now = Date.parse('2026-03-10T12:00:00Z')
 
 function explain(field: string, operator: string, value: unknown, data: object): ClauseTrace {
-  const judging = new Judging(now)
-  return compileCondition({ field, operator, value }).explain(data, judging, judging) as ClauseTrace
+  const evaluation = new Evaluation(now)
+  return compileCondition({ field, operator, value }).explain(data, evaluation, evaluation) as ClauseTrace
 }
 
 const noteOf = (operator: string, value: unknown, it: unknown) => explain('it', operator, value, { it }).note

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { Evaluation } from '../src/evaluation.js'
 import { findRuleFaults } from '../src/faults.js'
-import { Judging } from '../src/judging.js'
 import type { ConditionTrace } from '../src/outcome.js'
 import type { Condition, RuleDefinition } from '../src/rule.js'
 import { compileRule, explainRule, planRule, ruleHolds } from '../src/run.js'
@@ -18,7 +18,7 @@ t.test('a clause that the run does not reach costs the trace no verdict', async 
     { field: 'name', operator: 'exists' },
   ]
   const data = { vip: true, body: 'lorem ipsum '.repeat(4_000), name: 'Ada' }
-  t.equal(ruleHolds(compileRule({ conditions, actions }), data, new Judging(0)), true)
+  t.equal(ruleHolds(compileRule({ conditions, actions }), data, new Evaluation(0)), true)
   const { conditionsPassed, trace } = explainWhy({ conditions, actions }, data, 0)
   t.equal(conditionsPassed, true)
   t.match(trace.conditions, [
@@ -28,7 +28,7 @@ t.test('a clause that the run does not reach costs the trace no verdict', async 
   t.notOk('warning' in (trace.conditions[1] ?? {}))
 })
 
-t.test('the opposite of what was not judged is not true', async (t) => {
+t.test('the opposite of what was not evaluated is not true', async (t) => {
   const value = (n: number) => 'b'.repeat(100 + n)
   const any = Array.from({ length: 20 }, (_, n) => ({
     field: 'body',
@@ -82,12 +82,12 @@ t.test('a trace has the verdict of the run, however little work there is', async
   fc.assert(
     fc.property(fc.array(condition, { maxLength: 4 }), anyData, limits, (conditions, data, limits) => {
       const rule = compileRule({ conditions, actions })
-      const judging = new Judging(0, limits)
-      const holds = ruleHolds(rule, data, judging)
+      const evaluation = new Evaluation(0, limits)
+      const holds = ruleHolds(rule, data, evaluation)
       const trace = explainRule(rule, data, 0, limits)
-      if (judging.overrun !== null) overruns++
+      if (evaluation.overrun !== null) overruns++
       const isFaulty = trace.conditions.some(hasWarning)
-      return trace.conditionsPassed === holds && (judging.overrun === null || isFaulty)
+      return trace.conditionsPassed === holds && (evaluation.overrun === null || isFaulty)
     }),
     { numRuns: 5_000 },
   )

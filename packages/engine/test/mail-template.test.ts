@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { Evaluation } from '../src/evaluation.js'
 import { maxRenderedLength } from '../src/fill-placeholder.js'
 import { emailAddress } from '../src/formats.js'
-import { Judging } from '../src/judging.js'
 import {
   compileMailTemplate,
   escapeHtml,
@@ -11,7 +11,7 @@ import {
 } from '../src/mail-template.js'
 
 function render(texts: MailTexts, data: object = {}, variables: object = {}) {
-  return compileMailTemplate(texts).render(data, variables, new Judging(0))
+  return compileMailTemplate(texts).render(data, variables, new Evaluation(0))
 }
 
 t.test('a placeholder with HTML, invisible characters or marks of other languages is refused', async (t) => {

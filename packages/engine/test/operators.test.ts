@@ -3,7 +3,7 @@ import t from 'tap'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { compileCondition } from '../src/conditions.js'
-import { Judging } from '../src/judging.js'
+import { Evaluation } from '../src/evaluation.js'
 import { findOperator, operators } from '../src/operators/index.js'
 import { maxSubjectLength } from '../src/pattern.js'
 
@@ -11,9 +11,9 @@ const now = Date.parse('2026-03-10T12:00:00Z')
 const missing = Symbol('missing')
 const bigId = JSON.parse('12345678901234567') as number
 
-function judge(operator: string, value: unknown, actual: unknown): boolean {
+function evaluate(operator: string, value: unknown, actual: unknown): boolean {
   const data = actual === missing ? {} : { it: actual }
-  return compileCondition({ field: 'it', operator, value }).holds(data, new Judging(now))
+  return compileCondition({ field: 'it', operator, value }).holds(data, new Evaluation(now))
 }
 
 // operator, value, data for which it is true, data for which it is false
@@ -132,9 +132,9 @@ const cases: [string, unknown, unknown[], unknown[]][] = [
 t.test('each operator is true and false where the contract says', async (t) => {
   for (const [operator, value, yes, no] of cases) {
     for (const actual of yes)
-      t.equal(judge(operator, value, actual), true, `${show(actual)} ${operator} ${show(value)}`)
+      t.equal(evaluate(operator, value, actual), true, `${show(actual)} ${operator} ${show(value)}`)
     for (const actual of no)
-      t.equal(judge(operator, value, actual), false, `${show(actual)} not ${operator} ${show(value)}`)
+      t.equal(evaluate(operator, value, actual), false, `${show(actual)} not ${operator} ${show(value)}`)
   }
 })
 
@@ -160,11 +160,11 @@ t.test('a negative operator is the exact opposite of its positive, on any data',
     t.ok(relevant.length > 0, negative)
     for (const [, value, yes, no] of relevant) {
       for (const actual of [...yes, ...no])
-        t.not(judge(negative, value, actual), judge(positive, value, actual))
+        t.not(evaluate(negative, value, actual), evaluate(positive, value, actual))
       fc.assert(
         fc.property(
           fc.jsonValue(),
-          (actual) => judge(negative, value, actual) !== judge(positive, value, actual),
+          (actual) => evaluate(negative, value, actual) !== evaluate(positive, value, actual),
         ),
       )
     }
@@ -179,19 +179,19 @@ t.test('`in` means equal to one item of the list, and equality is symmetric', as
   )
   fc.assert(
     fc.property(fc.array(scalar, { minLength: 1 }), scalar, (list, actual) => {
-      const equalsOne = list.some((value) => judge('equals', value, actual))
-      const isEqualed = list.some((value) => judge('equals', actual, value))
+      const equalsOne = list.some((value) => evaluate('equals', value, actual))
+      const isEqualed = list.some((value) => evaluate('equals', actual, value))
       return (
-        judge('in', list, actual) === equalsOne &&
+        evaluate('in', list, actual) === equalsOne &&
         equalsOne === isEqualed &&
-        judge('contains', actual, list) === equalsOne
+        evaluate('contains', actual, list) === equalsOne
       )
     }),
   )
 })
 
 t.test('nothing equals a NaN in a list, not even NaN itself', async (t) => {
-  for (const actual of [Number.NaN, 'x', 'NaN', 5]) t.notOk(judge('in', [Number.NaN], actual), `${actual}`)
+  for (const actual of [Number.NaN, 'x', 'NaN', 5]) t.notOk(evaluate('in', [Number.NaN], actual), `${actual}`)
 })
 
 t.test('each operator limits the type and the size of its value', async (t) => {
@@ -244,7 +244,7 @@ t.test('an alias means the same operator', async (t) => {
 t.test('patterns on which a backtracking engine hangs give a verdict', async (t) => {
   const subject = `${'a'.repeat(50_000)}!`
   for (const pattern of ['(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*a){20}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])
-    t.equal(judge('matches', pattern, subject), false, pattern)
+    t.equal(evaluate('matches', pattern, subject), false, pattern)
 })
 
 t.test('patterns that RE2 does not support, or that are too large, are faults', async (t) => {

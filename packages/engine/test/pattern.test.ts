@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Judging } from '../src/judging.js'
+import { Evaluation } from '../src/evaluation.js'
 import { compilePattern } from '../src/pattern.js'
 
 /** A text that makes a pattern build a state for almost each of its characters. */
@@ -10,9 +10,9 @@ t.test(
   async (t) => {
     const patterns = Array.from({ length: 300 }, (_, n) => compilePattern(`(?i)a[ab]{440}[cd]|z${n}y`))
     const spentBy = (matches: (typeof patterns)[number]) => {
-      const judging = new Judging(0)
-      matches(subject, judging)
-      return judging.spent
+      const evaluation = new Evaluation(0)
+      matches(subject, evaluation)
+      return evaluation.spent
     }
     const spent = patterns.map(spentBy)
     const last = patterns.at(-1)
@@ -29,12 +29,12 @@ t.test(
 t.test('two patterns of one text, of which one was discarded, do not compile in turn', async (t) => {
   const text = '(?i)a[ab]{440}[cd]|twin'
   const first = compilePattern(text)
-  for (let n = 0; n < 300; n++) compilePattern(`(?i)a[ab]{440}[cd]|other${n}`)(subject, new Judging(0))
+  for (let n = 0; n < 300; n++) compilePattern(`(?i)a[ab]{440}[cd]|other${n}`)(subject, new Evaluation(0))
   const second = compilePattern(text)
   const spentBy = (matches: typeof first) => {
-    const judging = new Judging(0)
-    matches('x', judging)
-    return judging.spent
+    const evaluation = new Evaluation(0)
+    matches('x', evaluation)
+    return evaluation.spent
   }
   spentBy(second)
   const known = spentBy(second)

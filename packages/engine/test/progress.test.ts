@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { Evaluation } from '../src/evaluation.js'
 import { findRuleFaults } from '../src/faults.js'
-import { Judging } from '../src/judging.js'
 import type { ActionResult } from '../src/outcome.js'
 import { type Effect, findError, findNextAction, isFailure, isOpen, settleAction } from '../src/progress.js'
 import type { Action, RuleDefinition } from '../src/rule.js'
@@ -190,7 +190,7 @@ t.test('an execution has the same results if another process continues it after 
     fc.property(anyDefinition, anyData, outcomes, cut, open, (definition, data, outcomes, cut, open) => {
       fc.pre(findRuleFaults(definition).length === 0)
       const rule = compileRule(definition as RuleDefinition)
-      fc.pre(ruleHolds(rule, data, new Judging(start)))
+      fc.pre(ruleHolds(rule, data, new Evaluation(start)))
       const perform =
         (performed: number[]) =>
         ({ of, at, config }: ReadyAction): Effect => {

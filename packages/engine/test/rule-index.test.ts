@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Judging } from '../src/judging.js'
+import { Evaluation } from '../src/evaluation.js'
 import { operators } from '../src/operators/index.js'
 import type { Condition } from '../src/rule.js'
 import { indexRules } from '../src/rule-index.js'
@@ -204,7 +204,7 @@ function compile(conditions: Condition[]): CompiledRule {
 }
 
 function holds(rule: CompiledRule | undefined, data: unknown, now: number): boolean {
-  return rule !== undefined && ruleHolds(rule, data, new Judging(now))
+  return rule !== undefined && ruleHolds(rule, data, new Evaluation(now))
 }
 
 function record(value: fc.Arbitrary<unknown>): fc.Arbitrary<object> {

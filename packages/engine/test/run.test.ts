@@ -73,8 +73,8 @@ t.test('the actions after a WAIT are planned for its end', async (t) => {
   )
   const isOld = { field: 'at', operator: 'within_last', value: '1h' }
   const at = new Date(now).toISOString()
-  const judged = plan([task('a', { when: isOld }), wait('2h'), task('b', { when: isOld })], { at })
-  t.strictSame(judged.actions.map(isReady), [true, true, false])
+  const evaluated = plan([task('a', { when: isOld }), wait('2h'), task('b', { when: isOld })], { at })
+  t.strictSame(evaluated.actions.map(isReady), [true, true, false])
 })
 
 t.test('a dry run shows each action with its rendered config, and counts none', async (t) => {

@@ -3,9 +3,9 @@ import t from 'tap'
 import { actionDefinitions } from '../src/actions/index.js'
 import { compileChatText } from '../src/chat-format.js'
 import { compileCondition } from '../src/conditions.js'
+import { defaultWorkLimits, Evaluation } from '../src/evaluation.js'
 import { findRuleFaults } from '../src/faults.js'
 import { filterDefinitions } from '../src/filters.js'
-import { defaultWorkLimits, Judging } from '../src/judging.js'
 import { operators } from '../src/operators/index.js'
 import { type Kind, kinds } from '../src/operators/operator.js'
 import { compileRule, planRule } from '../src/run.js'
@@ -21,20 +21,20 @@ t.test('the example of each operator is true', async (t) => {
     const faults = findRuleFaults({ conditions: [{ field: 'it', operator: name, value }] })
     t.strictSame(faults, [], name)
     const condition = compileCondition({ field: 'it', operator: name, value })
-    const judge = (it: unknown) => condition.holds({ it }, new Judging(Date.parse(at)))
-    for (const actual of holds) t.equal(judge(actual), true, `${JSON.stringify(actual)} ${name}`)
-    for (const actual of fails) t.equal(judge(actual), false, `${JSON.stringify(actual)} not ${name}`)
+    const evaluate = (it: unknown) => condition.holds({ it }, new Evaluation(Date.parse(at)))
+    for (const actual of holds) t.equal(evaluate(actual), true, `${JSON.stringify(actual)} ${name}`)
+    for (const actual of fails) t.equal(evaluate(actual), false, `${JSON.stringify(actual)} not ${name}`)
   }
 })
 
 t.test('a value of a kind that an operator does not compare counts as missing', async (t) => {
   for (const { name, example, compares } of operators) {
     const condition = compileCondition({ field: 'it', operator: name, value: example.value })
-    const judge = (data: object) => condition.holds(data, new Judging(0))
+    const evaluate = (data: object) => condition.holds(data, new Evaluation(0))
     const described = vocabulary.operators.find((operator) => operator.name === name)
-    t.equal(described?.whenMissing, judge({}), name)
+    t.equal(described?.whenMissing, evaluate({}), name)
     fc.assert(
-      fc.property(fc.jsonValue(), (it) => compares.includes(kindOf(it)) || judge({ it }) === judge({})),
+      fc.property(fc.jsonValue(), (it) => compares.includes(kindOf(it)) || evaluate({ it }) === evaluate({})),
       { numRuns: 300 },
     )
     t.ok(compares.every((kind) => kinds.includes(kind)))

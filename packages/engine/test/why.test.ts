@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { compileCondition } from '../src/conditions.js'
 import { findDecisive } from '../src/decisive.js'
-import { Judging } from '../src/judging.js'
+import { Evaluation } from '../src/evaluation.js'
 import { applyChanges, findChange } from '../src/nearest-change.js'
 import type { ConditionTrace } from '../src/outcome.js'
 import type { Condition } from '../src/rule.js'
@@ -16,7 +16,7 @@ function why(conditions: Condition[], data: object) {
 }
 
 function holds(conditions: Condition[], data: unknown): boolean {
-  return conditions.every((condition) => compileCondition(condition).holds(data, new Judging(at)))
+  return conditions.every((condition) => compileCondition(condition).holds(data, new Evaluation(at)))
 }
 
 const score: Condition = { field: 'score', operator: 'greater_than', value: 80 }
@@ -126,7 +126,7 @@ t.test('the decisive set is the smallest that turns the verdict: by trying all s
       const leaves = listLeaves(conditions)
       if (leaves.length > 8) return true
       const { decisive, conditionsPassed } = why(conditions, data)
-      const verdicts = leaves.map(({ clause }) => compileCondition(clause).holds(data, new Judging(at)))
+      const verdicts = leaves.map(({ clause }) => compileCondition(clause).holds(data, new Evaluation(at)))
       const turned = (set: number) => {
         const byPath = new Map(
           leaves.map(({ path }, index) => [
@@ -193,14 +193,15 @@ function listLeaves(conditions: Condition[]) {
 }
 
 function combine(conditions: Condition[], verdicts: Map<string, boolean | undefined>): boolean {
-  const judge = (condition: Condition, path: string): boolean => {
+  const evaluate = (condition: Condition, path: string): boolean => {
     if ('all' in condition)
-      return condition.all.every((child, index) => judge(child, `${path}.all[${index}]`))
-    if ('any' in condition) return condition.any.some((child, index) => judge(child, `${path}.any[${index}]`))
-    if ('not' in condition) return !judge(condition.not, `${path}.not`)
+      return condition.all.every((child, index) => evaluate(child, `${path}.all[${index}]`))
+    if ('any' in condition)
+      return condition.any.some((child, index) => evaluate(child, `${path}.any[${index}]`))
+    if ('not' in condition) return !evaluate(condition.not, `${path}.not`)
     return verdicts.get(path) ?? false
   }
-  return conditions.every((condition, index) => judge(condition, `conditions[${index}]`))
+  return conditions.every((condition, index) => evaluate(condition, `conditions[${index}]`))
 }
 
 t.test('the search for a change ends, however many fields would have to change', async (t) => {
@@ -211,23 +212,23 @@ t.test('the search for a change ends, however many fields would have to change',
   const impossible: Condition[] = [score, { field: 'score', operator: 'less_than', value: 50 }]
   const conditions = [...missing, ...impossible]
   const data = { score: 60 }
-  class CountingJudging extends Judging {
-    judged = 0
+  class CountingEvaluation extends Evaluation {
+    evaluated = 0
     override beginRule(): void {
-      this.judged++
+      this.evaluated++
       super.beginRule()
     }
   }
-  const judging = new CountingJudging(at)
+  const evaluation = new CountingEvaluation(at)
   const sets = findDecisive(conditions, why(conditions, data).trace.conditions)
-  t.equal(findChange(conditions, sets, data, judging), null)
-  t.ok(judging.judged < 5_000, `${judging.judged} data were judged`)
+  t.equal(findChange(conditions, sets, data, evaluation), null)
+  t.ok(evaluation.evaluated < 5_000, `${evaluation.evaluated} data were evaluated`)
 })
 
 t.test('copies of large data are charged, so a change of them may not be found', async (t) => {
   const data = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`key${n}`, n]))
-  const judging = new Judging(at, { rule: 2_000_000, event: 2_000_000 })
+  const evaluation = new Evaluation(at, { rule: 2_000_000, event: 2_000_000 })
   const sets = findDecisive([score, status], why([score, status], data).trace.conditions)
-  t.equal(findChange([score, status], sets, data, judging), null)
-  t.ok(judging.spent > 400_000)
+  t.equal(findChange([score, status], sets, data, evaluation), null)
+  t.ok(evaluation.spent > 400_000)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Judging } from '../src/judging.js'
+import { Evaluation } from '../src/evaluation.js'
 import type { RuleDefinition } from '../src/rule.js'
 import { compileRule, ruleHolds } from '../src/run.js'
 import { explainWhy } from '../src/why.js'
@@ -9,19 +9,22 @@ const limits = { rule: 2_000_000, event: 6_000_000 }
 const contains = (value: string) => ({ field: 'text', operator: 'contains', value })
 const data = { text: 'x'.repeat(10_000) }
 
-t.test('all judgings of a question share its budget, and say that it was used up', async (t) => {
+t.test('all evaluations of a question share its budget, and say that it was used up', async (t) => {
   const budget = new WorkBudget({ units: 5_000, ms: 1_000 })
   const rule = compileRule({ conditions: [contains('y')], actions: [] })
   const overruns = Array.from({ length: 8 }, () => {
-    const judging = new Judging(0, limits, budget)
-    ruleHolds(rule, data, judging)
-    return judging.overrun
+    const evaluation = new Evaluation(0, limits, budget)
+    ruleHolds(rule, data, evaluation)
+    return evaluation.overrun
   })
   t.equal(overruns[0], null)
   t.equal(overruns.at(-1), 'question')
-  const judging = new Judging(0, limits, budget)
-  t.equal(ruleHolds(compileRule({ conditions: [{ not: contains('y') }], actions: [] }), data, judging), false)
-  t.equal(judging.overrun, 'question')
+  const evaluation = new Evaluation(0, limits, budget)
+  t.equal(
+    ruleHolds(compileRule({ conditions: [{ not: contains('y') }], actions: [] }), data, evaluation),
+    false,
+  )
+  t.equal(evaluation.overrun, 'question')
   budget.charge(5_000)
   t.match(budget.fault, /JUDGING_WORK: 5000 units/)
 })

@@ -4,7 +4,7 @@ import type { ExecutionStatus } from './statuses.js'
 export type EvaluationStatus = ExecutionStatus | 'not_matched'
 
 /** What one rule made of one event, whether it has just run (worker) or is read back (API). */
-export interface Evaluation {
+export interface RuleEvaluation {
   ruleId: string
   /** null where the conditions did not match: then there is no execution. */
   executionId: string | null
@@ -16,8 +16,8 @@ export interface Evaluation {
 
 /** The evaluation of a rule that matched; omitted fields are null or empty. */
 export interface MatchedEvaluation
-  extends Pick<Evaluation, 'executionId' | 'status'>,
-    Partial<Pick<Evaluation, 'error' | 'results'>> {
+  extends Pick<RuleEvaluation, 'executionId' | 'status'>,
+    Partial<Pick<RuleEvaluation, 'error' | 'results'>> {
   /** Of its rule among the rules that the event considered. */
   index: number
 }
@@ -27,9 +27,9 @@ export interface MatchedEvaluation
  *
  * @param matched in ascending order of `index`; rules without an entry did not match
  */
-export function listEvaluations(ruleIds: string[], matched: MatchedEvaluation[]): Evaluation[] {
+export function listEvaluations(ruleIds: string[], matched: MatchedEvaluation[]): RuleEvaluation[] {
   let next = 0
-  return ruleIds.map((ruleId, index): Evaluation => {
+  return ruleIds.map((ruleId, index): RuleEvaluation => {
     const evaluation = matched[next]
     if (evaluation?.index !== index)
       return { ruleId, executionId: null, status: 'not_matched', error: null, results: [] }

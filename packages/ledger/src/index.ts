@@ -13,17 +13,17 @@ export { countsOf } from './counters/counts-of.js'
 export { clearAttention, createCounters, lockCounters, markAutoPaused } from './counters/rule-counters.js'
 export { sizeRules } from './counters/size-rules.js'
 export {
-  type Evaluation,
   type EvaluationStatus,
   listEvaluations,
   type MatchedEvaluation,
+  type RuleEvaluation,
 } from './evaluations.js'
 export {
   type ConsideredRule,
+  type EvaluatedEvent,
   findUnconsidered,
-  type JudgedEvent,
   listConsidered,
-  readJudgedEvent,
+  readEvaluatedEvent,
   type Verdict,
 } from './history/considered-rules.js'
 export {

@@ -44,7 +44,7 @@ export function findGuardFaults(guard: GuardToSet): Fault[] {
 }
 
 /**
- * Begins to watch a version that was promoted in this transaction. The clock is that of Postgres. Events that wait by then are judged with this
+ * Begins to watch a version that was promoted in this transaction. The clock is that of Postgres. Events that wait by then are evaluated with this
  * version, however old they are.
  *
  * @param oldestUndone the time of the oldest of them, read before the transaction: it may take long

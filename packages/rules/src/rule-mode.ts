@@ -2,7 +2,7 @@ import type { Fault } from '@automation/engine'
 import { Type } from 'typebox'
 
 /**
- * A live rule runs while it is active. A shadow does nothing: it is judged when somebody asks what it would have done.
+ * A live rule runs while it is active. A shadow does nothing: it is evaluated when somebody asks what it would have done.
  *
  *   live, active ◀──▶ live, inactive ◀──▶ shadow (inactive)
  *

@@ -18,7 +18,7 @@ function makeFailedLogins() {
       for (let i = 0; i < times; i++) await failedLogins.reserve(address)
       waits = true
     },
-    /** Whether an attempt of the address is judged only after a delay. The attempt succeeds. */
+    /** Whether an attempt of the address is checked only after a delay. The attempt succeeds. */
     async isDelayed(address: string): Promise<boolean> {
       const before = delays.length
       const reserved = failedLogins.reserve(address)
@@ -56,7 +56,7 @@ t.test(
   },
 )
 
-t.test('six attempts of a client are delayed at a time, and all of them are judged', async (t) => {
+t.test('six attempts of a client are delayed at a time, and all of them are checked', async (t) => {
   const { delays, failedLogins, fail } = makeFailedLogins()
   await fail('10.0.0.1', 10)
   const reserved = Array.from({ length: 6 }, () => failedLogins.reserve('10.0.0.1'))
@@ -93,19 +93,19 @@ t.test('beyond a thousand clients the oldest is forgotten', async (t) => {
   t.notOk(await isDelayed('10.0.0.2'))
 })
 
-t.test('of a hundred guesses at the same time, ten are judged at once and six later', async (t) => {
+t.test('of a hundred guesses at the same time, ten are checked at once and six later', async (t) => {
   const { delays, failedLogins } = makeFailedLogins()
-  let judged = 0
+  let checked = 0
   let refused = 0
   const guesses = Array.from({ length: 100 }, async () => {
-    if (await failedLogins.reserve('10.0.0.1')) judged++
+    if (await failedLogins.reserve('10.0.0.1')) checked++
     else refused++
   })
   await new Promise(setImmediate)
-  t.strictSame({ judged, refused, delayed: delays.length }, { judged: 10, refused: 84, delayed: 6 })
+  t.strictSame({ checked, refused, delayed: delays.length }, { checked: 10, refused: 84, delayed: 6 })
   for (const end of delays) end()
   await Promise.all(guesses)
-  t.equal(judged, 16)
+  t.equal(checked, 16)
 })
 
 t.test('an attempt that did not fail is given back, once, and only within its minute', async (t) => {

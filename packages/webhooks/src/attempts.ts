@@ -1,6 +1,6 @@
 import type { Deviation } from './findings.js'
 import { type Attempt, listMistakes, type Mistake } from './mistakes.js'
-import { isNamed, judgeSecret, type KnownSecret, type RefusedDelivery } from './refused-delivery.js'
+import { isNamed, type KnownSecret, listDeviations, type RefusedDelivery } from './refused-delivery.js'
 
 /** An attempt, and its deviations from the correct one. */
 export interface Candidate {
@@ -30,7 +30,8 @@ export function* listAttempts(delivery: RefusedDelivery, secrets: KnownSecret[])
 
 /** The named secret comes first, even if it is retired. */
 function rankSecrets(delivery: RefusedDelivery, secrets: KnownSecret[]): KnownSecret[] {
-  const rank = (secret: KnownSecret) => (isNamed(secret, delivery) ? 0 : judgeSecret(secret, delivery).length)
+  const rank = (secret: KnownSecret) =>
+    isNamed(secret, delivery) ? 0 : listDeviations(secret, delivery).length
   return secrets.toSorted((one, other) => rank(one) - rank(other))
 }
 
@@ -46,7 +47,7 @@ function startFrom(delivery: RefusedDelivery, secret: KnownSecret): Candidate {
       separator: '.',
       ending: '',
     },
-    deviations: judgeSecret(secret, delivery),
+    deviations: listDeviations(secret, delivery),
   }
 }
 

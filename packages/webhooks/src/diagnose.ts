@@ -5,8 +5,8 @@ import { findNearMiss } from './near-miss.js'
 import {
   isMilliseconds,
   isNamed,
-  judgeSecret,
   type KnownSecret,
+  listDeviations,
   type RefusedDelivery,
 } from './refused-delivery.js'
 
@@ -29,7 +29,7 @@ export function diagnose(delivery: RefusedDelivery, secrets: KnownSecret[]): Fin
   }
   // A sender that has headers of its own needs no list of ours.
   if (foreign.length > 0 && delivery.signature === '') return presentAll(foreign)
-  const ofSecret = named ? judgeSecret(named, delivery) : []
+  const ofSecret = named ? listDeviations(named, delivery) : []
   const unexplained: Deviation[] = claims.length > 0 ? [{ code: 'no_match' }] : []
   return presentAll([...foreign, ...visible, ...ofSecret, ...(claims[0]?.deviations ?? []), ...unexplained])
 }

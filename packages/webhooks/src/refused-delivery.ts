@@ -22,7 +22,7 @@ export interface KnownSecret {
 }
 
 /** The reasons against a secret for this delivery, apart from its key. */
-export function judgeSecret(secret: KnownSecret, delivery: RefusedDelivery): Deviation[] {
+export function listDeviations(secret: KnownSecret, delivery: RefusedDelivery): Deviation[] {
   const { id: secretId, provider, state } = secret
   const deviations: Deviation[] = []
   if (!isNamed(secret, delivery)) deviations.push({ code: 'other_secret', about: secretId, secretId })

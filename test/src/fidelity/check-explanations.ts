@@ -1,5 +1,5 @@
 import { createBatcher, type Database, Prisma, type WorkspaceDatabase } from '@automation/database'
-import { type CompiledRule, compileRule, judgeWhy, type RuleDefinition } from '@automation/engine'
+import { type CompiledRule, compileRule, evaluateWhy, type RuleDefinition } from '@automation/engine'
 import { type ConsideredRule, listConsidered } from '@automation/ledger'
 import type { Comparison } from '../storm/check-backtests.js'
 import type { PastEvent } from '../storm/read-history.js'
@@ -7,7 +7,7 @@ import type { PastEvent } from '../storm/read-history.js'
 const atOnce = 500
 
 /**
- * Whether `why` explains each event as it happened, below its HTTP route: `listConsidered` of the ledger, and `judgeWhy` of the engine. A million events one by
+ * Whether `why` explains each event as it happened, below its HTTP route: `listConsidered` of the ledger, and `evaluateWhy` of the engine. A million events one by
  * one over HTTP would take hours.
  */
 export class ExplanationCheck {
@@ -45,9 +45,9 @@ export class ExplanationCheck {
     const known = new Map(listed.map((rule) => [rule.ruleId, rule]))
     if (known.size !== considered.length)
       this.#violations.push(`why of ${id} lists ${known.size} of ${considered.length} rules`)
-    for (const { ruleId, version, hasRun, isUnjudged } of considered) {
+    for (const { ruleId, version, hasRun, isUnevaluated } of considered) {
       const rule = known.get(ruleId)
-      const difference = isUnjudged
+      const difference = isUnevaluated
         ? rule?.verdict === 'not_judged'
           ? undefined
           : rule?.verdict
@@ -78,10 +78,10 @@ function findDifference(
   if (rule.version !== version) return `explained in version ${rule.version} and met it in ${version}`
   if (rule.conditions === null) return 'not explained'
   const { definition, compiled } = compileOnce(rule.conditions)
-  const { trace } = judgeWhy(definition, compiled, JSON.parse(json), acceptedAt.getTime())
+  const { trace } = evaluateWhy(definition, compiled, JSON.parse(json), acceptedAt.getTime())
   return trace.conditionsPassed === hasRun
     ? undefined
-    : `judged otherwise by the engine: ${trace.conditionsPassed}`
+    : `evaluated otherwise by the engine: ${trace.conditionsPassed}`
 }
 
 const known = new Map<string, { definition: RuleDefinition; compiled: CompiledRule }>()

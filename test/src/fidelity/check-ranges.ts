@@ -74,7 +74,7 @@ function findDifferences(range: Range, report: Report): string[] {
     ['complete', isComplete, true],
     ['scanned', report.scanned, scanned],
     ['matched', draft.matched, expected],
-    ['not judged', draft.notJudged, 0],
+    ['not evaluated', draft.notJudged, 0],
   ]
   // The present version may have another trigger, whose events count, too.
   if (active === null || active.version === version) found.push(['considered', report.considered, considered])

@@ -5,7 +5,7 @@ import { type FidelityReport, runFidelity } from './run-fidelity.js'
 
 const usage = `npm run fidelity -- [--events 20000] [--seed N] [--asked 500] [--verbose]
 
-  --events   so many are judged by workers while rules change and workers die; then backtests and why are compared with what happened
+  --events   so many are evaluated by workers while rules change and workers die; then backtests and why are compared with what happened
   --seed     the same rules, changes and kills in the same order; any other one where it is not named
   --asked    so many of them are explained over HTTP, too
   --verbose  prints how far it is`

@@ -28,7 +28,7 @@ export interface FidelityReport {
 }
 
 /**
- * Events are judged by workers, while rules change and workers die. Then each version of each rule is backtested, and each event explained: both must
+ * Events are evaluated by workers, while rules change and workers die. Then each version of each rule is backtested, and each event explained: both must
  * agree with the executions in the ledger.
  */
 export async function runFidelity(options: FidelityOptions): Promise<FidelityReport> {

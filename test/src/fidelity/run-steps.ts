@@ -23,7 +23,7 @@ const patience = 8
 const hopelessMs = 180_000
 
 /**
- * Events are accepted and judged, while rules are edited, executions retried, events replayed and workers killed, each at its share of the events.
+ * Events are accepted and evaluated, while rules are edited, executions retried, events replayed and workers killed, each at its share of the events.
  *
  * @returns when nothing is left to do
  */

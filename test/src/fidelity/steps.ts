@@ -22,7 +22,7 @@ type Step = (desk: Desk) => Promise<boolean>
 /** Some rules are never changed: what they did is compared over the whole run. */
 export const steadyRules = 3
 
-/** What happens while events are judged, with its weight. */
+/** What happens while events are evaluated, with its weight. */
 export const steps: Record<string, { weight: number; run: Step }> = {
   'conditions edited': { weight: 30, run: editConditions },
   'trigger edited': { weight: 5, run: editTrigger },

@@ -28,7 +28,7 @@ t.test('an event that ends its worker while it is loaded is quarantined, and no 
 })
 
 const waysToDie = [
-  ['judging', 'LEAD_UPDATED', { field: 'name', operator: 'contains', value: poison }],
+  ['evaluation', 'LEAD_UPDATED', { field: 'name', operator: 'contains', value: poison }],
   ['compiling', 'DEAL_WON', { field: poison, operator: 'exists' }],
 ] as const
 

@@ -27,7 +27,7 @@ const mostRefusals = 10
 
 /**
  * Whether the API explains each stored event as it happened: the rules that were considered, and of these the ones that have an execution, by the
- * rows; and the engine, which judges again, comes to the same.
+ * rows; and the engine, which evaluates again, comes to the same.
  *
  * @param maxEvents as many of them, evenly spread; undefined for all
  */
@@ -104,7 +104,7 @@ function findDisagreement(
   { ruleId, verdict, version, trace }: RuleWhy,
 ): string[] {
   const hasRun = executed.includes(ruleId)
-  // Its conditions were not judged: there is nothing to agree with.
+  // Its conditions were not evaluated: there is nothing to agree with.
   if (verdict === 'not_judged') return hasRun ? [] : [`why of ${id}: rule ${ruleId} has no execution`]
   if ((verdict === 'matched') !== hasRun) return [`why of ${id}: rule ${ruleId} is ${verdict}`]
   if (!isKnown) return []

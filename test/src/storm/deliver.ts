@@ -96,7 +96,7 @@ function post(baseUrl: string, { path, headers, body }: Call): Promise<Outcome> 
       async (response) => {
         const answer = await text(response).catch(() => undefined)
         clearTimeout(patience)
-        resolve(judge(response.statusCode, answer, response.headers['content-location']))
+        resolve(readResponse(response.statusCode, answer, response.headers['content-location']))
       },
     )
     const patience = setTimeout(() => sent.destroy(), patienceMs)
@@ -110,7 +110,7 @@ function post(baseUrl: string, { path, headers, body }: Call): Promise<Outcome> 
   })
 }
 
-function judge(
+function readResponse(
   status: number | undefined,
   answer: string | undefined,
   location: string | undefined,

@@ -11,8 +11,8 @@ export interface ConsideredVersion {
   definition: TestedDefinition | undefined
   /** Whether it has an execution. */
   hasRun: boolean
-  /** Its execution failed before its conditions were judged. */
-  isUnjudged: boolean
+  /** Its execution failed before its conditions were evaluated. */
+  isUnevaluated: boolean
 }
 
 export interface PastEvent {
@@ -36,7 +36,7 @@ export interface PastEvent {
 interface ExecutionRow {
   eventId: string
   ruleId: string
-  isUnjudged: boolean
+  isUnevaluated: boolean
 }
 
 const atOnce = 2_000
@@ -60,7 +60,7 @@ export async function* readHistory(query: Query, workspaceIds: string[]): AsyncG
     if (first === undefined || last === undefined) return
     // The id of an execution begins with the time of its event's id.
     const executions = await query<ExecutionRow>(`
-      SELECT event_id AS "eventId", rule_id AS "ruleId", status = 'failed' AND results::text = '[]' AS "isUnjudged"
+      SELECT event_id AS "eventId", rule_id AS "ruleId", status = 'failed' AND results::text = '[]' AS "isUnevaluated"
       FROM executions
       WHERE workspace_id IN (${ids})
         AND id BETWEEN '${first.id.slice(0, 13)}-0000-0000-000000000000' AND '${last.id.slice(0, 13)}-ffff-ffff-ffffffffffff'`)
@@ -123,7 +123,7 @@ function listConsidered(
       version,
       definition: definitions.get(`${ruleId} ${version}`),
       hasRun: execution !== undefined,
-      isUnjudged: execution?.isUnjudged ?? false,
+      isUnevaluated: execution?.isUnevaluated ?? false,
     }
   })
 }

@@ -8,7 +8,7 @@ export const ExecutionResult = Type.Object({
   actionsExecuted: Type.Integer({ minimum: 0 }),
   dryRun: Type.Boolean(),
   results: Type.Array(ActionResult),
-  error: Type.Optional(Type.String({ description: 'Why the conditions of the rule could not be judged' })),
+  error: Type.Optional(Type.String({ description: 'Why the conditions of the rule could not be evaluated' })),
 })
 export type ExecutionResult = Type.Static<typeof ExecutionResult>
 

@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import { type Evaluation, type EventInWorkspace, listEvaluations } from '@automation/ledger'
+import { type EventInWorkspace, listEvaluations, type RuleEvaluation } from '@automation/ledger'
 import { openRedis, type Reply, replyChannel } from '@automation/queue'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -8,7 +8,7 @@ import { waitAtMost } from './wait-at-most.js'
 
 export interface PendingReply {
   /** The evaluations of the event once it is done; undefined where the time ran out first. */
-  evaluations: Promise<Evaluation[] | undefined>
+  evaluations: Promise<RuleEvaluation[] | undefined>
   /** Stops waiting, for an event that was not accepted. */
   cancel(): void
 }
@@ -31,7 +31,7 @@ const pingMs = 10_000
 
 interface Waiter {
   workspaceId: string
-  settle(evaluations: Evaluation[] | undefined, how?: keyof ApiMetrics['callers']): void
+  settle(evaluations: RuleEvaluation[] | undefined, how?: keyof ApiMetrics['callers']): void
 }
 
 /**
@@ -57,7 +57,7 @@ class Replies {
   /** Starts to wait. Call it before the event is accepted: otherwise the reply may come first. */
   expect({ id, workspaceId }: EventInWorkspace, waitMs: number): PendingReply {
     let cancel = () => {}
-    const evaluations = new Promise<Evaluation[] | undefined>((resolve) => {
+    const evaluations = new Promise<RuleEvaluation[] | undefined>((resolve) => {
       const lookAt = (ms: number) => {
         if (ms >= waitMs) return void this.#settleAtLast(id, waiter)
         void this.#settleIfStored(id, waiter)
@@ -117,7 +117,7 @@ class Replies {
     waiter.settle(await waitAtMost(this.#findEvaluations(id, waiter), lastReadMs))
   }
 
-  async #findEvaluations(id: string, { workspaceId }: Waiter): Promise<Evaluation[] | undefined> {
+  async #findEvaluations(id: string, { workspaceId }: Waiter): Promise<RuleEvaluation[] | undefined> {
     const outcome = await this.#app.findOutcome({ id, workspaceId }).catch(() => undefined)
     return outcome?.evaluations
   }

@@ -1,5 +1,5 @@
 import { ActionResult, Trace } from '@automation/engine'
-import { type Evaluation, executionStatuses } from '@automation/ledger'
+import { executionStatuses, type RuleEvaluation } from '@automation/ledger'
 import { Type } from 'typebox'
 import { DataWarnings } from '../routes/responses.js'
 import type { ExecutionResult } from './execution-result.js'
@@ -52,7 +52,7 @@ export const TriggerResult = Type.Object(
 )
 export type TriggerResult = Type.Static<typeof TriggerResult>
 
-export function triggerResultOf(evaluations: Evaluation[]): TriggerResult {
+export function triggerResultOf(evaluations: RuleEvaluation[]): TriggerResult {
   return {
     triggered: evaluations.length,
     results: evaluations.map(({ ruleId, executionId, status, error }) => ({
@@ -66,7 +66,7 @@ export function triggerResultOf(evaluations: Evaluation[]): TriggerResult {
   }
 }
 
-export function executionResultOf(evaluation: Evaluation): ExecutionResult {
+export function executionResultOf(evaluation: RuleEvaluation): ExecutionResult {
   return {
     success: evaluation.error === null,
     conditionsPassed: evaluation.executionId !== null,

@@ -1,4 +1,4 @@
-import type { Evaluation, NewEvent } from '@automation/ledger'
+import type { NewEvent, RuleEvaluation } from '@automation/ledger'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { DataWarnings, Id } from '../routes/responses.js'
@@ -21,7 +21,7 @@ export interface Presentation {
   /** The URL of the outcome, now or later. */
   locationOf(eventId: string): string
   /** The body of the outcome. @throws a refusal where there is none */
-  present(evaluations: Evaluation[]): object
+  present(evaluations: RuleEvaluation[]): object
 }
 
 /**
@@ -98,7 +98,7 @@ async function acceptAndWait(
   event: NewEvent,
   waitMs: number,
   accept: (replyTo?: string) => Promise<boolean>,
-): Promise<Evaluation[] | undefined> {
+): Promise<RuleEvaluation[] | undefined> {
   if (waitMs === 0) {
     await accept()
     return undefined
@@ -120,7 +120,7 @@ function respond(
   { locationOf, present }: Presentation,
   applied: string | undefined,
   eventId: string,
-  evaluations: Evaluation[] | undefined,
+  evaluations: RuleEvaluation[] | undefined,
 ): StoredResponse {
   const isDone = evaluations !== undefined
   const location = locationOf(eventId)

@@ -3,9 +3,9 @@ import {
   type AddressColumns,
   type Addressee,
   addresseeOf,
-  type Evaluation,
   listEvaluations,
   type MatchedEvaluation,
+  type RuleEvaluation,
 } from '@automation/ledger'
 
 interface ConsideringEvent extends AddressColumns {
@@ -17,7 +17,7 @@ interface ConsideringEvent extends AddressColumns {
 export async function readEvaluations(
   database: WorkspaceDatabase,
   event: ConsideringEvent,
-): Promise<Evaluation[]> {
+): Promise<RuleEvaluation[]> {
   const addressee = addresseeOf(event)
   const ruleIds = await readRuleIds(database, event, addressee)
   const ids = ruleIds.map((ruleId) => executionIdOf({ id: event.id, addressee }, ruleId))

@@ -1,7 +1,7 @@
 import { Backtest, type BacktestReport, type BacktestSubject, type SavedBacktest } from '@automation/backtest'
 import type { WorkBudget, WorkLimits } from '@automation/engine'
 import type { ScannedEvent } from '@automation/ledger'
-import { type Bounds, findOverrun, type Overrun, openBudget } from '../judging/bounds.js'
+import { type Bounds, findOverrun, type Overrun, openBudget } from '../evaluation/bounds.js'
 
 /** A backtest as far as it came, and what comes next. JSON: it is stored between two responses. */
 export interface ToContinue {
@@ -21,7 +21,7 @@ const shareOfTurn = 0.5
 
 /**
  * Adds a slice of events to a backtest, at least one, for as long as one turn of the child process may take. An event that needs more work than a whole
- * turn has counts as one that is not judged.
+ * turn has counts as one that is not evaluated.
  *
  * @returns the backtest, and how many events were used: the rest is for the next call
  */
@@ -43,7 +43,7 @@ export function continueBacktest({
       if (used > 0) break
       // A clock is no reason: a busy machine would change the report.
       if (budget.overrun === 'ms') return { overrun: 'ms' }
-      backtest.addUnjudged(tested)
+      backtest.addUnevaluated(tested)
     }
     used++
     if (budget.isBeyond(shareOfTurn)) break

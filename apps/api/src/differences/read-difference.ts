@@ -5,7 +5,7 @@ import { findSettled, type ScannedEvent } from '@automation/ledger'
 import { readEarlierRules } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../errors.js'
-import { scanInTurns } from '../judging/scan-in-turns.js'
+import { scanInTurns } from '../evaluation/scan-in-turns.js'
 import type { RuleDifference } from './difference.js'
 import {
   isOver,
@@ -58,7 +58,7 @@ export async function readDifference(
     report = continued.report
     return { ...report, computedAt: computedAt.toISOString() }
   } finally {
-    // Also where a part of it failed, if it came further: the next response goes on behind what was judged.
+    // Also where a part of it failed, if it came further: the next response goes on behind what was evaluated.
     const before = stored?.computedAt
     if (state !== begun)
       await storeDifference(request.workspace, subject, { state, report, computedAt, before })
@@ -84,7 +84,7 @@ async function continueState(
   let { saved, uncounted = 0 } = state
   const passedBefore = uncounted
   const takeTurn = async (events: ScannedEvent[]) => {
-    const turn = await request.judge('continueBacktest', { subject, saved, events, limits })
+    const turn = await request.evaluate('continueBacktest', { subject, saved, events, limits })
     if ('fault' in turn) throw refusals.notComparable(turn.fault)
     saved = turn.saved
     uncounted += turn.used
@@ -101,7 +101,7 @@ async function continueState(
   const { scanned, end } = await scanInTurns(request, range, after, scanLimits, takeTurn)
   const isComplete = end === undefined
   const passed = passedBefore + scanned
-  const reported = await request.judge('reportBacktest', { subject, saved, passed, isComplete, limits })
+  const reported = await request.evaluate('reportBacktest', { subject, saved, passed, isComplete, limits })
   if ('fault' in reported) throw refusals.notComparable(reported.fault)
   return {
     state: { from: isComplete ? to : from, to, after: end ?? null, saved: reported.saved },

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { FairSlots } from '@automation/database'
-import { type Caller, takeTurn } from '../judging/take-turn.js'
+import { type Caller, takeTurn } from '../evaluation/take-turn.js'
 
 /** A caller who waits for longer has given up, or should. */
 const limits = { total: Number.POSITIVE_INFINITY, perOwner: 1, waitingPerOwner: 64, timeoutMs: 5_000 }

@@ -24,7 +24,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** The route checks each part of its body with findUnstorable: a faulty part is refused, and the others are not. */
-    judgesParts?: boolean
+    evaluatesParts?: boolean
   }
 }
 
@@ -89,7 +89,7 @@ export async function fillMissingBody(request: FastifyRequest): Promise<void> {
  */
 export function noteUnstorable(request: FastifyRequest): void {
   if (typeof request.body !== 'object' || request.body === null) return
-  if (request.routeOptions.config?.judgesParts) {
+  if (request.routeOptions.config?.evaluatesParts) {
     refuseTooManyValues(request.body)
     keepLongNumbers(request)
     return

@@ -2,9 +2,9 @@ import { FairSlots } from '@automation/database'
 import type { ScanLimits, ScannedEvent } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { ResultOf } from '../judging/judge.js'
-import { scanInTurns } from '../judging/scan-in-turns.js'
-import { callerOf, takeTurn } from '../judging/take-turn.js'
+import type { ResultOf } from '../evaluation/evaluator.js'
+import { scanInTurns } from '../evaluation/scan-in-turns.js'
+import { callerOf, takeTurn } from '../evaluation/take-turn.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -40,7 +40,7 @@ async function surveyType(
   let last: ResultOf<'surveyEvents'> | undefined
   const takeTurn = async (events: ScannedEvent[]) => {
     const slice = events.map(({ json }) => json)
-    last = await request.judge('surveyEvents', { events: slice, wanted, state: last?.state })
+    last = await request.evaluate('surveyEvents', { events: slice, wanted, state: last?.state })
     return { used: last.used, isOver: last.events === wanted }
   }
   const range = { type, order: 'newest first' as const }
@@ -49,10 +49,10 @@ async function surveyType(
   return { fields, isComplete: end === undefined || events === wanted }
 }
 
-/** The survey of the newest events of a type, which a workspace has once at a time: `request.judge` parses them. */
+/** The survey of the newest events of a type, which a workspace has once at a time: `request.evaluate` parses them. */
 export default fp(
   async (app) => {
     app.decorate('survey', createSurvey())
   },
-  { name: 'survey', dependencies: ['judge'] },
+  { name: 'survey', dependencies: ['evaluator'] },
 )

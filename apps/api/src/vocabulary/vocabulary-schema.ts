@@ -14,7 +14,7 @@ const OperatorExample = Type.Object(
   {
     value: Type.Optional(Type.Unknown({ description: '`value` of the clause' })),
     at: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Moment of judging, where it matters' }),
+      Type.String({ format: 'date-time', description: 'Moment of evaluation, where it matters' }),
     ),
     holds: Type.Array(Type.Unknown(), { description: 'Data for which the clause holds' }),
     fails: Type.Array(Type.Unknown(), { description: 'Data for which it does not hold' }),

@@ -8,7 +8,7 @@ process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL 
 // A check ends before its response is due, also on a busy machine.
 const api = await startApi(t, { JUDGING_WORK: '1000000000', JUDGING_TIMEOUT: '4000' })
 
-// Not 50 ms, as for dry runs and explanations (judging.test.ts): texts of 16 MiB go to the child process, which takes 33 ms on an idle machine and more on a slow
+// Not 50 ms, as for dry runs and explanations (evaluation.test.ts): texts of 16 MiB go to the child process, which takes 33 ms on an idle machine and more on a slow
 // one. `npm run bench -- neighbours` shows how long others wait.
 
 /** How long (ms) this process takes for some work now, on a machine that is as busy as during the test: the median of five. */

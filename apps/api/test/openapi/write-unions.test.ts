@@ -48,7 +48,7 @@ const actions = [
 ]
 
 /** Whether a schema accepts each of the values. */
-function judge(schema: object, shared: readonly object[], values: unknown[]): boolean[] {
+function accepts(schema: object, shared: readonly object[], values: unknown[]): boolean[] {
   const ajv = new Ajv({ discriminator: true, strict: false, schemas: [...shared] })
   const validate = ajv.compile(schema)
   return values.map((value) => validate(value))
@@ -67,9 +67,9 @@ t.test('a written union accepts the values that the schema accepts, and no other
     [{ $ref: 'Condition#' }, conditions],
     [Action, actions],
   ] as const) {
-    const expected = judge(schema, sharedSchemas, [...values])
+    const expected = accepts(schema, sharedSchemas, [...values])
     t.ok(new Set(expected).size === 2, 'some values are valid and some are not')
-    t.strictSame(judge(write(schema), written, [...values]), expected)
+    t.strictSame(accepts(write(schema), written, [...values]), expected)
   }
   t.notMatch(JSON.stringify(write(Condition)), /"(if|then|else)":/)
 })

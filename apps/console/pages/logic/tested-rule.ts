@@ -2,7 +2,7 @@ import { describeClause } from './describe-clause.js'
 import { type Span, spans } from './filters.js'
 import type { Definition } from './rule-definition.js'
 
-/** What a backtest judges. A name changes nothing. */
+/** What a backtest evaluates. A name changes nothing. */
 export function testedOf({ trigger, conditions, actions }: Definition) {
   return { trigger, conditions, actions }
 }

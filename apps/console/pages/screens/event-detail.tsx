@@ -59,7 +59,7 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
   )
 }
 
-/** Judged again from what is stored: the versions of that moment, and the data. */
+/** Evaluated again from what is stored: the versions of that moment, and the data. */
 function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }) {
   const why = useQuery<EventWhy>({
     key: ['why', id, isDone],
@@ -107,7 +107,7 @@ const words: Partial<Record<RuleWhy['verdict'], string>> = {
   other_type: 'runs on another type',
   deleted: 'was deleted',
   quarantined: 'the event is quarantined',
-  pending: 'not judged yet',
+  pending: 'not evaluated yet',
   not_considered: 'was not asked',
   not_known: 'not known',
   not_judged: 'failed before its conditions',

@@ -8,7 +8,7 @@
 export function readPath(rawUrl: string): { path: string; query: string } | 'malformed' | 'foreign' {
   const end = rawUrl.indexOf('?')
   const path = end < 0 ? rawUrl : rawUrl.slice(0, end)
-  // The API judges the query.
+  // The API checks the query.
   const query = end < 0 ? '' : rawUrl.slice(end)
   try {
     const segments = decodeURIComponent(path).split(/[/\\]/)

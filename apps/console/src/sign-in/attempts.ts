@@ -2,8 +2,8 @@ import { type Attempt, delayMs, FailedLogins } from '@automation/sign-in'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Slows guessing down, by one count for all ways in. An attempt counts as failed before it is judged, until `succeed` or `withdraw`: so
- * attempts that are judged at the same time do not pass the limit together. What holds no guess is not counted: other sites can make a
+ * Slows guessing down, by one count for all ways in. An attempt counts as failed before it is checked, until `succeed` or `withdraw`: so
+ * attempts that are checked at the same time do not pass the limit together. What holds no guess is not counted: other sites can make a
  * visitor send it.
  */
 export class Attempts {
@@ -35,7 +35,7 @@ export class Attempts {
     this.#app.countSignIn('succeeded')
   }
 
-  /** The attempt was not judged: it counts for nothing. */
+  /** The attempt was not checked: it counts for nothing. */
   withdraw(request: FastifyRequest): void {
     this.#underWay.get(request)?.giveBack()
   }

@@ -91,7 +91,7 @@ async function checkBearer(apiUrl: string, bearer: string, ip: string): Promise<
   }
 }
 
-/** The API did not judge the token. A 429 stays counted: otherwise guesses beyond the API's limit would be free. */
+/** The API did not check the token. A 429 stays counted: otherwise guesses beyond the API's limit would be free. */
 function postpone(
   attempts: Attempts,
   request: FastifyRequest,

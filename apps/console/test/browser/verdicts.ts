@@ -36,7 +36,7 @@ const operands: Record<string, fc.Arbitrary<unknown> | undefined> = {
   is_not_empty: undefined,
   is_true: undefined,
   before: fc.constantFrom('2026-01-01', '2030-06-01T12:00:00+02:00'),
-  // The page judges a moment later than the API: spans that nothing leaves meanwhile.
+  // The page evaluates a moment later than the API: spans that nothing leaves meanwhile.
   within_last: fc.constantFrom('200d', '365d'),
 }
 const clause = fc.constantFrom(...Object.keys(operands)).chain((operator) =>
@@ -94,7 +94,7 @@ export function testVerdicts(t: Test, { browser, makeWorkspace }: Context): void
           (sample) => explainRule(compiled, sample.data, Date.parse(sample.acceptedAt)).conditionsPassed,
         )
         const shown = await readPage(page, { conditions: tested, name: `Rule ${index}` })
-        // The API judges all of them at once: each event that fulfils the conditions.
+        // The API evaluates all of them at once: each event that fulfils the conditions.
         const { events: found } = await client.events.search({
           conditions: tested,
           type: 'LEAD_CREATED',

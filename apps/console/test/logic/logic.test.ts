@@ -3,10 +3,10 @@ import t from 'tap'
 import { describeActual, describeClause } from '../../pages/logic/describe-clause.js'
 import { diffLines } from '../../pages/logic/diff-lines.js'
 import { Drafts } from '../../pages/logic/drafts.js'
+import { evaluateDraft } from '../../pages/logic/evaluate-draft.js'
 import { fieldOfFault } from '../../pages/logic/field-of-fault.js'
 import { readSpan, writeQuery } from '../../pages/logic/filters.js'
 import { formatDuration, formatTime, readLocalTime, writeLocalTime } from '../../pages/logic/format-time.js'
-import { judgeDraft } from '../../pages/logic/judge-draft.js'
 import { namePath } from '../../pages/logic/name-path.js'
 import { findNearestPath, listPaths } from '../../pages/logic/paths.js'
 import { rankChoices } from '../../pages/logic/rank.js'
@@ -26,7 +26,7 @@ import { windowRows } from '../../pages/logic/window-rows.js'
 t.test(
   'a clause that stops says what the engine says: how far off the value is, and why it is not read',
   async (t) => {
-    const judge = (operator: string, value: unknown, data: object, field = 'score') => {
+    const evaluate = (operator: string, value: unknown, data: object, field = 'score') => {
       const clause = { field, operator, value }
       const definition = {
         name: '',
@@ -36,11 +36,11 @@ t.test(
         actions: [],
       }
       const sample = { id: '1', data, acceptedAt: null }
-      const { verdicts } = judgeDraft(definition as never, [sample], Date.parse('2026-03-10T12:00:00Z'))
+      const { verdicts } = evaluateDraft(definition as never, [sample], Date.parse('2026-03-10T12:00:00Z'))
       return verdicts[0]?.conditions[0] ?? {}
     }
-    t.equal(describeClause(judge('greater_than', 80, {})), 'score > 80')
-    const actual = (...given: Parameters<typeof judge>) => describeActual(judge(...given))
+    t.equal(describeClause(evaluate('greater_than', 80, {})), 'score > 80')
+    const actual = (...given: Parameters<typeof evaluate>) => describeActual(evaluate(...given))
     t.equal(actual('greater_than', 80, { score: 10 }), 'is 10 (70 short)')
     t.equal(actual('greater_than', 80, { score: '10' }), 'is "10" (70 short)')
     t.equal(actual('less_than', 80, { score: 90.5 }), 'is 90.5 (10.5 over)')
@@ -57,7 +57,7 @@ t.test(
       actual('equals', 'a', { items: [] }, 'items.sku'),
       'no such field; items is a list: the path needs the index of an item, such as items[0].sku',
     )
-    const clause = judge('greater_than', 80, {})
+    const clause = evaluate('greater_than', 80, {})
     t.equal(describeActual(clause, ['lead.score']), 'no such field; did you mean lead.score?')
     t.equal(describeActual({ ...clause, field: 'scor' }, ['score']), 'no such field; did you mean score?')
     t.equal(describeActual({ ...clause, field: 'x' }, ['score']), 'no such field')

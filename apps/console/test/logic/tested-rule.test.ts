@@ -13,7 +13,7 @@ const definition = {
   actions: [],
 }
 
-t.test('a backtest judges neither the name nor the description', async (t) => {
+t.test('a backtest evaluates neither the name nor the description', async (t) => {
   t.same(Object.keys(testedOf(definition)), ['trigger', 'conditions', 'actions'])
 })
 

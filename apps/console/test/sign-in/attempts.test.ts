@@ -11,8 +11,8 @@ import {
   visitProvider,
 } from '../fixtures/provider.js'
 
-/** How many of sixteen guesses at the same time are judged: ten at once and six after a delay, and one less for each that counted before. */
-async function countJudged({ ask }: Console): Promise<number> {
+/** How many of sixteen guesses at the same time are checked: ten at once and six after a delay, and one less for each that counted before. */
+async function countChecked({ ask }: Console): Promise<number> {
   const guess = { method: 'POST', payload: { key: 'guess' } } as const
   const answers = await Promise.all(Array.from({ length: 16 }, () => ask('/session/link', guess)))
   return answers.filter(({ statusCode }) => statusCode === 401).length
@@ -26,7 +26,7 @@ t.test('another site that sends a visitor to the way back costs nobody an attemp
   const answers = await Promise.all(Array.from({ length: 40 }, () => comeBack(console, wayBack, '')))
   for (const { headers } of answers) t.equal(headers.location, '/sign-in?problem=refused')
   t.ok(await signInWithProvider(console))
-  t.equal(await countJudged(console), 16)
+  t.equal(await countChecked(console), 16)
 })
 
 t.test('a response to another question counts for nothing, and leaves the visit under way', async (t) => {
@@ -42,7 +42,7 @@ t.test('a response to another question counts for nothing, and leaves the visit 
   t.equal(provider.tokenRequests(), 0)
   const response = await comeBack(console, await visitProvider(target), visit)
   t.equal(response.headers.location, '/w/1/runs?status=failed')
-  t.equal(await countJudged(console), 16)
+  t.equal(await countChecked(console), 16)
 })
 
 t.test('a wrong code counts', async (t) => {
@@ -53,10 +53,10 @@ t.test('a wrong code counts', async (t) => {
   back.searchParams.set('state', new URL(target).searchParams.get('state') ?? '')
   const response = await comeBack(console, back, visit)
   t.equal(response.headers.location, '/sign-in?problem=refused')
-  t.equal(await countJudged(console), 15)
+  t.equal(await countChecked(console), 15)
 })
 
-t.test('a provider that cannot judge, and a user who declines there, cost no attempt', async (t) => {
+t.test('a provider that cannot check, and a user who declines there, cost no attempt', async (t) => {
   const upstream = await openUpstream(t)
   const provider = await startProvider(t)
   const console = await startConsole(t, settingsOf(provider.issuer, upstream.url))
@@ -69,7 +69,7 @@ t.test('a provider that cannot judge, and a user who declines there, cost no att
   provider.breakTokens()
   const response = await comeBack(console, await visitProvider(target), visit)
   t.equal(response.headers.location, '/sign-in?problem=provider-away')
-  t.equal(await countJudged(console), 16)
+  t.equal(await countChecked(console), 16)
 })
 
 t.test('a right token that is too large for the cookie costs no attempt, by any way in', async (t) => {
@@ -87,5 +87,5 @@ t.test('a right token that is too large for the cookie costs no attempt, by any 
   const linked = await console.ask('/session/link', { method: 'POST', payload: { key } })
   t.equal(linked.statusCode, 401)
   t.same(linked.json(), { error: 'The token of this link is too large for a cookie.' })
-  t.equal(await countJudged(console), 16)
+  t.equal(await countChecked(console), 16)
 })

@@ -19,7 +19,7 @@ import {
 import { findHistoryFrom, listNotes } from './backtest-notes.js'
 import { Turns } from './turns.js'
 
-/** The first slice is short and rests at its end, so that there are figures within a second: of a small range it judges all events. */
+/** The first slice is short and rests at its end, so that there are figures within a second: of a small range it evaluates all events. */
 const firstSlice = { events: 20_000, ms: 250 }
 const slices = { gentle: { events: 1_000_000, ms: 2_000 }, full: { events: 1_000_000, ms: 1_000 } }
 export const maxFailures = 5
@@ -47,7 +47,7 @@ export interface FailedSlice {
 }
 
 interface SliceOptions {
-  /** True once the worker shuts down: the slice then ends after the event that it judges, and is stored. */
+  /** True once the worker shuts down: the slice then ends after the event that it evaluates, and is stored. */
   isStopping?: () => boolean
   /** What it may take. */
   slice?: ScanLimits
@@ -137,7 +137,7 @@ function sizeOf({ state, pace, longReads }: ClaimedBacktest): ScanLimits {
   return { events: Math.min(events, most), ms }
 }
 
-/** Judges events until the slice is over, with its rests: the scan continues after the last one that was used. */
+/** Evaluates events until the slice is over, with its rests: the scan continues after the last one that was used. */
 function createVisit(backtest: Backtest, turns: Turns) {
   return async (events: ScannedEvent[]): Promise<string | undefined> => {
     for (const { json, ...event } of events) {

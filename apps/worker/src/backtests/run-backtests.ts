@@ -15,7 +15,7 @@ const idleMs = 500
 export interface Slices {
   /** @returns undefined where it was not stored: its lease is lost, it was cancelled, or its range is not settled yet */
   compute(claimed: ClaimedBacktest): Promise<StoredSlice | FailedSlice | undefined>
-  /** The slice under way ends after the event that it judges, and is stored. */
+  /** The slice under way ends after the event that it evaluates, and is stored. */
   stop(): void
   /** Called when no slice is under way. */
   close(): Promise<void>

@@ -20,7 +20,7 @@ interface Settings extends Pick<SliceOrder, 'limits' | 'databaseUrl'> {
 }
 
 /**
- * Computes slices of backtests in a thread of their own, with connections of its own: the judging of thousands of events, or one costly
+ * Computes slices of backtests in a thread of their own, with connections of its own: the evaluation of thousands of events, or one costly
  * event, holds no live event. There is a thread while there are backtests.
  *
  *   compute ─▶ the thread starts, or waits ─▶ the slice is stored, or given back

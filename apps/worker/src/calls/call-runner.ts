@@ -145,11 +145,11 @@ export class CallRunner {
     const { perform, metrics, heavyWork } = this.#parts
     const span = traceCall(execution, action)
     const startedAt = performance.now()
-    const spent = execution.judging.spent
+    const spent = execution.evaluation.spent
     let effect: Effect | undefined
     try {
-      const { record, rule, event, judging } = execution
-      const context = { executionId: record.id, rule, event, startedAt: record.startedAt, judging }
+      const { record, rule, event, evaluation } = execution
+      const context = { executionId: record.id, rule, event, startedAt: record.startedAt, evaluation }
       // Postgres is read before the call alone: where that fails, nothing was called yet.
       effect = await untilPostgresIsBack(() =>
         perform(action, { ...context, traceparent: span?.traceparent }),
@@ -158,7 +158,7 @@ export class CallRunner {
       this.#logCall(execution, action, effect)
       return effect
     } finally {
-      heavyWork.charge(execution.event, execution.judging.spent - spent, 0)
+      heavyWork.charge(execution.event, execution.evaluation.spent - spent, 0)
       endCallSpan(span, effect)
       entry.leave(effect && wasAnswered(action, effect))
     }
@@ -177,15 +177,15 @@ export class CallRunner {
   /** What follows a call may have a condition. Where the workspace has to take turns, a job brings the execution back. */
   #prepareNext(held: HeldExecution): void {
     const { heavyWork } = this.#parts
-    const { record, event, judging, rule } = held.execution
+    const { record, event, evaluation, rule } = held.execution
     const isWork = 'actions' in rule.compiled && hasActionsLeft(rule.compiled, record.results)
     if (isWork && heavyWork.isExceeded(event.workspaceId)) {
       suspend(record, 'running', new Date())
       return
     }
-    const before = judging.spent
+    const before = evaluation.spent
     this.#advance(held)
-    heavyWork.charge(event, judging.spent - before, countRows([held.execution]))
+    heavyWork.charge(event, evaluation.spent - before, countRows([held.execution]))
   }
 
   #advance(held: HeldExecution): void {

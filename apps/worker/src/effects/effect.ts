@@ -1,4 +1,4 @@
-import type { CallType, Effect, Judging, ReadyAction } from '@automation/engine'
+import type { CallType, Effect, Evaluation, ReadyAction } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 
 /** The actions that call a destination outside of the service. */
@@ -15,7 +15,7 @@ export interface CallContext {
   /** Of the execution. */
   startedAt: Date
   /** To it the work of templates is charged. */
-  judging: Judging
+  evaluation: Evaluation
   /** Of the call's own span. */
   traceparent?: string | undefined
 }

@@ -20,9 +20,10 @@ export function writeMail(
     const warnings = [`No template named ${name}: the built-in mail was sent`]
     return { ...writeBuiltIn(config, context), warnings }
   }
-  const { event, judging } = context
-  judging.beginRule()
-  const mail = 'fault' in template ? template : template.render(event.data, config.variables ?? {}, judging)
+  const { event, evaluation } = context
+  evaluation.beginRule()
+  const mail =
+    'fault' in template ? template : template.render(event.data, config.variables ?? {}, evaluation)
   if ('fault' in mail) return { fault: `The template ${name} ${mail.fault}` }
   return { ...mail, warnings: mail.warnings.map((warning) => `Template ${name}: ${warning}`) }
 }

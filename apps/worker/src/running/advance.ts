@@ -16,16 +16,16 @@ import { type Execution, end, finish, suspend } from './execution.js'
  * @returns the next action that needs a call; undefined where the execution is finished or suspended
  */
 export function advance(execution: Execution): OutsideAction | undefined {
-  const { record, event, judging } = execution
+  const { record, event, evaluation } = execution
   const { compiled } = execution.rule
   if (record.finishedAt !== null) return undefined
   if ('fault' in compiled) {
     end(record, 'failed', compiled.fault)
     return undefined
   }
-  judging.beginRule()
+  evaluation.beginRule()
   for (;;) {
-    const action = findNextAction(compiled, event.data, event.acceptedAt, record.results, judging)
+    const action = findNextAction(compiled, event.data, event.acceptedAt, record.results, evaluation)
     if (action === undefined) {
       finish(record)
       return undefined

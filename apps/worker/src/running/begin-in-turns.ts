@@ -31,6 +31,6 @@ export function beginInTurns(
 }
 
 /** What the executions of its event have cost so far. */
-function unitsOf({ judging, budget }: Execution): number {
-  return judging.spent + budget.bytes * unitsPerByte
+function unitsOf({ evaluation, budget }: Execution): number {
+  return evaluation.spent + budget.bytes * unitsPerByte
 }

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import { createBatcher, type Database, newId } from '@automation/database'
-import { Judging, ruleHolds, type WorkLimits } from '@automation/engine'
+import { Evaluation, ruleHolds, type WorkLimits } from '@automation/engine'
 import {
   type ClaimedExecution,
   claimExecutions,
@@ -14,7 +14,7 @@ import { isPassing } from '../calls/until-postgres-is-back.js'
 import { findAddressee } from './addressee.js'
 import type { Causation } from './causation.js'
 import { EffectBudget } from './effect-budget.js'
-import { type Execution, end, failUnjudged } from './execution.js'
+import { type Execution, end, failUnevaluated } from './execution.js'
 import { makeReady, type ReadyRule } from './ready-rule.js'
 
 /** Of the heap, for all rules of executions that come back. */
@@ -60,12 +60,12 @@ export class Claims {
   }
 
   async #prepare(claimed: ClaimedExecution): Promise<Step<Execution>> {
-    const judging = new Judging(claimed.acceptedAt, this.#workLimits)
+    const evaluation = new Evaluation(claimed.acceptedAt, this.#workLimits)
     const rule = claimed.isGivenUp ? makeEmpty(claimed) : await this.#findRule(claimed)
     const event = eventOf(claimed)
     // Another worker, or this one before it was restarted, may have emitted what this one has not counted.
     if (mayEmit(rule, claimed)) await this.#causation.countStored(event)
-    const execution = continueClaimed(claimed, event, rule, judging, this.#causation)
+    const execution = continueClaimed(claimed, event, rule, evaluation, this.#causation)
     return { execution, lease: claimed.lease }
   }
 
@@ -112,7 +112,7 @@ function continueClaimed(
   claimed: ClaimedExecution,
   event: LoadedEvent,
   rule: ReadyRule | undefined,
-  judging: Judging,
+  evaluation: Evaluation,
   causation: Causation,
 ): Execution {
   const { executionId: id, ruleId, ruleVersion, results, startedAt, lease, interruptions } = claimed
@@ -133,7 +133,7 @@ function continueClaimed(
       attention: null,
     },
     rule: rule ?? { id: ruleId, name: '', version: ruleVersion, compiled: { fault: '' }, heapBytes: 0 },
-    judging,
+    evaluation,
     budget: new EffectBudget(event, causation),
     event,
     tasks: [],
@@ -142,15 +142,15 @@ function continueClaimed(
   }
   const reason = findCancellation(claimed, rule)
   if (reason !== undefined) end(execution.record, 'cancelled', reason)
-  else if (results.length === 0) judgeAgain(execution)
+  else if (results.length === 0) evaluateAgain(execution)
   return execution
 }
 
-/** An execution without any result may have failed before its conditions were judged (failUnjudged), and may have been retried. */
-function judgeAgain({ rule: { compiled }, record, event, judging }: Execution): void {
-  if ('fault' in compiled || ruleHolds(compiled, event.data, judging)) return
-  if (judging.fault === null) end(record, 'cancelled', 'The conditions do not hold')
-  else failUnjudged(record, judging)
+/** An execution without any result may have failed before its conditions were evaluated (failUnevaluated), and may have been retried. */
+function evaluateAgain({ rule: { compiled }, record, event, evaluation }: Execution): void {
+  if ('fault' in compiled || ruleHolds(compiled, event.data, evaluation)) return
+  if (evaluation.fault === null) end(record, 'cancelled', 'The conditions do not hold')
+  else failUnevaluated(record, evaluation)
 }
 
 /** Why a claimed execution is not continued. */

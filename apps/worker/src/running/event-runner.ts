@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createReadBatcher, type Database } from '@automation/database'
-import { Judging, type WorkLimits } from '@automation/engine'
+import { Evaluation, type WorkLimits } from '@automation/engine'
 import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
 import type { EventPointer, EventsJobData } from '@automation/queue'
 import type { Span, Tracing } from '@automation/telemetry'
@@ -13,7 +13,7 @@ import { beginInTurns } from './begin-in-turns.js'
 import type { Causation } from './causation.js'
 import { busyRows } from './commit-lanes.js'
 import { EffectBudget } from './effect-budget.js'
-import { type Execution, Judgement } from './execution.js'
+import { EventEvaluation, type Execution } from './execution.js'
 import { type HeavyWork, Postponed } from './heavy-work.js'
 import { countRows, type Recorder } from './recorder.js'
 import { rehearse } from './rehearse.js'
@@ -145,22 +145,22 @@ export class EventRunner {
   ): Promise<void> {
     const { recorder, executor, replies, causation, heavyWork, workLimits, log } = this.#parts
     const budget = new EffectBudget(event, causation)
-    const judging = new Judging(event.acceptedAt, workLimits)
-    const judgement = new Judgement(set, event, budget, judging)
+    const evaluation = new Evaluation(event.acceptedAt, workLimits)
+    const eventEvaluation = new EventEvaluation(set, event, budget, evaluation)
     let begunAt = performance.now()
-    while (!judgement.advance()) {
+    while (!eventEvaluation.advance()) {
       onHeavy()
-      heavyWork.depositJudging(event, judging.spent)
+      heavyWork.depositEvaluation(event, evaluation.spent)
       await heavyWork.takeTurn(event, performance.now() - begunAt)
       begunAt = performance.now()
     }
-    const { executions } = judgement
+    const { executions } = eventEvaluation
     traceExecutions(span, executions)
     const begun = this.#begin(event, executions, onHeavy)
     const calls = begun instanceof Promise ? await begun : begun
     const rows = countRows(executions)
     if (rows > busyRows) onHeavy()
-    heavyWork.charge(event, judging.spent, rows)
+    heavyWork.charge(event, evaluation.spent, rows)
     const left = new Set(calls)
     const ends: Promise<void>[] = []
     const recording = span?.begin('record')
@@ -218,7 +218,7 @@ export class EventRunner {
       return heavyWork.takeTurn(event, restMs)
     }
     const giveUp = (error: unknown): never => {
-      heavyWork.charge(event, executions[0]?.judging.spent ?? 0, 0)
+      heavyWork.charge(event, executions[0]?.evaluation.spent ?? 0, 0)
       for (const call of calls) executor.abandon(call)
       for (const { span } of executions) span?.end(true)
       throw error

@@ -1,5 +1,5 @@
 import { executionIdOf } from '@automation/database'
-import { type ActionResult, findError, type Judging, ruleHolds } from '@automation/engine'
+import { type ActionResult, type Evaluation, findError, ruleHolds } from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
 import type { Span } from '@automation/telemetry'
 import type { EffectBudget, Refusal } from './effect-budget.js'
@@ -10,7 +10,7 @@ import type { RuleSet } from './rule-set.js'
 export interface Execution extends RecordableExecution {
   readonly rule: ReadyRule
   /** What its conditions may still cost. The executions of an event share it. */
-  readonly judging: Judging
+  readonly evaluation: Evaluation
   /** What may still be recorded. The executions of an event share it. */
   readonly budget: EffectBudget
   /** Of its tasks and emitted events since it was last recorded. */
@@ -25,7 +25,7 @@ export interface Execution extends RecordableExecution {
 interface Beginning {
   event: LoadedEvent
   startedAt: Date
-  judging: Judging
+  evaluation: Evaluation
   budget: EffectBudget
 }
 
@@ -33,12 +33,12 @@ interface Beginning {
 export const sliceUnits = 400_000
 
 /**
- * Judges the conditions of an event's rules, in their order, and begins the executions of those that match. A rule that does not
+ * Evaluates the conditions of an event's rules, in their order, and begins the executions of those that match. A rule that does not
  * compile, and one whose conditions need too much work, fails by itself: its execution says why.
  */
-export class Judgement {
+export class EventEvaluation {
   readonly executions: Execution[] = []
-  readonly judging: Judging
+  readonly evaluation: Evaluation
   readonly #rules: RuleSet['rules']
   readonly #candidates: readonly number[]
   readonly #beginning: Beginning
@@ -48,49 +48,49 @@ export class Judgement {
     { rules, findCandidates }: RuleSet,
     event: LoadedEvent,
     budget: EffectBudget,
-    judging: Judging,
+    evaluation: Evaluation,
   ) {
     const startedAt = new Date()
-    this.judging = judging
+    this.evaluation = evaluation
     this.#rules = rules
     this.#candidates = findCandidates(event.data)
-    this.#beginning = { event, startedAt, judging: this.judging, budget }
+    this.#beginning = { event, startedAt, evaluation: this.evaluation, budget }
   }
 
-  /** Judges rules for as long as a slice of time has room. @returns whether all are judged */
+  /** Evaluates rules for as long as a slice of time has room. @returns whether all are evaluated */
   advance(): boolean {
-    const end = this.judging.spent + sliceUnits
+    const end = this.evaluation.spent + sliceUnits
     while (this.#next < this.#candidates.length) {
-      if (this.judging.spent > end) return false
+      if (this.evaluation.spent > end) return false
       const rule = this.#rules[this.#candidates[this.#next++] as number]
-      if (rule !== undefined) this.#judge(rule)
+      if (rule !== undefined) this.#evaluate(rule)
     }
     return true
   }
 
-  #judge(rule: ReadyRule): void {
-    const { judging, executions } = this
+  #evaluate(rule: ReadyRule): void {
+    const { evaluation, executions } = this
     const { event } = this.#beginning
-    if ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, judging))
+    if ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, evaluation))
       executions.push(beginExecution(rule, this.#beginning))
-    else if (judging.fault !== null) executions.push(beginUnjudged(rule, this.#beginning))
+    else if (evaluation.fault !== null) executions.push(beginUnevaluated(rule, this.#beginning))
   }
 }
 
-/** An execution that fails without any action. Retried, it is judged again. */
-function beginUnjudged(rule: ReadyRule, beginning: Beginning): Execution {
+/** An execution that fails without any action. Retried, it is evaluated again. */
+function beginUnevaluated(rule: ReadyRule, beginning: Beginning): Execution {
   const execution = beginExecution(rule, beginning)
-  failUnjudged(execution.record, beginning.judging)
+  failUnevaluated(execution.record, beginning.evaluation)
   return execution
 }
 
-export function failUnjudged(record: ExecutionRecord, judging: Judging): void {
+export function failUnevaluated(record: ExecutionRecord, evaluation: Evaluation): void {
   // The work of an event is that of all its rules: this one may be innocent.
-  if (judging.overrun === 'rule') record.attention = 'work_budget'
-  end(record, 'failed', judging.fault)
+  if (evaluation.overrun === 'rule') record.attention = 'work_budget'
+  end(record, 'failed', evaluation.fault)
 }
 
-function beginExecution(rule: ReadyRule, { event, startedAt, judging, budget }: Beginning): Execution {
+function beginExecution(rule: ReadyRule, { event, startedAt, evaluation, budget }: Beginning): Execution {
   return {
     record: {
       id: executionIdOf(event, rule.id),
@@ -108,7 +108,7 @@ function beginExecution(rule: ReadyRule, { event, startedAt, judging, budget }: 
       attention: null,
     },
     rule,
-    judging,
+    evaluation,
     budget,
     event,
     tasks: [],

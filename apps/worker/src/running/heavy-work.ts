@@ -34,7 +34,7 @@ interface Level {
   postponed: number
 }
 
-/** Judging an event that costs less is not counted, nor are the rows of one that writes fewer: such events share the queue (fair-share.ts). */
+/** Evaluating an event that costs less is not counted, nor are the rows of one that writes fewer: such events share the queue (fair-share.ts). */
 const lightUnits = 5_000
 const lightRows = 100
 /** What an event that takes more than a turn of the event loop costs at least, until it is known. */
@@ -145,13 +145,13 @@ export class HeavyWork {
   }
 
   /**
-   * Charges an event that turns out to be heavy while it is judged, in advance: for a quarter of a second the next events of its workspace do not
+   * Charges an event that turns out to be heavy while it is evaluated, in advance: for a quarter of a second the next events of its workspace do not
    * begin beside it.
    *
-   * @param judgedUnits what its judging has cost so far
+   * @param evaluationUnits what its evaluation has cost so far
    */
-  depositJudging(event: Charged, judgedUnits: number): void {
-    this.#deposit(event, Math.max(judgedUnits, 1.25 * this.#unitsPerSecond))
+  depositEvaluation(event: Charged, evaluationUnits: number): void {
+    this.#deposit(event, Math.max(evaluationUnits, 1.25 * this.#unitsPerSecond))
   }
 
   /** Charges an event that does not begin in one turn of the event loop, in advance, for the rows that it may write. */
@@ -164,7 +164,7 @@ export class HeavyWork {
     await (this.#mustRest(workspaceId) ? rest(tookMs) : nextTurn())
   }
 
-  /** The same between two slices of judging: the slices of several events are one after another, each with its rest. */
+  /** The same between two slices of evaluation: the slices of several events are one after another, each with its rest. */
   async takeTurn({ workspaceId }: Charged, tookMs: number): Promise<void> {
     if (!this.#mustRest(workspaceId)) return nextTurn()
     const restMs = Math.min(tookMs, maxRestMs)
@@ -175,9 +175,9 @@ export class HeavyWork {
     await delay(beginsAt - now)
   }
 
-  /** Charges an event for what it has cost, after it was judged and before it is recorded, or where it fails. */
-  charge(event: Charged, judgedUnits: number, rows: number): void {
-    const units = (judgedUnits < lightUnits ? 0 : judgedUnits) + unitsOfRows(rows)
+  /** Charges an event for what it has cost, after it was evaluated and before it is recorded, or where it fails. */
+  charge(event: Charged, evaluationUnits: number, rows: number): void {
+    const units = (evaluationUnits < lightUnits ? 0 : evaluationUnits) + unitsOfRows(rows)
     if (units === 0 && !this.#deposits.has(event)) return
     this.#charge(event, units).typicalUnits = units
     this.#deposits.delete(event)

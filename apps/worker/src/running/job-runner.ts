@@ -68,12 +68,12 @@ export class JobRunner {
     const claimed = await claims.claim(executionId)
     if (claimed === undefined) return
     const { execution } = claimed
-    const { event, judging } = execution
+    const { event, evaluation } = execution
     traceResumption(tracing, execution, traceparent)
     // It has advanced to its next call when this returns.
     const { placed } = executor.resume(claimed)
     const rows = countRows([execution])
-    heavyWork.charge(event, judging.spent, rows + event.heapBytes / bytesPerRow)
+    heavyWork.charge(event, evaluation.spent, rows + event.heapBytes / bytesPerRow)
     if (event.heapBytes > heavyBytes || rows > heavyRows) await placed
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@automation/database'
-import { Judging, type WorkLimits } from '@automation/engine'
+import { Evaluation, type WorkLimits } from '@automation/engine'
 import { blameRules, type LoadedEvent, noteRule, passRules } from '@automation/ledger'
 import { pauseRules } from '@automation/rules'
 import type { Logger } from 'pino'
@@ -7,7 +7,7 @@ import { untilPostgresIsBack } from '../calls/until-postgres-is-back.js'
 import { advance } from './advance.js'
 import type { Causation } from './causation.js'
 import { EffectBudget } from './effect-budget.js'
-import { Judgement } from './execution.js'
+import { EventEvaluation } from './execution.js'
 import type { HeavyWork } from './heavy-work.js'
 import { definitionColumns, makeReady } from './ready-rule.js'
 import { makeSetOfOne } from './rule-set.js'
@@ -36,14 +36,14 @@ export async function rehearse(event: LoadedEvent, parts: Parts): Promise<void> 
     select: definitionColumns,
     orderBy: { id: 'asc' },
   })
-  const judging = new Judging(event.acceptedAt, parts.workLimits)
+  const evaluation = new Evaluation(event.acceptedAt, parts.workLimits)
   try {
     for (const rule of rules) {
       await noteRule(database, rule.id, id)
-      rehearseRule(rule, event, judging, parts)
+      rehearseRule(rule, event, evaluation, parts)
     }
   } finally {
-    parts.heavyWork.charge(event, judging.spent, 0)
+    parts.heavyWork.charge(event, evaluation.spent, 0)
     await untilPostgresIsBack(() => passRules(database, id))
   }
 }
@@ -56,18 +56,23 @@ async function pauseBlamed(workspaceId: string, { database, log }: Parts): Promi
   log.warn({ workspaceId, ruleIds }, 'paused rules that ended workers')
 }
 
-/** Compiles and judges a rule, and renders its actions up to the first call. */
+/** Compiles and evaluates a rule, and renders its actions up to the first call. */
 function rehearseRule(
   rule: Parameters<typeof makeReady>[0],
   event: LoadedEvent,
-  judging: Judging,
+  evaluation: Evaluation,
   { causation }: Parts,
 ): void {
   const budget = new EffectBudget(event, causation)
   try {
-    const judgement = new Judgement(makeSetOfOne(makeReady(rule), event.rulesVersion), event, budget, judging)
-    while (!judgement.advance());
-    judgement.executions.forEach(advance)
+    const eventEvaluation = new EventEvaluation(
+      makeSetOfOne(makeReady(rule), event.rulesVersion),
+      event,
+      budget,
+      evaluation,
+    )
+    while (!eventEvaluation.advance());
+    eventEvaluation.executions.forEach(advance)
   } finally {
     budget.refund()
   }

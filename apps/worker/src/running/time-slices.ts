@@ -5,7 +5,7 @@ import { createKeyedMutex } from '@automation/database'
 const sliceMs = 20
 
 /**
- * Divides work that many callers begin in one turn of the event loop, such as judging the events of a job. Each calls `begin` before
+ * Divides work that many callers begin in one turn of the event loop, such as evaluating the events of a job. Each calls `begin` before
  * a piece of it; what does not fit into the present slice begins in a later turn, one piece after another.
  */
 export class TimeSlices {

@@ -10,7 +10,7 @@ export interface Uncovered {
   readonly rule: string
   readonly path: string
   readonly clause: string
-  readonly never: 'true' | 'false' | 'judged'
+  readonly never: 'true' | 'false' | 'evaluated'
 }
 
 export interface Coverage {
@@ -52,10 +52,10 @@ export function measureCoverage(rules: readonly CheckedRule[], tests: readonly R
   const uncovered = clauses.flatMap(({ rule, path, condition }): Uncovered[] => {
     const verdicts = seen.get(`${rule} ${path}`)
     const place = { rule: prepared.rules[rule]?.name ?? '', path, clause: describe(condition) }
-    if (verdicts === undefined) return [{ ...place, never: 'judged' }]
+    if (verdicts === undefined) return [{ ...place, never: 'evaluated' }]
     return verdicts.size === 2 ? [] : [{ ...place, never: verdicts.has(true) ? 'false' : 'true' }]
   })
-  const missing = uncovered.reduce((sum, { never }) => sum + (never === 'judged' ? 2 : 1), 0)
+  const missing = uncovered.reduce((sum, { never }) => sum + (never === 'evaluated' ? 2 : 1), 0)
   return { verdicts: clauses.length * 2, seen: clauses.length * 2 - missing, uncovered }
 }
 

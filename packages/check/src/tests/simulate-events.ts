@@ -2,8 +2,8 @@ import {
   type ActionResult,
   type CompiledRule,
   compileRule,
+  Evaluation,
   findNextAction,
-  Judging,
   maxEmissionDepth,
   parseDuration,
   type ReadyAction,
@@ -62,7 +62,7 @@ export function prepareRules(rules: readonly CheckedRule[]): SimulatedRules {
 const maxEvents = 10_000
 
 /**
- * What the service does with these events, by its own engine: conditions are judged at the moment of the event, a WAIT moves the time
+ * What the service does with these events, by its own engine: conditions are evaluated at the moment of the event, a WAIT moves the time
  * on, an emitted event is an event of its own, and every call succeeds.
  */
 export function simulateEvents(rules: SimulatedRules, events: readonly SimulatedEvent[]): Simulation {
@@ -73,11 +73,11 @@ export function simulateEvents(rules: SimulatedRules, events: readonly Simulated
     queue.sort((one, other) => one.event.at - other.event.at)
     const { event, depth } = queue.shift() as (typeof queue)[number]
     seen.push(event)
-    const judging = new Judging(event.at)
+    const evaluation = new Evaluation(event.at)
     for (const index of rules.byTrigger.get(event.type) ?? []) {
       const rule = rules.compiled[index] as CompiledRule
-      if (!ruleHolds(rule, event.data, judging)) continue
-      judging.now = event.at
+      if (!ruleHolds(rule, event.data, evaluation)) continue
+      evaluation.now = event.at
       const { actions, emitted } = execute(rule, event, depth)
       executions.push({ rule: index, event, depth, actions })
       queue.push(...emitted.map((one) => ({ event: one, depth: depth + 1 })))
@@ -89,10 +89,10 @@ export function simulateEvents(rules: SimulatedRules, events: readonly Simulated
 function execute(rule: CompiledRule, event: SimulatedEvent, depth: number) {
   const results: SimulatedAction[] = []
   const emitted: SimulatedEvent[] = []
-  const judging = new Judging(event.at)
-  judging.beginRule()
+  const evaluation = new Evaluation(event.at)
+  evaluation.beginRule()
   for (;;) {
-    const action = findNextAction(rule, event.data, event.at, results, judging)
+    const action = findNextAction(rule, event.data, event.at, results, evaluation)
     if (action === undefined) return { actions: results, emitted }
     results[action.of.index] = { ...perform(action, event, depth, emitted), config: action.config }
   }

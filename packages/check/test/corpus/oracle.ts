@@ -2,7 +2,7 @@ import type { CheckedRule, Finding, SimulatedEvent, Witness } from '@automation/
 import {
   type Condition,
   compileRule,
-  Judging,
+  Evaluation,
   maxEmissionDepth,
   type RuleDefinition,
   ruleHolds,
@@ -68,7 +68,7 @@ export function refute(
 }
 
 export function holds(rule: RuleDefinition, data: object, at: number): boolean {
-  return ruleHolds(compiledOf(rule), data, new Judging(at))
+  return ruleHolds(compiledOf(rule), data, new Evaluation(at))
 }
 
 const compiled = new WeakMap<object, ReturnType<typeof compileRule>>()

@@ -556,7 +556,7 @@ export interface paths {
         put?: never;
         /**
          * Find events whose data fulfils conditions, newest first
-         * @description Conditions are those of rules, judged at the moment of acceptance. A page passes at most 20,000 events, so it can be short or empty and still have a nextCursor. The list contains no deliveries to subscriptions.
+         * @description Conditions are those of rules, evaluated at the moment of acceptance. A page passes at most 20,000 events, so it can be short or empty and still have a nextCursor. The list contains no deliveries to subscriptions.
          */
         post: operations["searchEvents"];
         delete?: never;
@@ -574,7 +574,7 @@ export interface paths {
         };
         /**
          * Explain why each rule matched an event, or not
-         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.
+         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine evaluates them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.
          */
         get: operations["explainEvent"];
         put?: never;
@@ -1617,7 +1617,7 @@ export interface components {
             group?: "all" | "any" | "not";
             children?: components["schemas"]["ConditionTrace"][];
             verdict: boolean;
-            /** @description Why the clause was not judged */
+            /** @description Why the clause was not evaluated */
             warning?: string;
             /** @description How far the number was from fulfilling the clause; 0 if it was exactly at the limit */
             distance?: number;
@@ -1996,7 +1996,7 @@ export interface components {
             actionsExecuted: number;
             dryRun: boolean;
             results: components["schemas"]["ActionResult"][];
-            /** @description Why the conditions of the rule could not be judged */
+            /** @description Why the conditions of the rule could not be evaluated */
             error?: string;
             trace?: components["schemas"]["Trace"];
             /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
@@ -2416,7 +2416,7 @@ export interface components {
             value?: unknown;
             /**
              * Format: date-time
-             * @description Moment of judging, where it matters
+             * @description Moment of evaluation, where it matters
              */
             at?: string;
             /** @description Data for which the clause holds */
@@ -2858,7 +2858,7 @@ export interface components {
             mode?: components["schemas"]["RuleMode"];
         };
         /**
-         * @description What became of the rule for this event. matched, not_matched: its conditions were judged. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: it is not stored, since a service before this function evaluated the event or changed the rule.
+         * @description What became of the rule for this event. matched, not_matched: its conditions were evaluated. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: it is not stored, since a service before this function evaluated the event or changed the rule.
          * @enum {string}
          */
         RuleVerdict: "matched" | "not_matched" | "not_judged" | "inactive" | "created_later" | "other_type" | "deleted" | "quarantined" | "pending" | "not_considered" | "not_known";

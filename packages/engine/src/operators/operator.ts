@@ -1,8 +1,8 @@
 import type { Static, TSchema } from 'typebox'
-import type { Judging } from '../judging.js'
+import type { Evaluation } from '../evaluation.js'
 
-/** Judges one value of the event data, undefined when missing. One whose work grows with the value charges it to the judging. */
-export type Test = (actual: unknown, judging: Judging) => boolean
+/** Evaluates one value of the event data, undefined when missing. One whose work grows with the value charges it to the evaluation. */
+export type Test = (actual: unknown, evaluation: Evaluation) => boolean
 
 /** The kinds of JSON values. */
 export const kinds = ['string', 'number', 'boolean', 'null', 'array', 'object'] as const
@@ -11,7 +11,7 @@ export type Kind = (typeof kinds)[number]
 /** A value of a clause, values of the data for which it holds, and others for which it does not. A test checks them. */
 export interface OperatorExample {
   readonly value?: unknown
-  /** The moment of judging, where it matters. */
+  /** The moment of evaluation, where it matters. */
   readonly at?: string
   readonly holds: readonly unknown[]
   readonly fails: readonly unknown[]
@@ -89,7 +89,7 @@ export function negate(
     example: { ...positive.example, holds: fails, fails: holds },
     compile(value) {
       const holds = positive.compile(value)
-      return (actual, judging) => !holds(actual, judging)
+      return (actual, evaluation) => !holds(actual, evaluation)
     },
   }
 }

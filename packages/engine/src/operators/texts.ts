@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { equalTo, memberOf, Scalar } from '../comparison.js'
-import type { Judging } from '../judging.js'
+import type { Evaluation } from '../evaluation.js'
 import {
   compilePattern,
   findPatternFault,
@@ -29,9 +29,10 @@ export const contains = define({
   value: Scalar,
   compile(value) {
     const isEqual = equalTo(value)
-    return (actual, judging) => {
-      if (typeof actual === 'string') return typeof value === 'string' && includesText(actual, value, judging)
-      return Array.isArray(actual) && judging.spend(actual.length) && actual.some(isEqual)
+    return (actual, evaluation) => {
+      if (typeof actual === 'string')
+        return typeof value === 'string' && includesText(actual, value, evaluation)
+      return Array.isArray(actual) && evaluation.spend(actual.length) && actual.some(isEqual)
     }
   },
   findUnread: (actual, value) => findNoText(actual, [value]),
@@ -51,9 +52,9 @@ export const containsAny = define({
   compile(values) {
     const isWanted = memberOf(values)
     const texts = values.filter((value) => typeof value === 'string')
-    return (actual, judging) => {
-      if (typeof actual === 'string') return texts.some((text) => includesText(actual, text, judging))
-      return Array.isArray(actual) && judging.spend(actual.length) && actual.some(isWanted)
+    return (actual, evaluation) => {
+      if (typeof actual === 'string') return texts.some((text) => includesText(actual, text, evaluation))
+      return Array.isArray(actual) && evaluation.spend(actual.length) && actual.some(isWanted)
     }
   },
   findUnread: findNoText,
@@ -69,11 +70,13 @@ export const containsAll = define({
     fails: ['gold', ['vip'], []],
   },
   value: FewScalars,
-  compile: (values) => (actual, judging) => {
+  compile: (values) => (actual, evaluation) => {
     if (typeof actual === 'string')
-      return values.every((value) => typeof value === 'string' && includesText(actual, value, judging))
+      return values.every((value) => typeof value === 'string' && includesText(actual, value, evaluation))
     return (
-      Array.isArray(actual) && judging.spend(actual.length * stepsPerMember) && values.every(memberOf(actual))
+      Array.isArray(actual) &&
+      evaluation.spend(actual.length * stepsPerMember) &&
+      values.every(memberOf(actual))
     )
   },
   findUnread: findNoText,
@@ -127,6 +130,6 @@ function findNoText(actual: unknown, values: readonly unknown[]): string | undef
  * A search looks at some ten characters in the time of a unit of work. V8 may compare every character of the sought text at every
  * place, 50 in a unit: 5,000 characters sought in 1,000,000 made for it take 2.7 s.
  */
-function includesText(text: string, sought: string, judging: Judging): boolean {
-  return judging.spend(text.length * (0.1 + sought.length / 50)) && text.includes(sought)
+function includesText(text: string, sought: string, evaluation: Evaluation): boolean {
+  return evaluation.spend(text.length * (0.1 + sought.length / 50)) && text.includes(sought)
 }

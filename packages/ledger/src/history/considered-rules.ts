@@ -3,7 +3,7 @@ import { type Addressee, addresseeOf } from '../addressee.js'
 import { type KnownState, readStates } from './known-states.js'
 
 /** An event, as far as it says which rules were considered for it. */
-export interface JudgedEvent {
+export interface EvaluatedEvent {
   id: string
   workspaceId: string
   type: string
@@ -46,12 +46,12 @@ export interface ConsideredRule {
 }
 
 /** Reads an event of a workspace; undefined where there is none. */
-export async function readJudgedEvent(
+export async function readEvaluatedEvent(
   database: WorkspaceDatabase,
   workspaceId: string,
   id: string,
-): Promise<JudgedEvent | undefined> {
-  type Row = Omit<JudgedEvent, 'addressee'> & { ruleId: string | null; subscriptionId: string | null }
+): Promise<EvaluatedEvent | undefined> {
+  type Row = Omit<EvaluatedEvent, 'addressee'> & { ruleId: string | null; subscriptionId: string | null }
   const [row] = await database.$queryRaw<Row[]>(Prisma.sql`
     SELECT id, workspace_id AS "workspaceId", type, accepted_at AS "acceptedAt", done_at AS "doneAt", quarantined,
            rule_id AS "ruleId", subscription_id AS "subscriptionId", rule_set_id AS "ruleSetId",
@@ -68,7 +68,7 @@ export async function readJudgedEvent(
  */
 export async function listConsidered(
   database: WorkspaceDatabase,
-  event: JudgedEvent,
+  event: EvaluatedEvent,
   only?: string,
 ): Promise<ConsideredRule[]> {
   const all = await readRuleIds(database, event)
@@ -80,10 +80,11 @@ export async function listConsidered(
   return ruleIds.map((ruleId): ConsideredRule => {
     const state = states.get(ruleId)
     const execution = executions.get(ruleId)
-    // An execution has the version that it was judged in, or a later one: retried, it may go on with the latest.
+    // An execution has the version that it was evaluated in, or a later one: retried, it may go on with the latest.
     const isKnown =
       state?.isKnown === true && (execution === undefined || execution.ruleVersion >= (state.version ?? 0))
-    const verdict = execution === undefined ? 'not_matched' : execution.isUnjudged ? 'not_judged' : 'matched'
+    const verdict =
+      execution === undefined ? 'not_matched' : execution.isUnevaluated ? 'not_judged' : 'matched'
     return {
       ruleId,
       verdict,
@@ -102,7 +103,7 @@ export async function listConsidered(
  */
 export async function findUnconsidered(
   database: WorkspaceDatabase,
-  event: JudgedEvent,
+  event: EvaluatedEvent,
   ruleId: string,
 ): Promise<ConsideredRule | undefined> {
   const state = (await readStates(database, event, [ruleId])).get(ruleId)
@@ -119,7 +120,7 @@ export async function findUnconsidered(
 }
 
 /** Each verdict but `not_known` is certain. */
-function verdictOf(event: JudgedEvent, ruleId: string, state: KnownState): Verdict {
+function verdictOf(event: EvaluatedEvent, ruleId: string, state: KnownState): Verdict {
   if (event.quarantined) return 'quarantined'
   if (event.doneAt === null) return 'pending'
   if (event.addressee !== null && event.addressee.id !== ruleId) return 'not_considered'
@@ -137,7 +138,7 @@ function verdictOf(event: JudgedEvent, ruleId: string, state: KnownState): Verdi
   return event.rootId !== null && event.ruleSetId === null ? 'not_considered' : 'not_known'
 }
 
-async function readRuleIds(database: WorkspaceDatabase, event: JudgedEvent): Promise<string[]> {
+async function readRuleIds(database: WorkspaceDatabase, event: EvaluatedEvent): Promise<string[]> {
   if (event.ruleSetId === null || event.addressee?.kind === 'subscription') return []
   if (event.addressee !== null) return [event.addressee.id]
   const set = await database.ruleSet.findFirst({
@@ -147,27 +148,27 @@ async function readRuleIds(database: WorkspaceDatabase, event: JudgedEvent): Pro
   return set?.ruleIds ?? []
 }
 
-interface JudgedExecution {
+interface EvaluatedExecution {
   id: string
   ruleId: string
   ruleVersion: number
-  /** It failed before its conditions were judged, or, retried, they did not hold. */
-  isUnjudged: boolean
+  /** It failed before its conditions were evaluated, or, retried, they did not hold. */
+  isUnevaluated: boolean
 }
 
 /** The ids of executions follow from their event and rule. */
 async function readExecutions(
   database: WorkspaceDatabase,
-  event: JudgedEvent,
+  event: EvaluatedEvent,
   ruleIds: string[],
-): Promise<Map<string, JudgedExecution>> {
+): Promise<Map<string, EvaluatedExecution>> {
   const ids = ruleIds.map((ruleId) => executionIdOf(event, ruleId))
   const [row] = await database.$queryRaw<{ executions: string }[]>(Prisma.sql`
-    SELECT coalesce(json_agg(judged), '[]')::text AS executions FROM (
+    SELECT coalesce(json_agg(evaluated), '[]')::text AS executions FROM (
       SELECT id, rule_id AS "ruleId", rule_version AS "ruleVersion",
              json_array_length(results) = 0
-             AND (status = 'failed' OR (status = 'cancelled' AND error = 'The conditions do not hold')) AS "isUnjudged"
-      FROM executions WHERE workspace_id = ${event.workspaceId}::uuid AND id = ANY (${ids}::uuid[])) AS judged`)
-  const executions = JSON.parse(row?.executions ?? '[]') as JudgedExecution[]
+             AND (status = 'failed' OR (status = 'cancelled' AND error = 'The conditions do not hold')) AS "isUnevaluated"
+      FROM executions WHERE workspace_id = ${event.workspaceId}::uuid AND id = ANY (${ids}::uuid[])) AS evaluated`)
+  const executions = JSON.parse(row?.executions ?? '[]') as EvaluatedExecution[]
   return new Map(executions.map((execution) => [execution.ruleId, execution]))
 }

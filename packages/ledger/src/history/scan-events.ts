@@ -16,7 +16,7 @@ export interface ScanRange {
 export interface ScannedEvent {
   id: string
   type: string
-  /** Epoch ms: the moment of judging. */
+  /** Epoch ms: the moment of evaluation. */
   acceptedAt: number
   /** The rule that it is addressed to; null: all active rules of its type. */
   addressedTo: string | null

@@ -1,6 +1,6 @@
 import { type Database, executionIdOf, highestIdLike, lowestIdLike } from '@automation/database'
 import { type AddressColumns, addresseeOf } from '../addressee.js'
-import { type Evaluation, listEvaluations, type MatchedEvaluation } from '../evaluations.js'
+import { listEvaluations, type MatchedEvaluation, type RuleEvaluation } from '../evaluations.js'
 
 /** An event, and the workspace that asks for it. */
 export interface EventInWorkspace {
@@ -14,7 +14,7 @@ export interface StoredOutcome {
    * In the order of the rules. Undefined while a worker holds one of the executions: an execution that waits is an answer, and a
    * running one is about to become one. Undefined also for a quarantined event: that no rule ran is no answer to its caller.
    */
-  evaluations: Evaluation[] | undefined
+  evaluations: RuleEvaluation[] | undefined
   isQuarantined: boolean
 }
 

@@ -78,7 +78,7 @@ const claimExecutionsSql = `
       AND coalesce(executions.due_at, 'infinity') <= now() + interval '500 milliseconds'
     RETURNING executions.*
   ),
-  judged_executions AS (
+  evaluated_executions AS (
     SELECT *, interruptions >= $3::int AS is_given_up FROM claimed_executions
   )
   SELECT c.id AS "executionId", c.lease, c.interruptions, c.is_given_up AS "isGivenUp", c.results, c.started_at AS "startedAt",
@@ -90,7 +90,7 @@ const claimExecutionsSql = `
          e.rule_id AS "eventRuleId", e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
-  FROM judged_executions c
+  FROM evaluated_executions c
   JOIN events e ON e.id = c.event_id
   JOIN workspaces w ON w.id = c.workspace_id
   LEFT JOIN rules r ON r.id = c.rule_id

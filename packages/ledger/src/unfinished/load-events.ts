@@ -10,7 +10,7 @@ export interface LoadedEvent {
   data: object
   /** About what its data takes in memory. */
   heapBytes: number
-  /** Epoch ms: its conditions are judged at this moment, whenever a worker does it. */
+  /** Epoch ms: its conditions are evaluated at this moment, whenever a worker does it. */
   acceptedAt: number
   /** null: all active rules of its type. */
   addressee: Addressee | null

@@ -2,7 +2,7 @@ import type { Database } from '@automation/database'
 
 /** A rule is paused when this many workers have ended while they ran it alone. */
 const maxCrashes = 2
-/** To compile and judge one rule, and to note the next, takes less even where Postgres is slow. A worker that ended is noticed before that. */
+/** To compile and evaluate one rule, and to note the next, takes less even where Postgres is slow. A worker that ended is noticed before that. */
 const longestRunSeconds = 15
 
 /** $1 rule · $2 event. An event that has ended a worker with one rule is suspected itself from then on: no other rule is noted for it. */

@@ -1,4 +1,4 @@
-import type { Evaluation, RequestKey } from '@automation/ledger'
+import type { RequestKey, RuleEvaluation } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
 import { asReplay, type StoredResponse } from './stored-response.js'
@@ -13,7 +13,7 @@ import { asReplay, type StoredResponse } from './stored-response.js'
 export async function findResponse(
   { server, workspace }: FastifyRequest,
   key: RequestKey,
-  present?: (eventId: string, evaluations: Evaluation[] | undefined) => StoredResponse,
+  present?: (eventId: string, evaluations: RuleEvaluation[] | undefined) => StoredResponse,
 ): Promise<StoredResponse | undefined> {
   const known = await server.keptResponses.find(key)
   if (known === undefined) return undefined

@@ -125,7 +125,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
       const { text, html } = await findEmailTemplate(workspace.database, params.id)
       // A template that another version has stored may not be one here.
       refuseFaults(findMailTemplateFaults({ text, html }))
-      const mail = await request.judge('renderMail', {
+      const mail = await request.evaluate('renderMail', {
         texts: { subject, text, html },
         data,
         variables,

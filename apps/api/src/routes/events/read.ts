@@ -1,5 +1,5 @@
 import { isUuid } from '@automation/database'
-import { type Evaluation, isUnfinished } from '@automation/ledger'
+import { isUnfinished, type RuleEvaluation } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { triggerResultOf } from '../../acceptance/results.js'
@@ -34,7 +34,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
 function statusOf(
   event: { doneAt: Date | null; quarantined: boolean },
-  evaluations: Evaluation[],
+  evaluations: RuleEvaluation[],
 ): EventStatus {
   if (event.quarantined) return 'quarantined'
   if (event.doneAt === null) return 'accepted'

@@ -2,7 +2,7 @@ import { newId, TooMuchAtOnce } from '@automation/database'
 import { findReplayable, type Narrowing } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
-import { callerOf, limitReadPatience } from '../../judging/take-turn.js'
+import { callerOf, limitReadPatience } from '../../evaluation/take-turn.js'
 import { workAndRest } from '../../lists/long-read.js'
 
 /** Events that are read, and accepted in one commit: at most, because they may have a megabyte of data each. */

@@ -6,7 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { scanInTurns } from '../../judging/scan-in-turns.js'
+import { scanInTurns } from '../../evaluation/scan-in-turns.js'
 import { readRange, TimeRange } from '../../lists/history-filter.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
@@ -59,7 +59,7 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
       operationId: 'searchEvents',
       summary: 'Find events whose data fulfils conditions, newest first',
       description:
-        'Conditions are those of rules, judged at the moment of acceptance. A page passes at most 20,000 events, so it can be short or empty and still have a nextCursor. The list contains no deliveries to subscriptions.',
+        'Conditions are those of rules, evaluated at the moment of acceptance. A page passes at most 20,000 events, so it can be short or empty and still have a nextCursor. The list contains no deliveries to subscriptions.',
       body: EventSearch,
       response: { 200: FoundEvents, ...refusalResponses(413, 415, 422) },
     },
@@ -98,7 +98,7 @@ async function findMatches(
   let notJudged = 0
   const takeTurn = async (events: ScannedEvent[]) => {
     const slice = events.map(({ json, acceptedAt }) => ({ json, acceptedAt }))
-    const turn = await request.judge('matchEvents', { conditions, events: slice, limits })
+    const turn = await request.evaluate('matchEvents', { conditions, events: slice, limits })
     notJudged += turn.notJudged
     for (const index of turn.matched) {
       ids.push((events[index] as ScannedEvent).id)

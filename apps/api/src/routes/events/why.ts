@@ -2,10 +2,10 @@ import { isUuid } from '@automation/database'
 import { Change, Trace, type WorkLimits } from '@automation/engine'
 import {
   type ConsideredRule,
+  type EvaluatedEvent,
   findUnconsidered,
-  type JudgedEvent,
   listConsidered,
-  readJudgedEvent,
+  readEvaluatedEvent,
 } from '@automation/ledger'
 import { maxRules } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -32,7 +32,7 @@ const RuleVerdict = Type.Enum(
   {
     title: 'RuleVerdict',
     description:
-      'What became of the rule for this event. matched, not_matched: its conditions were judged. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: it is not stored, since a service before this function evaluated the event or changed the rule.',
+      'What became of the rule for this event. matched, not_matched: its conditions were evaluated. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: it is not stored, since a service before this function evaluated the event or changed the rule.',
   },
 )
 
@@ -100,7 +100,7 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       operationId: 'explainEvent',
       summary: 'Explain why each rule matched an event, or not',
       description:
-        'Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine judges them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.',
+        'Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine evaluates them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.',
       params: Type.Object({ id: Id }),
       querystring: WhyQuery,
       response: { 200: EventWhy, ...refusalResponses(404) },
@@ -109,12 +109,12 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       const { params, query, workspace } = request
       checkQuery(WhyQuery, query)
       const before = query.cursor === undefined ? [] : readCursor(query.cursor, params.id)
-      const { event, items, explained } = await request.readAndJudge(async () => {
+      const { event, items, explained } = await request.readAndEvaluate(async () => {
         const event = isUuid(params.id)
-          ? await readJudgedEvent(workspace.reads, workspace.id, params.id)
+          ? await readEvaluatedEvent(workspace.reads, workspace.id, params.id)
           : undefined
         if (event === undefined) throw refusals.eventNotFound()
-        const page = await request.judge('whyOfEvent', {
+        const page = await request.evaluate('whyOfEvent', {
           rules: await findRules(request, event, query.ruleId?.toLowerCase()),
           data: event.data,
           now: event.acceptedAt.getTime(),
@@ -139,7 +139,7 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
 
 async function findRules(
   { workspace: { reads } }: FastifyRequest,
-  event: JudgedEvent,
+  event: EvaluatedEvent,
   ruleId: string | undefined,
 ): Promise<ConsideredRule[]> {
   const considered = await listConsidered(reads, event, ruleId)

@@ -1,6 +1,6 @@
 import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import { type ActionResult, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
-import { type Addressee, addresseeOf, readJudgedEvent } from '@automation/ledger'
+import { type Addressee, addresseeOf, readEvaluatedEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -49,7 +49,9 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
         ...presentRow(row),
         ...executionResultOf({ ruleId, executionId, status, error, results }),
         ...(query.explain === true && {
-          trace: await request.readAndJudge(() => explainExecution(request, { ...row, results }, workLimits)),
+          trace: await request.readAndEvaluate(() =>
+            explainExecution(request, { ...row, results }, workLimits),
+          ),
         }),
       }
     },
@@ -99,7 +101,7 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
   return kind === 'subscription' ? 'Subscription not found' : 'Automation rule not found'
 }
 
-/** Nothing of it is stored: the version, the data and the time are there, and the engine judges them as it did then. */
+/** Nothing of it is stored: the version, the data and the time are there, and the engine evaluates them as it did then. */
 async function explainExecution(
   request: FastifyRequest,
   {
@@ -115,15 +117,15 @@ async function explainExecution(
   const { reads: database } = request.workspace
   const [definition, event] = await Promise.all([
     database.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } }),
-    readJudgedEvent(database, workspaceId, eventId),
+    readEvaluatedEvent(database, workspaceId, eventId),
   ])
   if (definition === null || event === undefined) return null
   const { conditions, actions } = definition as unknown as RuleDefinition
   // null where it does not compile: it did not then either, and the execution's own error says so.
-  return request.judge('explain', {
+  return request.evaluate('explain', {
     definition: { conditions, actions },
     data: event.data,
-    // A worker of the version before judged at the start of the execution.
+    // A worker of the version before evaluated at the start of the execution.
     now: (event.rulesVersion === null ? startedAt : event.acceptedAt).getTime(),
     limits,
     results,

@@ -67,7 +67,7 @@ const BatchAnswer = Type.Object(
 export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/trigger/:eventType/batch', {
     attachValidation: true,
-    config: { role: 'operator', judgesParts: true },
+    config: { role: 'operator', evaluatesParts: true },
     schema: {
       tags: ['Running'],
       operationId: 'triggerEventBatch',
@@ -80,7 +80,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 202: BatchAnswer, ...refusalResponses(413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const faultsOf = judgeEvents(request)
+      const faultsOf = evaluateEvents(request)
       const { eventType } = request.params
       if (!(await app.eventTypes.has(request.workspace.id, eventType))) {
         const results = await findRepeated(request, faultsOf)
@@ -120,7 +120,7 @@ function countAccepted(results: BatchResult[]): number {
 }
 
 /** Finds what is wrong with each event. @throws refusals: 422 for what is wrong with the body as a whole */
-function judgeEvents(request: FastifyRequest): (index: number) => Fault[] {
+function evaluateEvents(request: FastifyRequest): (index: number) => Fault[] {
   const { body, validationError } = request
   const byEvent = new Map<number, Fault[]>()
   const ofBody: Fault[] = []

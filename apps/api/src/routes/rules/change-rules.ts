@@ -27,7 +27,7 @@ export function changeRules<Result>(
 
 /**
  * Updates fields. Each of them was checked alone before. Some limits hold for the whole rule, so they are checked here, even if
- * only one field was sent. A transaction must not wait for the judge: where the check needs it, the transaction ends without a
+ * only one field was sent. A transaction must not wait for the evaluator: where the check needs it, the transaction ends without a
  * change, and begins again with the faults.
  */
 export async function updateRule(

@@ -59,7 +59,7 @@ export async function findFaults(
   const definition = { conditions, actions }
   return isCheapToCheck(request, definition)
     ? findRuleFaults(definition)
-    : request.judge('findFaults', definition)
+    : request.evaluate('findFaults', definition)
 }
 
 /** Whether findRuleFaults takes milliseconds. To compile patterns may take a second, so that is left to the child process. */

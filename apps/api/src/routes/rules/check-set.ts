@@ -12,8 +12,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import type { SetToCheck } from '../../judging/check-set.js'
-import type { ResultOf } from '../../judging/judge.js'
+import type { SetToCheck } from '../../evaluation/check-set.js'
+import type { ResultOf } from '../../evaluation/evaluator.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../responses.js'
@@ -68,9 +68,9 @@ async function checkRules(request: FastifyRequest): Promise<ResultOf<'checkSet'>
     surveyIfFree(request, trigger, observedEvents, observationLimits),
   )
   const check = (rules: SetToCheck['rules']) =>
-    request.judge('checkSet', { rules, now: Date.now(), observed })
+    request.evaluate('checkSet', { rules, now: Date.now(), observed })
   if (posted !== undefined) return check(posted)
-  return request.readAndJudge(async () => check({ stored: await readAllDefinitions(reads, id) }))
+  return request.readAndEvaluate(async () => check({ stored: await readAllDefinitions(reads, id) }))
 }
 
 /** @returns undefined where the workspace's rules are meant */

@@ -1,6 +1,6 @@
 import { Prisma, type WorkspaceReads } from '@automation/database'
 import { sizeRules } from '@automation/ledger'
-import type { StoredRuleToCheck } from '../../judging/check-set.js'
+import type { StoredRuleToCheck } from '../../evaluation/check-set.js'
 import { readInParts, type SizedRule, type SizedVersion } from './list-by-bytes.js'
 import { presentRule, presentVersion, type RuleRow } from './present-rule.js'
 
@@ -48,7 +48,7 @@ function write(presented: object): string {
 }
 
 /**
- * Reads the definitions of all rules of a workspace, in the order of their creation, a few at a time. To parse them takes the judge's time, and not
+ * Reads the definitions of all rules of a workspace, in the order of their creation, a few at a time. To parse them takes the evaluator's time, and not
  * the API's.
  *
  * @param trigger only the active rules for this type

@@ -15,8 +15,8 @@ export async function dryRunEvent(
   limits: WorkLimits,
 ): Promise<Uint8Array> {
   const { id, reads } = request.workspace
-  return request.readAndJudge(async () =>
-    request.judge('dryRunEvent', {
+  return request.readAndEvaluate(async () =>
+    request.evaluate('dryRunEvent', {
       rules: await readAllDefinitions(reads, id, type),
       data,
       now: Date.now(),

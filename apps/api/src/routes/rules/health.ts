@@ -115,12 +115,14 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
       ],
     },
   })
-  const judged = candidates.map((counters) => judge(counters, recently)).filter((item) => item !== undefined)
+  const evaluated = candidates
+    .map((counters) => evaluate(counters, recently))
+    .filter((item) => item !== undefined)
   // A rule is listed once. That it was paused comes first, then its guard.
-  const paused = new Set(judged.filter(({ reason }) => lasting.has(reason)).map(({ id }) => id))
+  const paused = new Set(evaluated.filter(({ reason }) => lasting.has(reason)).map(({ id }) => id))
   const tripped = (await findTripped(database)).filter(({ id }) => !paused.has(id))
   const guarded = new Set(tripped.map(({ id }) => id))
-  const items = [...judged.filter(({ id }) => !guarded.has(id)), ...tripped].sort(
+  const items = [...evaluated.filter(({ id }) => !guarded.has(id)), ...tripped].sort(
     (one, other) => Date.parse(other.since) - Date.parse(one.since),
   )
   // Names are another question, and a rule may have been deleted before it is asked: then it needs no attention.
@@ -136,7 +138,7 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
 }
 
 /** A guard that has tripped is a row of its own: an API of the version before does not know the reason, and could not present it. */
-async function findTripped({ ruleGuard, rule }: WorkspaceDatabase): Promise<Judged[]> {
+async function findTripped({ ruleGuard, rule }: WorkspaceDatabase): Promise<Evaluated[]> {
   const guards = await ruleGuard.findMany({ where: { trippedAt: { not: null } } })
   if (guards.length === 0) return []
   const rules = await rule.findMany({
@@ -152,10 +154,10 @@ async function findTripped({ ruleGuard, rule }: WorkspaceDatabase): Promise<Judg
 }
 
 type Candidate = Prisma.RuleCountersGetPayload<object>
-type Judged = Omit<AttentionItem, 'name'>
+type Evaluated = Omit<AttentionItem, 'name'>
 
 /** A rule is listed once; frequent failures are its reason only if there is no other. */
-function judge(counters: Candidate, recently: Date): Judged | undefined {
+function evaluate(counters: Candidate, recently: Date): Evaluated | undefined {
   const { attentionReason, attentionAt } = counters
   if (attentionReason !== null && attentionAt !== null) {
     const reason = attentionReason as Exclude<AttentionItem['reason'], 'failures'>
@@ -182,7 +184,7 @@ function tell(
   reason: AttentionItem['reason'],
   since: Date,
   sentence: string,
-): Judged {
+): Evaluated {
   return {
     id: ruleId,
     failureCount: countsOf(counters).failureCount,

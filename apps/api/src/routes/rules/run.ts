@@ -23,7 +23,7 @@ const ExplainQuery = Type.Object({
   ),
 })
 
-const judged =
+const evaluated =
   'A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.'
 
 export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
@@ -36,7 +36,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       tags: ['Running'],
       operationId: 'executeRule',
       summary: 'Execute a rule, active or inactive',
-      description: `A dry run evaluates the rule and simulates its actions. It has no effects. ${judged}`,
+      description: `A dry run evaluates the rule and simulates its actions. It has no effects. ${evaluated}`,
       params: RuleParams,
       headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
       querystring: ExplainQuery,
@@ -60,7 +60,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       if (isDryRun(body)) {
         const { conditions, actions } = rule as unknown as RuleDefinition
         // A dry run changes nothing, so it needs neither queue nor worker: there is nothing that could be lost.
-        const result = await request.judge('dryRun', {
+        const result = await request.evaluate('dryRun', {
           definition: { conditions, actions },
           data: body.data,
           now: Date.now(),
@@ -90,7 +90,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       tags: ['Running'],
       operationId: 'triggerEvent',
       summary: 'Post an event. Every active rule for its type runs',
-      description: `A dry run says what each of these rules would do. It has no effects, and stores and counts nothing. ${judged}`,
+      description: `A dry run says what each of these rules would do. It has no effects, and stores and counts nothing. ${evaluated}`,
       params: Type.Object({ eventType: Type.String() }),
       headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
       querystring: ExplainQuery,

@@ -2,7 +2,7 @@ import { ReadTooLong, TooMuchAtOnce } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import { isTooMany } from '../../errors.js'
 
-/** What the newest events of a trigger have, as JSON, for what can do without it: undefined while others keep the judge busy. */
+/** What the newest events of a trigger have, as JSON, for what can do without it: undefined while others keep the evaluator busy. */
 export async function surveyIfFree(
   request: FastifyRequest,
   trigger: string,

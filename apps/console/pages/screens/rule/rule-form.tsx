@@ -1,7 +1,7 @@
 import type { EventTypePage, Rule } from '@automation/client'
 import { eventTypeDefinitions } from '@automation/engine'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { judgeDraft } from '../../logic/judge-draft.js'
+import { evaluateDraft } from '../../logic/evaluate-draft.js'
 import { listPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Loading, Problem } from '../../parts/states.js'
@@ -34,8 +34,8 @@ export function RuleForm({ id, saved, definition, change, isChanged, eventId, sh
   // A screen opens with three requests: beside the result of a backtest, the fields of events are read once somebody writes.
   const [isTouched, touch] = useState(useFilters().query.backtest === undefined)
   const { samples, isPending, error, refetch } = useSamples(definition.trigger, eventId)
-  const judgement = useMemo(
-    () => judgeDraft(definition, samples, Date.now()),
+  const evaluation = useMemo(
+    () => evaluateDraft(definition, samples, Date.now()),
     [definition, samples.length, samples[0]?.id],
   )
   const paths = useMemo(() => listPaths(samples.map(({ data }) => data)), [samples.length, samples[0]?.id])
@@ -61,9 +61,9 @@ export function RuleForm({ id, saved, definition, change, isChanged, eventId, sh
             suggestions={suggestions}
             change={(conditions) => set({ conditions })}
             note={(index) =>
-              judgement.passedBy[index] === undefined || judgement.verdicts.length === 0
+              evaluation.passedBy[index] === undefined || evaluation.verdicts.length === 0
                 ? undefined
-                : `${judgement.passedBy[index]} of ${judgement.verdicts.length} pass`
+                : `${evaluation.passedBy[index]} of ${evaluation.verdicts.length} pass`
             }
           />
         </section>
@@ -83,7 +83,7 @@ export function RuleForm({ id, saved, definition, change, isChanged, eventId, sh
           {isPending && <Loading what="the latest events" rows={4} />}
           {error && <Problem error={error} retry={refetch} />}
           {!isPending && !error && (
-            <Samples {...{ judgement, definition }} selectedId={eventId} isSaved={saved !== undefined} />
+            <Samples {...{ evaluation, definition }} selectedId={eventId} isSaved={saved !== undefined} />
           )}
         </section>
         <DraftFindings {...{ id, definition, rules, fields }} />

@@ -1,7 +1,7 @@
 import type { EventType } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { describeActual, describeClause } from '../../logic/describe-clause.js'
-import { type Judgement, planSample, type Verdict } from '../../logic/judge-draft.js'
+import { type DraftEvaluation, planSample, type Verdict } from '../../logic/evaluate-draft.js'
 import { findStop, markConditions } from '../../logic/marks.js'
 import { listPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
@@ -13,21 +13,21 @@ import { When } from '../../parts/when.js'
 
 const mostShown = 50
 
-/** Which of the samples match, and what stops the others: judged in this browser by the engine of the workers. */
+/** Which of the samples match, and what stops the others: evaluated in this browser by the engine of the workers. */
 export function Samples({
-  judgement,
+  evaluation,
   definition,
   selectedId,
   isSaved,
 }: {
-  judgement: Judgement
+  evaluation: DraftEvaluation
   definition: Definition
   selectedId: string | undefined
   /** A saved rule can be tried on an event of its own. */
   isSaved: boolean
 }) {
   const [chosen, choose] = useState(selectedId)
-  const { verdicts, problem } = judgement
+  const { verdicts, problem } = evaluation
   const matching = verdicts.filter(({ matches }) => matches).length
   const selected =
     verdicts.find(({ sample }) => sample.id === chosen) ??

@@ -4,7 +4,7 @@ import type { Finding } from '../../logic/check-draft.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import type { Fields } from './use-fields.js'
 
-/** So long after the last key, so that a half-typed value is not judged. */
+/** So long after the last key, so that a half-typed value is not evaluated. */
 const pauseMs = 300
 
 /**

@@ -125,12 +125,13 @@ function Outcome({
       )}
       {isOutdated === undefined && (
         <p class="sub">
-          {backtest.createdBy} started it <When at={backtest.createdAt} />. It judged the rule as it was then.
+          {backtest.createdBy} started it <When at={backtest.createdAt} />. It evaluated the rule as it was
+          then.
         </p>
       )}
       {active !== undefined && version !== undefined && active !== version && (
         <p class="notice">
-          It judged v{active} beside it. The rule is at v{version} now.
+          It evaluated v{active} beside it. The rule is at v{version} now.
         </p>
       )}
       {report && (

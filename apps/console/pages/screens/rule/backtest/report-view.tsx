@@ -10,9 +10,9 @@ import { ReportDetails } from './report-details.js'
 export interface ReportProps {
   report: BacktestReport
   trigger: string
-  /** What the judged definition is called in a sentence, such as `the draft`. */
+  /** What the evaluated definition is called in a sentence, such as `the draft`. */
   word: string
-  /** The words of a clause; undefined where the definition that was judged is not known. */
+  /** The words of a clause; undefined where the definition that was evaluated is not known. */
   nameClause: (path: string) => string | undefined
 }
 
@@ -28,8 +28,8 @@ export function ReportView({ report, trigger, word, nameClause }: ReportProps) {
           : `${formatCount(considered)} ${trigger} ${considered === 1 ? 'event' : 'events'}`}{' '}
         from <When at={from} /> to <When at={to} />
         {considered === 0 && isComplete
-          ? ', so there was nothing to judge.'
-          : `, of ${formatCount(scanned)} events in all. Each was judged as of its own time, and nothing was done.`}
+          ? ', so there was nothing to evaluate.'
+          : `, of ${formatCount(scanned)} events in all. Each was evaluated as of its own time, and nothing was done.`}
       </p>
       {historyFrom !== null && historyFrom > from && (
         <p class="notice">
@@ -84,8 +84,8 @@ function Counts({ report: { active, draft, difference }, word }: Pick<ReportProp
       </ul>
       {notJudged > 0 && (
         <p class="notice">
-          {formatCount(notJudged)} events could not be judged: their conditions need more work than a rule may
-          cost.
+          {formatCount(notJudged)} events could not be evaluated: their conditions need more work than a rule
+          may cost.
         </p>
       )}
     </>

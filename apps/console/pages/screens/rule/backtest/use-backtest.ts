@@ -105,7 +105,7 @@ function nameOf(field: string): string {
 const prefix = 'definition.'
 const noteName = 'backtest'
 
-/** Which text the last backtest of this tab has judged: the service keeps no definition. */
+/** Which text the last backtest of this tab has evaluated: the service keeps no definition. */
 function readNote(): { id: string; text: string } | undefined {
   try {
     return JSON.parse(sessionStorage.getItem(noteName) ?? 'null') ?? undefined

@@ -16,7 +16,7 @@ type Props = Pick<RolloutProps, 'rule' | 'reload'> & {
   isDrafted: boolean
 }
 
-/** A rule that is judged and does nothing. */
+/** A rule that is evaluated and does nothing. */
 export function ShadowCard({ rule, reload, isDrafted }: Props) {
   return (
     <section class={rule.mode === 'shadow' ? 'card whole' : 'card'} aria-labelledby="shadow">
@@ -37,8 +37,8 @@ function Live({ rule, reload }: Omit<Props, 'isDrafted'>) {
   return (
     <>
       <p>
-        A shadow is judged when somebody looks, and does nothing: it says what it would have done. This rule
-        is no shadow.
+        A shadow is evaluated when somebody looks, and does nothing: it says what it would have done. This
+        rule is no shadow.
       </p>
       {may('editor') ? (
         <Confirm

@@ -7,11 +7,11 @@ import type { EvaluationTasks } from './evaluation-tasks.js'
 import { type Caller, takeTurn } from './take-turn.js'
 
 export type Task = keyof EvaluationTasks
-/** The judge adds the bounds. */
+/** The evaluate adds the bounds. */
 export type InputOf<Name extends Task> = Omit<Parameters<EvaluationTasks[Name]>[0], keyof Bounds>
 export type ResultOf<Name extends Task> = Exclude<ReturnType<EvaluationTasks[Name]>, Overrun>
 
-export interface JudgeLimits {
+export interface EvaluatorLimits {
   /** Of one question. */
   timeoutMs: number
   /** Units of work of one question. */
@@ -30,7 +30,7 @@ interface Reports {
 }
 
 /** A burst of the default rate limit may wait. */
-export const judgingTurns = { perOwner: 1, waitingPerOwner: 100, timeoutMs: 3_000 }
+export const evaluationTurns = { perOwner: 1, waitingPerOwner: 100, timeoutMs: 3_000 }
 /** How many workspaces hold what they have read for a question: up to 16 MiB each. */
 const maxReaders = 4
 /** A question ends by itself when its time is over. A process that is this many times as late is ended. */
@@ -50,14 +50,14 @@ const grace = 1.5
  *    │                                        └─▶ the child ended for another reason, or does not start: 503
  *    └─▶ the caller is gone when its turn comes: not run
  */
-export class Judge {
-  readonly #limits: JudgeLimits
+export class Evaluator {
+  readonly #limits: EvaluatorLimits
   readonly #reports: Reports
-  readonly #slots = new FairSlots({ ...judgingTurns, total: 1 })
-  readonly #readers = new FairSlots({ ...judgingTurns, total: maxReaders })
+  readonly #slots = new FairSlots({ ...evaluationTurns, total: 1 })
+  readonly #readers = new FairSlots({ ...evaluationTurns, total: maxReaders })
   #process: EvaluationProcess | undefined
 
-  constructor(limits: JudgeLimits, reports: Reports) {
+  constructor(limits: EvaluatorLimits, reports: Reports) {
     this.#limits = limits
     this.#reports = reports
   }
@@ -69,7 +69,7 @@ export class Judge {
 
   /** @throws refusals: 429 where too many of the workspace wait, 400 for what takes too long or too much memory */
   run<Name extends Task>(caller: Caller, name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
-    return this.#takeTurn(this.#slots, caller, () => this.#judge(name, input))
+    return this.#takeTurn(this.#slots, caller, () => this.#evaluate(name, input))
   }
 
   /**
@@ -84,18 +84,18 @@ export class Judge {
   #takeTurn<Result>(slots: FairSlots, caller: Caller, work: () => Promise<Result>): Promise<Result> {
     const refuse = (error: TooMuchAtOnce) => {
       this.#reports.noteRefusal('too_many')
-      return refusals.tooManyEvaluations(judgingTurns, error)
+      return refusals.tooManyEvaluations(evaluationTurns, error)
     }
     return takeTurn(slots, caller, work, refuse, this.#longestWaitMs(caller))
   }
 
   /** A question that has several turns still has time for each that it waits for: it is refused rather than late. */
   #longestWaitMs({ dueAt }: Caller): number {
-    const reserveMs = Math.min(this.#limits.timeoutMs * grace, judgingTurns.timeoutMs)
-    return Math.min(judgingTurns.timeoutMs, dueAt - performance.now() - reserveMs)
+    const reserveMs = Math.min(this.#limits.timeoutMs * grace, evaluationTurns.timeoutMs)
+    return Math.min(evaluationTurns.timeoutMs, dueAt - performance.now() - reserveMs)
   }
 
-  async #judge<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+  async #evaluate<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
     const { timeoutMs, work, memoryMb } = this.#limits
     const bounds: Bounds = { bounds: { units: work, ms: timeoutMs } }
     if (this.#process?.pid === undefined)

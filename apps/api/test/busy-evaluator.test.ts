@@ -1,7 +1,7 @@
 import { newId, TooMuchAtOnce } from '@automation/database'
 import t, { type Test } from 'tap'
 import { refusals } from '../src/errors.js'
-import { judgingTurns } from '../src/judging/judge.js'
+import { evaluationTurns } from '../src/evaluation/evaluator.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 
 const api = await startApi(t)
@@ -21,13 +21,13 @@ async function storeEvents({ id: workspaceId, database }: Workspace, count: numb
 
 /** Others keep the child process busy: of these questions it refuses all turns but those named. */
 function refuseTurns(t: Test, task: string, isServed: (turn: number) => boolean) {
-  const { judge } = api.app
-  const run = judge.run.bind(judge)
+  const { evaluator } = api.app
+  const run = evaluator.run.bind(evaluator)
   let turns = 0
-  t.intercept(judge, 'run', {
+  t.intercept(evaluator, 'run', {
     value: async (...[caller, name, input]: Parameters<typeof run>) => {
       if (name === task && !isServed(turns++))
-        throw refusals.tooManyEvaluations(judgingTurns, new TooMuchAtOnce())
+        throw refusals.tooManyEvaluations(evaluationTurns, new TooMuchAtOnce())
       return run(caller, name, input)
     },
   })
@@ -77,7 +77,7 @@ t.test('a survey that gets no second turn says that it is not complete', async (
 t.test('a question that would end after its deadline is refused, and does not wait', async (t) => {
   const [{ id: own }, { id: other }] = [await api.makeWorkspace(), await api.makeWorkspace()]
   const ask = (msLeft: number, workspaceId = own) =>
-    api.app.judge.run(
+    api.app.evaluator.run(
       { workspaceId, dueAt: performance.now() + msLeft, isGone: () => false },
       'findFaults',
       ruleBody(),
@@ -94,10 +94,10 @@ t.test('a question that would end after its deadline is refused, and does not wa
 
 /** Questions wait before the child process until they are released. @returns the workspaces of those that wait, in order */
 function holdQuestions(t: Test, task: string) {
-  const { judge } = api.app
-  const run = judge.run.bind(judge)
+  const { evaluator } = api.app
+  const run = evaluator.run.bind(evaluator)
   const held: { workspaceId: string; release: () => void }[] = []
-  t.intercept(judge, 'run', {
+  t.intercept(evaluator, 'run', {
     value: async (...[caller, name, input]: Parameters<typeof run>) => {
       if (name === task)
         await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { compileCondition } from '../src/conditions.js'
+import { Evaluation } from '../src/evaluation.js'
 import { findRuleFaults } from '../src/faults.js'
-import { Judging } from '../src/judging.js'
 import { compileMailTemplate } from '../src/mail-template.js'
 import { findNextAction, isFailure, settleAction, simulatePlan } from '../src/progress.js'
 import type { Condition } from '../src/rule.js'
@@ -23,25 +23,25 @@ function textOf(length: number): string {
   return text
 }
 
-function holds(condition: Condition, data: object, judging: Judging): boolean {
-  return compileCondition(condition).holds(data, judging)
+function holds(condition: Condition, data: object, evaluation: Evaluation): boolean {
+  return compileCondition(condition).holds(data, evaluation)
 }
 
-t.test('a pattern whose work is used up is given up, and the rule is not judged', async (t) => {
-  const judging = new Judging(0)
+t.test('a pattern whose work is used up is given up, and the rule is not evaluated', async (t) => {
+  const evaluation = new Evaluation(0)
   const conditions = [{ not: { field: 'text', operator: 'matches', value: wide } }]
   const rule = compileRule({ conditions, actions: [task] })
-  t.equal(ruleHolds(rule, { text: letters }, judging), false, 'not even by a negation')
-  t.equal(judging.overrun, 'rule')
-  t.match(judging.fault, /RULE_WORK: 1000000 units/)
-  t.equal(ruleHolds(rule, { text: 'short' }, judging), true, 'the next judging begins with all of it')
-  t.equal(judging.fault, null)
+  t.equal(ruleHolds(rule, { text: letters }, evaluation), false, 'not even by a negation')
+  t.equal(evaluation.overrun, 'rule')
+  t.match(evaluation.fault, /RULE_WORK: 1000000 units/)
+  t.equal(ruleHolds(rule, { text: 'short' }, evaluation), true, 'the next evaluation begins with all of it')
+  t.equal(evaluation.fault, null)
 })
 
 t.test('patterns that build their automaton anew for each text are charged for every step', async (t) => {
-  const judging = new Judging(0, { rule: 1e12, event: 1e12 })
+  const evaluation = new Evaluation(0, { rule: 1e12, event: 1e12 })
   let tests = 0
-  const limited = new Judging(0)
+  const limited = new Evaluation(0)
   limited.beginRule()
   while (limited.fault === null && tests < 100) {
     holds(
@@ -52,32 +52,33 @@ t.test('patterns that build their automaton anew for each text are charged for e
     tests++
   }
   t.ok(tests <= 4, `${tests} tests of 4,000 characters use up what a rule may cost`)
-  judging.beginRule()
+  evaluation.beginRule()
 })
 
 t.test('a pattern that has built its automaton is charged for the characters alone', async (t) => {
-  const judging = new Judging(0, { rule: 2_000_000, event: 2_000_000 })
-  judging.beginRule()
+  const evaluation = new Evaluation(0, { rule: 2_000_000, event: 2_000_000 })
+  evaluation.beginRule()
   const value = '(?i)(refund|cancel|angry|complaint|lawyer|broken|late|damage|return|chargeback|terrible)'
   const compiled = compileCondition({ field: 'text', operator: 'matches', value })
   const text = 'a long message about nothing in particular, '.repeat(30)
-  for (let n = 0; n < 1_000; n++) t.equal(compiled.holds({ text }, judging) || judging.fault !== null, false)
-  t.equal(judging.fault, null, '1.3 million characters, where each would have cost 90 units')
+  for (let n = 0; n < 1_000; n++)
+    t.equal(compiled.holds({ text }, evaluation) || evaluation.fault !== null, false)
+  t.equal(evaluation.fault, null, '1.3 million characters, where each would have cost 90 units')
 })
 
 t.test('the work of all rules of an event is limited, too', async (t) => {
-  const judging = new Judging(0, { rule: 10_000, event: 25_000 })
+  const evaluation = new Evaluation(0, { rule: 10_000, event: 25_000 })
   const rule = compileRule({
     conditions: [{ field: 'list', operator: 'contains', value: 'x' }],
     actions: [task],
   })
   const data = { list: Array.from({ length: 9_000 }, () => 'y') }
   const overruns = [1, 2, 3].map(() => {
-    ruleHolds(rule, data, judging)
-    return judging.overrun
+    ruleHolds(rule, data, evaluation)
+    return evaluation.overrun
   })
   t.same(overruns, [null, null, 'event'])
-  t.match(judging.fault, /EVENT_WORK: 25000 units/)
+  t.match(evaluation.fault, /EVENT_WORK: 25000 units/)
 })
 
 t.test('lists, and long texts that are sought in long texts, are charged', async (t) => {
@@ -99,15 +100,15 @@ t.test('lists, and long texts that are sought in long texts, are charged', async
     ],
   ]
   for (const [condition, data] of cases) {
-    const judging = new Judging(0)
+    const evaluation = new Evaluation(0)
     const startedAt = performance.now()
-    t.equal(holds(condition, data, judging), false)
-    t.equal(judging.overrun, 'rule', JSON.stringify(condition).slice(0, 60))
+    t.equal(holds(condition, data, evaluation), false)
+    t.equal(evaluation.overrun, 'rule', JSON.stringify(condition).slice(0, 60))
     t.ok(performance.now() - startedAt < 2_000, 'and never begun, or soon given up')
   }
 })
 
-t.test('a trace shows the clauses that were not judged, and the beginning of long values', async (t) => {
+t.test('a trace shows the clauses that were not evaluated, and the beginning of long values', async (t) => {
   const rule = compileRule({
     conditions: [
       { field: 'text', operator: 'exists' },
@@ -127,7 +128,7 @@ t.test('a trace shows the clauses that were not judged, and the beginning of lon
   t.match(JSON.stringify(conditions), /…/)
 })
 
-t.test('a dry run says that the conditions could not be judged', async (t) => {
+t.test('a dry run says that the conditions could not be evaluated', async (t) => {
   const rule = compileRule({
     conditions: [{ field: 'text', operator: 'matches', value: wide }],
     actions: [task],
@@ -162,20 +163,20 @@ t.test('a long text is tested as far as the work really reaches', async (t) => {
   const words = Array.from({ length: 47 }, (_, n) => `keyword${n}x`).join('|')
   const { holds } = compileCondition({ field: 'text', operator: 'matches', value: `(?i)\\b(${words})\\b` })
   const text = 'an ordinary sentence of a message that somebody has written. '.repeat(1_600)
-  const judge = (text: string) => {
-    const judging = new Judging(0)
-    return [holds({ text }, judging), judging.overrun]
+  const evaluate = (text: string) => {
+    const evaluation = new Evaluation(0)
+    return [holds({ text }, evaluation), evaluation.overrun]
   }
-  t.same(judge(text), [false, null], '97,600 characters for some 400 instructions')
-  t.same(judge(`${text} Keyword46X`), [true, null])
+  t.same(evaluate(text), [false, null], '97,600 characters for some 400 instructions')
+  t.same(evaluate(`${text} Keyword46X`), [true, null])
 })
 
 t.test('a pattern that runs step by step is charged for its steps', async (t) => {
   const value = `^(?:${'()'.repeat(150)}a)*[bc]$`
   const condition = { any: Array.from({ length: 10 }, () => ({ field: 'text', operator: 'matches', value })) }
-  const judging = new Judging(0)
-  t.equal(holds(condition, { text: 'a'.repeat(4_000) }, judging), false)
-  t.equal(judging.overrun, 'rule')
+  const evaluation = new Evaluation(0)
+  t.equal(holds(condition, { text: 'a'.repeat(4_000) }, evaluation), false)
+  t.equal(evaluation.overrun, 'rule')
 })
 
 t.test('a pattern is not compiled again where the work is used up', async (t) => {
@@ -183,9 +184,9 @@ t.test('a pattern is not compiled again where the work is used up', async (t) =>
   const compiled = values.map((value) => compileCondition({ field: 'text', operator: 'matches', value }))
   const startedAt = process.cpuUsage()
   for (let n = 0; n < 5; n++) {
-    const judging = new Judging(0, { rule: 1_000_000, event: 1_000_000 })
-    for (const { holds } of compiled) holds({ text: 'zz' }, judging)
-    t.equal(judging.overrun, 'rule')
+    const evaluation = new Evaluation(0, { rule: 1_000_000, event: 1_000_000 })
+    for (const { holds } of compiled) holds({ text: 'zz' }, evaluation)
+    t.equal(evaluation.overrun, 'rule')
   }
   t.ok(process.cpuUsage(startedAt).user < 3_000_000, 'to compile all of them five times takes some 10 s')
 })
@@ -233,7 +234,7 @@ t.test('what filters read is charged, however little they write', async (t) => {
     t.match(planRule(rule, data, 0).actions, [{ fault: /RULE_WORK/ }], placeholder)
     t.ok(reads <= 3, `${reads} of 200 placeholders were filled`)
     reads = 0
-    const mail = compileMailTemplate({ text: title }).render(data, {}, new Judging(0))
+    const mail = compileMailTemplate({ text: title }).render(data, {}, new Evaluation(0))
     t.match(mail, { fault: /RULE_WORK/ }, placeholder)
     t.ok(reads <= 3, `${reads} of 200 placeholders of a mail were filled`)
   }
@@ -242,9 +243,11 @@ t.test('what filters read is charged, however little they write', async (t) => {
 t.test('the beginning of a long text costs as much as the beginning', async (t) => {
   const title = '{{text | truncate:2}}'.repeat(100)
   const rule = compileRule({ conditions: [], actions: [{ type: 'CREATE_TASK', config: { title } }] })
-  const judging = new Judging(0)
-  t.match(planActions(rule, { text: 'x'.repeat(1_000_000) }, 0, judging).actions, [{ type: 'CREATE_TASK' }])
-  t.equal(judging.spent, 100)
+  const evaluation = new Evaluation(0)
+  t.match(planActions(rule, { text: 'x'.repeat(1_000_000) }, 0, evaluation).actions, [
+    { type: 'CREATE_TASK' },
+  ])
+  t.equal(evaluation.spent, 100)
 })
 
 t.test('the actions of a plan have the work of the turns of a worker', async (t) => {
@@ -261,18 +264,18 @@ t.test('the actions of a plan have the work of the turns of a worker', async (t)
     const planned = planRule(rule, data, 0).actions.map((action) => 'fault' in action)
     t.same(planned, faults)
     const results: Parameters<typeof findNextAction>[3] = []
-    const judging = new Judging(0)
+    const evaluation = new Evaluation(0)
     for (;;) {
-      const action = findNextAction(rule, data, 0, results, judging)
+      const action = findNextAction(rule, data, 0, results, evaluation)
       if (action === undefined) break
       results[action.of.index] = settleAction(action, { status: 'success' })
-      if (action.type === 'SEND_WEBHOOK') judging.beginRule()
+      if (action.type === 'SEND_WEBHOOK') evaluation.beginRule()
     }
     t.same(results.map(isFailure), faults)
   }
 })
 
-t.test('when the work of an event is used up, its other rules are not judged', async (t) => {
+t.test('when the work of an event is used up, its other rules are not evaluated', async (t) => {
   const clauses = Array.from({ length: 11 }, (_, n) => ({
     field: 'text',
     operator: 'matches',
@@ -280,13 +283,13 @@ t.test('when the work of an event is used up, its other rules are not judged', a
   }))
   const rule = compileRule({ conditions: [{ any: clauses }], actions: [task] })
   const text = Array.from({ length: 4_000 }, (_, n) => 'ab'[((n * n * 31 + (n >> 3) * 17) % 7) % 2]).join('')
-  const judging = new Judging(0, { rule: 2_000_000, event: 2_000_000 })
-  ruleHolds(rule, { text }, judging)
+  const evaluation = new Evaluation(0, { rule: 2_000_000, event: 2_000_000 })
+  ruleHolds(rule, { text }, evaluation)
   const startedAt = process.cpuUsage()
   const overruns = new Set<unknown>()
   for (let n = 0; n < 2_000; n++) {
-    ruleHolds(rule, { text }, judging)
-    overruns.add(judging.overrun)
+    ruleHolds(rule, { text }, evaluation)
+    overruns.add(evaluation.overrun)
   }
   t.same([...overruns], ['event'])
   t.ok(process.cpuUsage(startedAt).user < 1_000_000, 'to begin with each of them takes some 6 s')

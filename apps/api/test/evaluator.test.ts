@@ -152,7 +152,7 @@ t.test('a dry run that takes too long is refused, and the next one runs', async 
     body: { error: /JUDGING_TIMEOUT: 401 ms/ },
   })
   t.match(await dryRun(workspace, rule), { status: 200, body: { success: true } })
-  t.ok(app.judge.pid)
+  t.ok(app.evaluator.pid)
 })
 
 t.test('a dry run that takes too much memory is refused, and the next one runs', async (t) => {
@@ -164,7 +164,7 @@ t.test('a dry run that takes too much memory is refused, and the next one runs',
   const list = Array.from({ length: 400 }, (_, n) => `€${n}`.padEnd(1_000, '"'))
   t.match(await dryRun(workspace, large, { list }), { status: 400, body: { error: /JUDGING_MEMORY: 32 MB/ } })
   t.match(await dryRun(workspace, rule), { status: 200, body: { success: true } })
-  t.ok(app.judge.pid)
+  t.ok(app.evaluator.pid)
 })
 
 t.test('a check that takes too long is refused with what its caller can do', async (t) => {
@@ -199,7 +199,7 @@ t.test(
   async (t) => {
     const workspace = await api.makeWorkspace()
     await dryRun(workspace, await createRule(workspace))
-    const read = (file: string, pid: number | 'self' = api.app.judge.pid ?? 0) =>
+    const read = (file: string, pid: number | 'self' = api.app.evaluator.pid ?? 0) =>
       readFileSync(`/proc/${pid}/${file}`, 'utf8')
     const nicenessOf = (stat: string) => Number(stat.split(') ').at(-1)?.split(' ')[16])
     t.equal(nicenessOf(read('stat')), nicenessOf(read('stat', 'self')) + 5)
@@ -212,12 +212,12 @@ t.test('an API has no child process before it needs one, and ends it with itself
   const { app, makeWorkspace } = await startApi(t, { DATABASE_URL })
   const workspace = await makeWorkspace()
   const rule = await createRule(workspace)
-  t.equal(app.judge.pid, undefined)
+  t.equal(app.evaluator.pid, undefined)
   await dryRun(workspace, rule)
-  const pid = app.judge.pid as number
+  const pid = app.evaluator.pid as number
   t.ok(isAlive(pid))
   await app.close()
-  t.equal(app.judge.pid, undefined)
+  t.equal(app.evaluator.pid, undefined)
   t.notOk(isAlive(pid))
 })
 
@@ -227,15 +227,15 @@ t.test(
     const workspace = await api.makeWorkspace()
     const rule = await createRule(workspace)
     t.match(await dryRun(workspace, rule), { status: 200 })
-    const pid = api.app.judge.pid as number
+    const pid = api.app.evaluator.pid as number
     process.kill(pid, 'SIGTERM')
     process.kill(pid, 'SIGINT')
     t.match(await dryRun(workspace, rule), { status: 200 })
-    t.equal(api.app.judge.pid, pid)
+    t.equal(api.app.evaluator.pid, pid)
     process.kill(pid, 'SIGKILL')
-    while (api.app.judge.pid !== undefined) await setTimeout(5)
+    while (api.app.evaluator.pid !== undefined) await setTimeout(5)
     t.match(await dryRun(workspace, rule), { status: 200 })
-    t.not(api.app.judge.pid, pid)
+    t.not(api.app.evaluator.pid, pid)
   },
 )
 
@@ -244,9 +244,9 @@ t.test('a question whose child process is killed is unavailable, and the next is
   const rule = await createRule(workspace)
   const slow = await createRule(workspace, hostileRule)
   const asked = dryRun(workspace, slow, { text: letters.repeat(12) })
-  while (app.judge.pid === undefined) await setTimeout(5)
+  while (app.evaluator.pid === undefined) await setTimeout(5)
   await setTimeout(300)
-  process.kill(app.judge.pid, 'SIGKILL')
+  process.kill(app.evaluator.pid, 'SIGKILL')
   t.match(await asked, { status: 503, headers: { 'retry-after': '1' } })
   t.match(await dryRun(workspace, rule), { status: 200 })
 })

@@ -1,4 +1,4 @@
-import type { Task } from './judge.js'
+import type { Task } from './evaluator.js'
 
 /** What makes a question cost less: the caller of a check has neither sent data nor written placeholders. */
 export const adviceFor: Readonly<Record<Task, string>> = {

@@ -14,25 +14,25 @@ export interface Verdict {
   conditions: ConditionTrace[]
 }
 
-export interface Judgement {
+export interface DraftEvaluation {
   verdicts: Verdict[]
   /** How many of the samples each top-level condition lets through. */
   passedBy: number[]
   faults: Fault[]
-  /** Why nothing could be judged. */
+  /** Why nothing could be evaluated. */
   problem: string | undefined
 }
 
 /**
- * Judges samples with the engine itself, as a worker would at this moment: so what the editor shows is what will happen.
+ * Evaluates samples with the engine itself, as a worker would at this moment: so what the editor shows is what will happen.
  *
  * @param now epoch ms
  */
-export function judgeDraft(
+export function evaluateDraft(
   { conditions, actions }: Definition,
   samples: readonly Sample[],
   now: number,
-): Judgement {
+): DraftEvaluation {
   const faults = findRuleFaults({ conditions, actions })
   try {
     // The actions may be unfinished while the conditions are typed.

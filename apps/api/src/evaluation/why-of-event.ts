@@ -1,7 +1,7 @@
 import {
   compileRule,
+  evaluateWhy,
   explainWhy,
-  judgeWhy,
   type RuleDefinition,
   type WorkBudget,
   type WorkLimits,
@@ -21,7 +21,7 @@ export interface ToExplain {
   explained: number[]
 }
 
-/** An event with its moment, and what judging it may cost. */
+/** An event with its moment, and what evaluation it may cost. */
 interface Question {
   data: unknown
   now: number
@@ -89,7 +89,7 @@ function rankOf({ verdict, conditions }: ConsideredRule, { data, now, limits, bu
   if (conditions === null || budget.isBeyond(shareForOrder)) return unknownCount
   const sets = attempt(() => {
     const definition = read(conditions)
-    return judgeWhy(definition, compileRule(definition), data, now, limits, budget).sets
+    return evaluateWhy(definition, compileRule(definition), data, now, limits, budget).sets
   })
   return sets?.[0]?.length ?? unknownCount
 }

@@ -1,6 +1,6 @@
 import { compileRule, explainRule } from '@automation/engine'
 import t from 'tap'
-import { judgeDraft, planSample, type Sample } from '../../pages/logic/judge-draft.js'
+import { evaluateDraft, planSample, type Sample } from '../../pages/logic/evaluate-draft.js'
 
 const conditions = [
   { field: 'score', operator: 'greater_than', value: 80 },
@@ -15,7 +15,7 @@ const samples: Sample[] = [95, 81, 10].map((score, index) => ({
 }))
 
 t.test('the preview has the verdicts and reasons of the engine', async (t) => {
-  const { verdicts, passedBy, faults, problem } = judgeDraft(definition, samples, 0)
+  const { verdicts, passedBy, faults, problem } = evaluateDraft(definition, samples, 0)
   t.same(
     verdicts.map(({ matches }) => matches),
     [true, false, false],
@@ -33,9 +33,9 @@ t.test(
   'an unfinished condition is no error of the page, and unfinished actions do not hide the verdicts',
   async (t) => {
     const unfinished = { ...definition, conditions: [{ field: '', operator: 'no such', value: 1 }] as never }
-    t.type(judgeDraft(unfinished, samples, 0).problem, 'string')
+    t.type(evaluateDraft(unfinished, samples, 0).problem, 'string')
     const halfDone = { ...definition, actions: [{ type: 'NOTHING', config: {} }] as never }
-    t.equal(judgeDraft(halfDone, samples, 0).verdicts.length, 3)
+    t.equal(evaluateDraft(halfDone, samples, 0).verdicts.length, 3)
   },
 )
 

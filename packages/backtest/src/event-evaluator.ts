@@ -1,8 +1,8 @@
 import {
   type CompiledRule,
   compileRule,
+  Evaluation,
   isReady,
-  Judging,
   type PlannedAction,
   planActions,
   type ReadyAction,
@@ -16,18 +16,18 @@ import { EarlierRules } from './earlier-rules.js'
 export interface TestedEvent {
   id: string
   type: string
-  /** Epoch ms: the moment of judging. */
+  /** Epoch ms: the moment of evaluation. */
   acceptedAt: number
   /** The rule that the event is addressed to; null: all active rules of its type. */
   addressedTo: string | null
   data: unknown
-  /** Characters of its JSON. Without it, the rules before the tested one are judged for each event. */
+  /** Characters of its JSON. Without it, the rules before the tested one are evaluated for each event. */
   size?: number
 }
 
 export type TestVerdict = 'matched' | 'not_matched' | 'not_judged'
 
-/** Of one event; null where there was nothing to judge. */
+/** Of one event; null where there was nothing to evaluate. */
 export interface EventVerdicts {
   active: TestVerdict | null
   draft: TestVerdict | null
@@ -39,7 +39,7 @@ export interface Step {
   isStopped: boolean
 }
 
-export interface Judged {
+export interface Evaluated {
   verdicts: EventVerdicts
   /** Of the rules that matched; calls are assumed to succeed. */
   steps: { active: Step[]; draft: Step[] }
@@ -50,8 +50,8 @@ interface TestedRule {
   compiled: CompiledRule
 }
 
-/** Judges events as a worker does: each at its acceptance, after the rules before the tested one. It counts nothing. */
-export class EventJudge {
+/** Evaluates events as a worker does: each at its acceptance, after the rules before the tested one. It counts nothing. */
+export class EventEvaluator {
   readonly #ruleId: string | undefined
   readonly #active: TestedRule | undefined
   readonly #draft: TestedRule | undefined
@@ -83,13 +83,13 @@ export class EventJudge {
     return isReached && (type === this.#active?.trigger || type === this.#draft?.trigger)
   }
 
-  judge(event: TestedEvent): Judged {
+  evaluate(event: TestedEvent): Evaluated {
     const [active, draft] = [this.#active, this.#draft]
     // An event for one rule meets no other one.
     const left = event.addressedTo === null ? this.#earlier.limitsFor(event, this.#budget) : this.#limits
     const verdicts = {
-      active: active ? this.#judgeRule(active, event, left) : null,
-      draft: draft ? this.#judgeRule(draft, event, left) : null,
+      active: active ? this.#evaluateRule(active, event, left) : null,
+      draft: draft ? this.#evaluateRule(draft, event, left) : null,
     }
     const byDraft = draft && verdicts.draft === 'matched' ? this.#listSteps(draft, event) : []
     const isAsDraft = this.#hasSameActions && verdicts.draft === 'matched'
@@ -98,24 +98,24 @@ export class EventJudge {
     return { verdicts, steps: { active: byActive, draft: byDraft } }
   }
 
-  /** The verdicts for an event that is not judged. */
+  /** The verdicts for an event that is not evaluated. */
   leave({ type }: TestedEvent): EventVerdicts {
     const verdictOf = (rule: TestedRule | undefined) =>
       rule === undefined ? null : rule.trigger === type ? 'not_judged' : 'not_matched'
     return { active: verdictOf(this.#active), draft: verdictOf(this.#draft) }
   }
 
-  #judgeRule({ trigger, compiled }: TestedRule, event: TestedEvent, limits: WorkLimits): TestVerdict {
+  #evaluateRule({ trigger, compiled }: TestedRule, event: TestedEvent, limits: WorkLimits): TestVerdict {
     if (event.type !== trigger) return 'not_matched'
-    const judging = new Judging(event.acceptedAt, limits, this.#budget)
-    if (ruleHolds(compiled, event.data, judging)) return 'matched'
-    return judging.fault === null ? 'not_matched' : 'not_judged'
+    const evaluation = new Evaluation(event.acceptedAt, limits, this.#budget)
+    if (ruleHolds(compiled, event.data, evaluation)) return 'matched'
+    return evaluation.fault === null ? 'not_matched' : 'not_judged'
   }
 
   #listSteps({ compiled }: TestedRule, { acceptedAt, data }: TestedEvent): Step[] {
     let isStopped = false
-    const judging = new Judging(acceptedAt, this.#limits, this.#budget)
-    return planActions(compiled, data, acceptedAt, judging).actions.map((planned) => {
+    const evaluation = new Evaluation(acceptedAt, this.#limits, this.#budget)
+    return planActions(compiled, data, acceptedAt, evaluation).actions.map((planned) => {
       const step = { planned, isStopped }
       if ('fault' in planned && !planned.of.continueOnError) isStopped = true
       return step

@@ -17,7 +17,7 @@ import type { RuleResult } from '../acceptance/results.js'
 import { type Bounds, findOverrun, maxResponseBytes, type Overrun, openBudget } from './bounds.js'
 import { JsonPieces } from './json-pieces.js'
 
-export interface ToJudge {
+export interface ToEvaluate {
   definition: RuleDefinition
   data: unknown
   /** Epoch ms. */
@@ -39,7 +39,7 @@ export function dryRun({
   explains,
   warnings,
   bounds,
-}: ToJudge & Bounds & { explains: boolean }): Written {
+}: ToEvaluate & Bounds & { explains: boolean }): Written {
   const budget = openBudget({ bounds })
   const rule = compileOrFault(definition)
   const plan = 'fault' in rule ? { ...rule, ...nothingPlanned } : planRule(rule, data, now, limits, budget)
@@ -77,13 +77,21 @@ export interface StoredRule {
   actions: string
 }
 
-interface EventToJudge extends Omit<ToJudge, 'definition'>, Bounds {
+interface EventToEvaluate extends Omit<ToEvaluate, 'definition'>, Bounds {
   rules: StoredRule[]
   explains: boolean
 }
 
 /** Evaluates the rules for one event and simulates their actions. */
-export function dryRunEvent({ rules, data, now, limits, explains, warnings, bounds }: EventToJudge): Written {
+export function dryRunEvent({
+  rules,
+  data,
+  now,
+  limits,
+  explains,
+  warnings,
+  bounds,
+}: EventToEvaluate): Written {
   const budget = openBudget({ bounds })
   const ready = rules.map((rule) => (budget.isOver ? notReached : compileStored(rule)))
   const compiled = ready.flatMap((rule) => ('fault' in rule ? [] : [rule]))

@@ -1,7 +1,7 @@
 import type { WorkBudget } from './work-budget.js'
 
 /**
- * What judging may cost, in units: a unit is one step of one instruction of a pattern, some 25 ns in the worst case. Units count what is
+ * What evaluation may cost, in units: a unit is one step of one instruction of a pattern, some 25 ns in the worst case. Units count what is
  * done, not how long it takes, so a busy machine decides as an idle one does.
  */
 export interface WorkLimits {
@@ -14,14 +14,14 @@ export interface WorkLimits {
 export const defaultWorkLimits: WorkLimits = { rule: 1_000_000, event: 6_000_000 }
 
 /**
- * One judging of event data: its moment, and the work that it may still cost. An operator whose work grows with the data charges it
+ * One evaluation of event data: its moment, and the work that it may still cost. An operator whose work grows with the data charges it
  * before or after it is done. When the work is used up, clauses are false and `overrun` says which limit it was: a verdict that
  * was reached then is void.
  *
  * The limits keep one rule from holding a process that serves others, with any patterns and data.
  */
-export class Judging {
-  /** Epoch ms. The conditions of an action are judged later than those of its rule. */
+export class Evaluation {
+  /** Epoch ms. The conditions of an action are evaluated later than those of its rule. */
   now: number
   /** The limit that was exceeded; null while none was. */
   overrun: keyof WorkLimits | 'question' | null = null
@@ -30,7 +30,7 @@ export class Judging {
   #eventLeft: number
   #ruleLeft: number
 
-  /** @param budget of the question that is judged for; an event is judged for no question */
+  /** @param budget of the question that is evaluated for; an event is evaluated for no question */
   constructor(now: number, limits: WorkLimits = defaultWorkLimits, budget?: WorkBudget) {
     this.now = now
     this.#limits = limits
@@ -44,7 +44,7 @@ export class Judging {
     return this.#limits.event - this.#eventLeft
   }
 
-  /** Begins to judge the next rule for the same event. */
+  /** Begins to evaluate the next rule for the same event. */
   beginRule(): void {
     this.#ruleLeft = this.#limits.rule
     this.overrun = null
@@ -55,7 +55,7 @@ export class Judging {
     return units <= this.#ruleLeft && units <= this.#eventLeft && this.#budget?.has(units) !== false
   }
 
-  /** The same for work that may be left out: a rule is judged without it, but a question ends where its budget is what is short. */
+  /** The same for work that may be left out: a rule is evaluated without it, but a question ends where its budget is what is short. */
   reaches(units: number): boolean {
     return units <= this.#ruleLeft && units <= this.#eventLeft && this.#budget?.affords(units) !== false
   }
@@ -81,7 +81,7 @@ export class Judging {
     return true
   }
 
-  /** Why a rule could not be judged; null where it was. */
+  /** Why a rule could not be evaluated; null where it was. */
   get fault(): string | null {
     if (this.overrun === null) return null
     if (this.overrun === 'question')

@@ -2,10 +2,10 @@ import {
   type ActionResult,
   compileMailTemplate,
   compileRule,
+  Evaluation,
   explainRule,
   type Fault,
   findRuleFaults,
-  Judging,
   type RenderedMail,
   type RuleDefinition,
   type Trace,
@@ -14,7 +14,7 @@ import {
 import { continueBacktest, reportBacktest } from '../differences/continue-backtest.js'
 import { type Bounds, findOverrun, type Overrun, openBudget } from './bounds.js'
 import { checkSet } from './check-set.js'
-import { dryRun, dryRunEvent, type ToJudge } from './dry-run.js'
+import { dryRun, dryRunEvent, type ToEvaluate } from './dry-run.js'
 import { matchEvents } from './match-events.js'
 import { surveyEvents } from './survey-events.js'
 import { whyOfEvent } from './why-of-event.js'
@@ -35,7 +35,7 @@ export const evaluationTasks = {
 }
 export type EvaluationTasks = typeof evaluationTasks
 
-interface ToExplain extends ToJudge, Bounds {
+interface ToExplain extends ToEvaluate, Bounds {
   /** JSON of the event's data. */
   data: string
   results: ActionResult[]
@@ -56,7 +56,7 @@ function renderMail({
   limits,
   bounds,
 }: MailToRender & Bounds): RenderedMail | { fault: string } {
-  return compileMailTemplate(texts).render(data, variables, new Judging(0, limits, openBudget({ bounds })))
+  return compileMailTemplate(texts).render(data, variables, new Evaluation(0, limits, openBudget({ bounds })))
 }
 
 interface MailToRender {

@@ -1,4 +1,4 @@
-import { type Conditions, compileRule, Judging, ruleHolds, type WorkLimits } from '@automation/engine'
+import { type Conditions, compileRule, Evaluation, ruleHolds, type WorkLimits } from '@automation/engine'
 import { type Bounds, openBudget } from './bounds.js'
 
 export interface ToMatch {
@@ -16,18 +16,18 @@ export interface Matched {
   notJudged: number
 }
 
-/** Judges conditions for a slice of events, at least one, each at the moment of its acceptance, for as long as one turn of the child process may take. */
+/** Evaluates conditions for a slice of events, at least one, each at the moment of its acceptance, for as long as one turn of the child process may take. */
 export function matchEvents({ conditions, events, limits, bounds }: ToMatch & Bounds): Matched {
   const budget = openBudget({ bounds })
   const rule = compileRule({ conditions, actions: [] })
   const result: Matched = { matched: [], used: 0, notJudged: 0 }
   for (const [index, { json, acceptedAt }] of events.entries()) {
-    const judging = new Judging(acceptedAt, limits, budget)
-    const holds = ruleHolds(rule, JSON.parse(json), judging)
+    const evaluation = new Evaluation(acceptedAt, limits, budget)
+    const holds = ruleHolds(rule, JSON.parse(json), evaluation)
     // It has the whole of the next turn.
-    if (judging.overrun === 'question' && index > 0) break
+    if (evaluation.overrun === 'question' && index > 0) break
     if (holds) result.matched.push(index)
-    if (judging.fault !== null) result.notJudged++
+    if (evaluation.fault !== null) result.notJudged++
     result.used++
     if (budget.isBeyond(0.5)) break
   }
