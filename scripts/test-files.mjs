@@ -10,7 +10,7 @@ const longFiles = /\/long\//
 const aloneFiles = [
   longFiles,
   /^test\//,
-  /^packages\/(launcher|telemetry|rules)\//,
+  /^packages\/(launcher|process|rules)\//,
   /\/(tracing|slots|browser|slow-readers|retention|remove-history)\.test\.js$/,
 ]
 /**

@@ -30,7 +30,7 @@ const compose: Compose = parse(await readFile(new URL('docker-compose.yml', root
 const lines = [...example.matchAll(/^(?:# )?([A-Z][A-Z0-9_]+)=(.*?)(?: +# (.*))?$/gm)].map(
   ([, name = '', value = '', text]) => ({ name, value: value.trim(), text }),
 )
-const { consoleSettings } = await import(new URL('packages/environment/dist/src/index.js', root).href)
+const { consoleSettings } = await import(new URL('packages/process/dist/src/settings/index.js', root).href)
 /** `admin console link` runs in the container of the API, which has JWT_SECRET. */
 const ofCommandLine: Record<string, string[]> = { api: Object.keys(consoleSettings) }
 /** OpenTelemetry reads these by itself. */

@@ -1,4 +1,4 @@
-import { batchBuckets, type Metrics, waitBuckets } from '@automation/telemetry'
+import { batchBuckets, type Metrics, waitBuckets } from '@automation/process/telemetry'
 import { Counter, Histogram } from 'prom-client'
 import { bucketLabels } from './rate-limit/find-buckets.js'
 import type { RejectionReason } from './routes/incoming-webhooks/delivery.js'

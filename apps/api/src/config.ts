@@ -11,7 +11,7 @@ import {
   retention,
   sealing,
   tokenSettings,
-} from '@automation/environment'
+} from '@automation/process/settings'
 import { Type } from 'typebox'
 
 const figures = '<requests per minute>/<burst>'

@@ -1,9 +1,5 @@
-import {
-  isDatabaseAway,
-  isStatementCancelled,
-  isTableMissing,
-  type TooMuchAtOnce,
-} from '@automation/database'
+import type { TooMuchAtOnce } from '@automation/admission'
+import { isDatabaseAway, isStatementCancelled, isTableMissing } from '@automation/database'
 import { describeNearest, eventTypes, type Fault } from '@automation/engine'
 import { findJsonFault } from './plugins/find-json-fault.js'
 

@@ -1,6 +1,6 @@
 import type { Database } from '@automation/database'
 import { auditLedger, type FaultKind, faultKinds } from '@automation/ledger'
-import { createCachedReading, type Metrics } from '@automation/telemetry'
+import { createCachedReading, type Metrics } from '@automation/process/telemetry'
 
 const hourMs = 60 * 60 * 1_000
 /** The minimum retention of a workspace: older rows may already be removed. */

@@ -1,6 +1,6 @@
 import { findDatabaseFault } from '@automation/database'
-import { readOrExit, waitOrExit } from '@automation/environment'
-import { endGracefully, reportReady } from '@automation/server'
+import { endGracefully, reportReady } from '@automation/process/server'
+import { readOrExit, waitOrExit } from '@automation/process/settings'
 import { buildApp } from './app.js'
 import { readConfig } from './config.js'
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import { type Database, newId } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t, { type Test } from 'tap'
 import { createApiKeyVerifier } from '../src/access/verify-api-key.js'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'

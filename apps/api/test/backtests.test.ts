@@ -1,5 +1,6 @@
+import { TooMuchAtOnce } from '@automation/admission'
 import type { BacktestReport } from '@automation/backtest'
-import { newId, Prisma, TooMuchAtOnce } from '@automation/database'
+import { newId, Prisma } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { ruleBody, startApi, task, type Workspace } from './fixtures/api.js'

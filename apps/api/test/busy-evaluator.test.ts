@@ -1,4 +1,5 @@
-import { newId, TooMuchAtOnce } from '@automation/database'
+import { TooMuchAtOnce } from '@automation/admission'
+import { newId } from '@automation/database'
 import t, { type Test } from 'tap'
 import { refusals } from '../src/errors.js'
 import { evaluationTurns } from '../src/evaluation/evaluator.js'

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { createSealer, sealingContext } from '@automation/access'
-import { matchLists } from '@automation/assertions'
 import { newId, type Role } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'

@@ -1,4 +1,4 @@
-import { matchLists } from '@automation/assertions'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'
 

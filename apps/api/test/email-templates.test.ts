@@ -1,5 +1,5 @@
-import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { type Answer, type Question, roles, startApi, type Workspace } from './fixtures/api.js'
 

@@ -1,5 +1,5 @@
-import { matchLists } from '@automation/assertions'
 import { executionIdOf, newId, Prisma } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { type Answer, roles, startApi, type Workspace } from './fixtures/api.js'
 import { addressOf, idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'

@@ -1,6 +1,6 @@
-import { matchLists } from '@automation/assertions'
 import { newId, Prisma } from '@automation/database'
 import { type ActionResult, compileRule, findNextAction, type RuleDefinition } from '@automation/engine'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { type Answer, roles, startApi, task, type Workspace } from './fixtures/api.js'
 import {

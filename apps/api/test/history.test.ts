@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { ruleBody, rules, startApi, task } from './fixtures/api.js'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import { newId, Prisma } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t, { type Test } from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import {

@@ -5,8 +5,8 @@ import {
   revokeSigningSecret,
   sealingContext,
 } from '@automation/access'
-import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import { readSigningKey, signWebhook } from '@automation/webhooks'
 import { Redis } from 'ioredis'
 import t from 'tap'

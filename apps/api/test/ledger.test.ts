@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 import { addressOf, countAll, idAt, storeEvent, storeExecution, storeRule } from './fixtures/history.js'

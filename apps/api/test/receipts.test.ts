@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import { firstIdOf, newId } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import type { Receipt } from '../src/routes/developer/present-receipt.js'
 import { type Answer, startApi, type Workspace } from './fixtures/api.js'

@@ -1,5 +1,5 @@
-import { matchLists } from '@automation/assertions'
 import { newId, type WorkspaceDatabase } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { rules, startApi, type Workspace } from './fixtures/api.js'
 import { countAll, storeEvent, storeExecution, storeRule } from './fixtures/history.js'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import { newId, openDatabase, type WorkspaceTransaction } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, askPatiently, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'

@@ -1,7 +1,7 @@
 import { createSealer, createSigningSecret } from '@automation/access'
-import { matchLists } from '@automation/assertions'
 import { newId, type Prisma } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
+import { matchLists } from '@automation/launcher/match-lists'
 import { readSigningKey, signWebhook } from '@automation/webhooks'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'

@@ -1,5 +1,5 @@
-import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import type { Rule, RuleVersion } from '../src/routes/rules/rule-schemas.js'
 import { type Answer, mint, roles, ruleBody, rules, startApi, task, type Workspace } from './fixtures/api.js'

@@ -1,5 +1,5 @@
+import { createPageServer } from '@automation/process/server'
 import { openQueueReader } from '@automation/queue'
-import { createPageServer } from '@automation/server'
 import { boardRoutes } from './board.js'
 import type { Config } from './config.js'
 import { addLogin } from './login.js'

@@ -1,4 +1,4 @@
-import { baseUrl, connections, observability, readEnvironment } from '@automation/environment'
+import { baseUrl, connections, observability, readEnvironment } from '@automation/process/settings'
 import { Type } from 'typebox'
 
 export const Environment = Type.Object({

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { delayMs, FailedLogins } from '@automation/sign-in'
+import { delayMs, FailedLogins } from '@automation/process/sign-in'
 import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {

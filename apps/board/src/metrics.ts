@@ -1,7 +1,7 @@
+import { addMetricsPort } from '@automation/process/server'
+import { openMetrics, registerQueue } from '@automation/process/telemetry'
 import type { QueueReader } from '@automation/queue'
 import { jobStates } from '@automation/queue'
-import { addMetricsPort } from '@automation/server'
-import { openMetrics, registerQueue } from '@automation/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.js'
 

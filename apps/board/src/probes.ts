@@ -1,5 +1,5 @@
+import { createSharedReading } from '@automation/process/telemetry'
 import type { QueueReader } from '@automation/queue'
-import { createSharedReading } from '@automation/telemetry'
 import type { FastifyPluginAsync } from 'fastify'
 
 /** How long (ms) the state of Redis is kept: everybody may ask for it, and nobody may busy Redis by asking. */

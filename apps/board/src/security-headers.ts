@@ -1,4 +1,4 @@
-import { securityHeaders } from '@automation/server'
+import { securityHeaders } from '@automation/process/server'
 
 /**
  * A page may load from and call only this process. Inline styles are allowed because the board sets some while it renders. The board

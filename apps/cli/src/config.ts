@@ -7,7 +7,7 @@ import {
   retention,
   sealing,
   tokenSettings,
-} from '@automation/environment'
+} from '@automation/process/settings'
 import { Type } from 'typebox'
 import { CommandError } from './command-error.js'
 

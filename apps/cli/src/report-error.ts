@@ -1,4 +1,4 @@
-import { EnvironmentError } from '@automation/environment'
+import { EnvironmentError } from '@automation/process/settings'
 import { Command, CommanderError, Option } from 'commander'
 import { CommandError } from './command-error.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'

@@ -7,7 +7,7 @@ import {
   isTableMissing,
   openDatabase,
 } from '@automation/database'
-import { readUrl } from '@automation/environment'
+import { readUrl } from '@automation/process/settings'
 import { CommandError } from './command-error.js'
 import { readDatabaseUrl } from './config.js'
 import { maskControls } from './format.js'

@@ -1,4 +1,4 @@
-import { connections, consoleSettings, retention, sealing, tokenSettings } from '@automation/environment'
+import { connections, consoleSettings, retention, sealing, tokenSettings } from '@automation/process/settings'
 
 /** What the commands read from the environment, for their help. */
 const variables = {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { createWorkspace, type Member, type Workspace } from '@automation/access'
-import { matchLists } from '@automation/assertions'
 import { openDatabase } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { type Run, run, runJson } from './fixtures/run.js'
 

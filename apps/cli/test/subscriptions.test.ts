@@ -5,8 +5,8 @@ import {
   type SigningSecret,
   type Subscription,
 } from '@automation/access'
-import { matchLists } from '@automation/assertions'
 import { openDatabase } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { type Run, run, runJson } from './fixtures/run.js'
 

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { matchLists } from '@automation/assertions'
+import { matchLists } from '@automation/launcher/match-lists'
 import t, { type Test } from 'tap'
 import { startReceiver } from './fixtures/receiver.js'
 import { run, runJson } from './fixtures/run.js'

@@ -1,5 +1,5 @@
+import { createPageServer } from '@automation/process/server'
 import { openRedis, waitForRedis } from '@automation/queue/open-redis'
-import { createPageServer } from '@automation/server'
 import type { Config } from './config.js'
 import { addRequestGuard } from './guard/request-guard.js'
 import { consoleHeaders } from './guard/security-headers.js'

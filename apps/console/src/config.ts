@@ -6,7 +6,7 @@ import {
   observability,
   readEnvironment,
   webUrl,
-} from '@automation/environment'
+} from '@automation/process/settings'
 import { Type } from 'typebox'
 
 export const Environment = Type.Object({

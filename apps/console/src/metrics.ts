@@ -1,5 +1,5 @@
-import { addMetricsPort } from '@automation/server'
-import { openMetrics } from '@automation/telemetry'
+import { addMetricsPort } from '@automation/process/server'
+import { openMetrics } from '@automation/process/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.js'
 

@@ -1,4 +1,4 @@
-import { createSharedReading } from '@automation/telemetry'
+import { createSharedReading } from '@automation/process/telemetry'
 import type { FastifyPluginAsync } from 'fastify'
 
 const timeoutMs = 2_000

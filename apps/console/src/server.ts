@@ -1,5 +1,5 @@
-import { readOrExit } from '@automation/environment'
-import { serve } from '@automation/server'
+import { serve } from '@automation/process/server'
+import { readOrExit } from '@automation/process/settings'
 import { buildApp } from './app.js'
 import { readConfig } from './config.js'
 

@@ -1,4 +1,4 @@
-import { openBrowser } from '@automation/browser'
+import { openBrowser } from '@automation/launcher/open-browser'
 import t from 'tap'
 import { testBacktests } from './browser/backtests.js'
 import { testHostileData } from './browser/hostile.js'

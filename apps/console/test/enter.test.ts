@@ -1,6 +1,6 @@
-import { openBrowser } from '@automation/browser'
 import { findFreePort } from '@automation/launcher'
-import { mintLink } from '@automation/sign-in'
+import { openBrowser } from '@automation/launcher/open-browser'
+import { mintLink } from '@automation/process/sign-in'
 import t from 'tap'
 import { openApiInTrouble } from './fixtures/api-in-trouble.js'
 import { secret, startConsole } from './fixtures/console.js'

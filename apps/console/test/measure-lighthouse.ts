@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { openBrowser } from '@automation/browser'
 import { findChromiumBinary } from '@automation/launcher'
+import { openBrowser } from '@automation/launcher/open-browser'
 import { startProductWithConsole } from './fixtures/product.js'
 
 // Prints the scores that Lighthouse gives each screen, signed in, as a desktop loads it, and the titles of failed audits. npx downloads Lighthouse,

@@ -1,4 +1,4 @@
-import { openBrowser } from '@automation/browser'
+import { openBrowser } from '@automation/launcher/open-browser'
 import type { Page } from 'playwright-core'
 import { startProductWithConsole } from './fixtures/product.js'
 

@@ -1,4 +1,4 @@
-import { createBox } from '@automation/sign-in'
+import { createBox } from '@automation/process/sign-in'
 import { decodeJwt } from 'jose'
 import t from 'tap'
 import { openUpstream, secret, startConsole } from './fixtures/console.js'

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { findFreePort, startNode } from '@automation/launcher'
-import { sealLink } from '@automation/sign-in'
+import { sealLink } from '@automation/process/sign-in'
 import t from 'tap'
 import { goodToken, openUpstream, secret } from './fixtures/console.js'
 

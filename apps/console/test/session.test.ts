@@ -1,4 +1,4 @@
-import { createBox, sealLink } from '@automation/sign-in'
+import { createBox, sealLink } from '@automation/process/sign-in'
 import t from 'tap'
 import { goodToken, openUpstream, readCookiePair, secret, signIn, startConsole } from './fixtures/console.js'
 

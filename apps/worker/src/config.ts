@@ -9,7 +9,7 @@ import {
   retention,
   sealing,
   serverUrl,
-} from '@automation/environment'
+} from '@automation/process/settings'
 import { Type } from 'typebox'
 import { readCidr, readHost, readList, readPortRange } from './effects/outbound-settings.js'
 import { defaultEmissionLimits } from './running/causation.js'

@@ -1,10 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { findDatabaseFault, openDatabase } from '@automation/database'
-import { readOrExit, waitOrExit } from '@automation/environment'
 import { countCancellations, createOldestDue } from '@automation/ledger'
-import { openQueue } from '@automation/queue'
-import { countBacktests } from '@automation/rules'
+import { readOrExit, waitOrExit } from '@automation/process/settings'
 import {
   logOptions,
   openMetrics,
@@ -13,7 +11,9 @@ import {
   registerBacktests,
   registerCancellations,
   registerPool,
-} from '@automation/telemetry'
+} from '@automation/process/telemetry'
+import { openQueue } from '@automation/queue'
+import { countBacktests } from '@automation/rules'
 import closeWithGrace from 'close-with-grace'
 import { pino } from 'pino'
 import { startBacktests } from './backtests/run-backtests.js'

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { isTableMissing } from '@automation/database'
-import { createSharedReading } from '@automation/telemetry'
+import { createSharedReading } from '@automation/process/telemetry'
 import type { Redis } from 'ioredis'
 
 /** The response of /readyz. */

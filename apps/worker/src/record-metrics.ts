@@ -1,6 +1,6 @@
 import { timeOf } from '@automation/database'
 import type { Outcome, RecordableExecution } from '@automation/ledger'
-import { batchBuckets, type Metrics, waitBuckets } from '@automation/telemetry'
+import { batchBuckets, type Metrics, waitBuckets } from '@automation/process/telemetry'
 import { Counter, Histogram } from 'prom-client'
 
 /** The statements that write outcomes: `outcomes` of events, and `steps` of executions that continued. */

@@ -1,6 +1,6 @@
 import { actionDefinitions, isCallType } from '@automation/engine'
 import type { Outcome, RecordableExecution } from '@automation/ledger'
-import { type Metrics, waitBuckets } from '@automation/telemetry'
+import { type Metrics, waitBuckets } from '@automation/process/telemetry'
 import { Counter, type Histogram } from 'prom-client'
 import type { StoredSlice } from './backtests/compute-slice.js'
 import type { OutsideAction } from './effects/effect.js'

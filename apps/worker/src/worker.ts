@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { type Database, isDatabaseAway } from '@automation/database'
+import { openMetrics, type Tracing } from '@automation/process/telemetry'
 import {
   describeAway,
   type EventQueue,
@@ -9,7 +10,6 @@ import {
   queueName,
   stallOptions,
 } from '@automation/queue'
-import { openMetrics, type Tracing } from '@automation/telemetry'
 import { Worker as QueueWorker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'

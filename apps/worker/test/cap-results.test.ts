@@ -1,5 +1,5 @@
-import { matchLists } from '@automation/assertions'
 import type { ActionResult } from '@automation/engine'
+import { matchLists } from '@automation/launcher/match-lists'
 import { capError, capResults, maxErrorLength, maxResultsBytes } from '@automation/ledger'
 import fc from 'fast-check'
 import t from 'tap'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import type { ActionResult } from '@automation/engine'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 

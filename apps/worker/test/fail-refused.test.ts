@@ -1,5 +1,5 @@
-import { matchLists } from '@automation/assertions'
 import { executionIdOf, Prisma } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import { narrowToExecution, reopenExecutions } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { heavyRows } from '../src/running/commit-lanes.js'

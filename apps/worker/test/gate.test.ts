@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
+import { matchLists } from '@automation/launcher/match-lists'
 import fc from 'fast-check'
 import t from 'tap'
 import { createBreaker } from '../src/calls/breaker.js'

@@ -1,5 +1,5 @@
-import { matchLists } from '@automation/assertions'
 import type { ActionResult } from '@automation/engine'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { createHarness } from './fixtures/harness.js'
 import { openTarget } from './fixtures/target.js'

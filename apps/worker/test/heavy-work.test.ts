@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { executionIdOf, newId } from '@automation/database'
-import { openMetrics } from '@automation/telemetry'
+import { openMetrics } from '@automation/process/telemetry'
 import t, { type Test } from 'tap'
 import { HeavyWork, Postponed } from '../src/running/heavy-work.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Database, newId } from '@automation/database'
-import { openMetrics } from '@automation/telemetry'
+import { openMetrics } from '@automation/process/telemetry'
 import t, { type Test } from 'tap'
 import { Executor } from '../src/calls/executor.js'
 import { Gate } from '../src/calls/gate.js'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
-import { openMetrics } from '@automation/telemetry'
+import { openMetrics } from '@automation/process/telemetry'
 import t, { type Test } from 'tap'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { createHarness, type Harness } from './fixtures/harness.js'

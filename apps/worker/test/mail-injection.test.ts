@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url'
-import { matchLists } from '@automation/assertions'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { decodeWords, openMailServer, openPost, readHeaders } from './fixtures/mail.js'
 

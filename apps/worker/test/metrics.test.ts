@@ -1,6 +1,6 @@
 import { newId } from '@automation/database'
+import { openMetrics, registerBacktests } from '@automation/process/telemetry'
 import { countBacktests } from '@automation/rules'
-import { openMetrics, registerBacktests } from '@automation/telemetry'
 import t, { type Test } from 'tap'
 import { startBacktests } from '../src/backtests/run-backtests.js'
 import { createIsolation } from '../src/running/run-isolated.js'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Database, newId } from '@automation/database'
-import { openMetrics } from '@automation/telemetry'
+import { openMetrics } from '@automation/process/telemetry'
 import t from 'tap'
 import { type Execution, end, suspend } from '../src/running/execution.js'
 import { Recorder } from '../src/running/recorder.js'

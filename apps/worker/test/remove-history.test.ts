@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import { createHistoryRemoval, dayMs, type ExecutionStatus } from '@automation/ledger'
 import t from 'tap'
 import { removeGently } from '../src/retention/remove-gently.js'

@@ -1,5 +1,5 @@
-import { matchLists } from '@automation/assertions'
 import { newId, ruleSetIdOf } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { noRules, readRuleSet, writeRuleSet } from '../src/running/rule-set.js'
 import { createHarness, type Harness } from './fixtures/harness.js'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import {
   type Answer,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Database, newId } from '@automation/database'
 import { type Effect, Evaluation } from '@automation/engine'
-import { openMetrics } from '@automation/telemetry'
+import { openMetrics } from '@automation/process/telemetry'
 import t from 'tap'
 import { Executor } from '../src/calls/executor.js'
 import { Gate } from '../src/calls/gate.js'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import { executionIdOf } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import { narrowToExecution, reopenExecutions } from '@automation/ledger'
 import t from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { matchLists } from '@automation/assertions'
 import { newId, openDatabase } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
 import { BatchingInbox, openQueue } from '@automation/queue'
 import { Redis } from 'ioredis'
 import t from 'tap'

@@ -22,6 +22,7 @@ export {
 export { Timestamp } from './credential.js'
 export { readKeyList } from './key-list.js'
 export { isUserId, listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
+export { findMembership, type Membership, type Tenant } from './memberships.js'
 export { Refused } from './refused.js'
 export { type Resealing, resealSecrets } from './reseal-secrets.js'
 export { createSealer, type Sealer } from './sealing.js'

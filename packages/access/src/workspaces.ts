@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { ownerOf } from '@automation/admission'
 import {
   createKeyedMutex,
   type Database,
   newId,
-  ownerOf,
   Prisma,
   type WorkspaceDatabase,
   type WorkspaceTransaction,

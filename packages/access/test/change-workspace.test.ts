@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { matchLists } from '@automation/assertions'
 import { type Database, firstIdOf, newId, openDatabase } from '@automation/database'
 import t from 'tap'
 import { createApiKey, revokeApiKey } from '../src/api-keys.js'
@@ -9,6 +8,7 @@ import { Refused } from '../src/refused.js'
 import { createSealer } from '../src/sealing.js'
 import { createSubscription, updateSubscription } from '../src/subscriptions.js'
 import { createWorkspace, findWorkspace, listWorkspaces, updateWorkspace } from '../src/workspaces.js'
+import { matchRows } from './fixtures/match-rows.js'
 
 const databases = [open(), open()] as const
 const [database, second] = databases
@@ -28,10 +28,8 @@ const readLog = (workspaceId: string) =>
 
 t.test('a new workspace has its admin and an entry in its audit log', async (t) => {
   const { workspaceId } = await makeAdministrator()
-  matchLists(t, await database.forWorkspace(workspaceId).member.findMany(), [
-    { userId: 'ada', role: 'admin' },
-  ])
-  matchLists(t, await readLog(workspaceId), [
+  matchRows(t, await database.forWorkspace(workspaceId).member.findMany(), [{ userId: 'ada', role: 'admin' }])
+  matchRows(t, await readLog(workspaceId), [
     {
       actor,
       action: 'workspace.created',
@@ -128,7 +126,7 @@ t.test('a user’s workspaces are those of which it is a member', async (t) => {
   const userId = `user-${newId()}`
   const [first, other] = [await makeAdministrator(), await makeAdministrator()]
   await putMember(first, { userId, role: 'viewer' })
-  matchLists(t, await listWorkspaces(database, userId), [{ id: first.workspaceId }])
+  matchRows(t, await listWorkspaces(database, userId), [{ id: first.workspaceId }])
   const all = (await listWorkspaces(database)).map(({ id }) => id)
   t.ok([first, other].every(({ workspaceId }) => all.includes(workspaceId)))
 })

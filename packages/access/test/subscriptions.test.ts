@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { matchLists } from '@automation/assertions'
 import { newId, openDatabase } from '@automation/database'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'
@@ -23,6 +22,7 @@ import {
   updateSubscription,
 } from '../src/subscriptions.js'
 import { createWorkspace } from '../src/workspaces.js'
+import { matchRows } from './fixtures/match-rows.js'
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 5)
 t.teardown(() => database.close())
@@ -84,12 +84,13 @@ t.test(
   async (t) => {
     const administrator = await makeAdministrator()
     const { secret, ...subscription } = await subscribe(administrator, 'rule.updated', 'rule.paused')
-    matchLists(t, subscription, {
+    t.match(subscription, {
       url,
       description: '',
       eventTypes: ['rule.updated', 'rule.paused'],
       isActive: true,
     })
+    t.equal(subscription.eventTypes.length, 2)
     t.strictSame(await listSubscriptions(database, administrator.workspaceId), [subscription])
     t.strictSame(await findSubscription(database, administrator.workspaceId, subscription.id), subscription)
     const [row, ...others] = await own(administrator).signingSecret.findMany()
@@ -99,7 +100,7 @@ t.test(
       sealer.open(row?.sealed ?? Buffer.alloc(0), sealingContext(row ?? { id: '', workspaceId: '' })),
       readSigningKey(secret),
     )
-    matchLists(t, await readLog(administrator), [
+    matchRows(t, await readLog(administrator), [
       {
         actor,
         action: 'subscription.created',
@@ -125,7 +126,7 @@ t.test('another workspace cannot find, change, test or delete a subscription', a
     message: 'No subscription has this id',
     field: 'provider',
   })
-  matchLists(t, await listSubscriptions(database, administrator.workspaceId), [{ id, isActive: true }])
+  matchRows(t, await listSubscriptions(database, administrator.workspaceId), [{ id, isActive: true }])
   t.strictSame(await listPublished(administrator), [])
 })
 
@@ -199,7 +200,7 @@ t.test('a change without an effect writes no entry', async (t) => {
     message: 'Must be an http or https URL',
     field: 'url',
   })
-  matchLists(
+  matchRows(
     t,
     (await readLog(administrator)).map(({ action, details }) => [action, details]),
     [
@@ -249,7 +250,7 @@ t.test('a ping goes to the tested subscription only, whatever its event types', 
   const { id } = await subscribe(administrator, 'rule.updated')
   await subscribe(administrator, 'rule.updated')
   const delivery = await pingSubscription(administrator, id)
-  matchLists(t, await listPublished(administrator), [
+  matchRows(t, await listPublished(administrator), [
     { id: delivery, type: 'subscription.ping', ruleId: id, doneAt: null, data: { subscriptionId: id } },
   ])
   await updateSubscription(administrator, id, { isActive: false })

@@ -1,4 +1,4 @@
-import { matchLists } from '@automation/assertions'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { createClient } from '../src/create-client.js'
 import { startOwnProduct } from './fixtures/product.js'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { matchLists } from '@automation/assertions'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { signWebhook } from '../src/sign-webhook.js'
 import { openFlakyServer } from './fixtures/flaky-server.js'

@@ -1,5 +1,5 @@
+import { FairTurns } from '@automation/admission'
 import { DatabaseBusy, isRowFault, isStatementTimeout, isTooLarge } from './database-errors.js'
-import { FairTurns } from './fair-turns.js'
 
 interface Waiter<Item, Result> {
   item: Item

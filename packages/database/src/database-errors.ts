@@ -4,18 +4,6 @@ import { Prisma } from './generated/client.js'
 /** Earlier work took longer than a caller should wait. */
 export class DatabaseBusy extends Error {}
 
-/** A workspace's own reads take all that it may have. */
-export class TooMuchAtOnce extends Error {
-  override message = 'It got no turn in time'
-  /** Whether nothing of its owner came before it. */
-  readonly isBehindOthers: boolean
-
-  constructor(isBehindOthers = false) {
-    super()
-    this.isBehindOthers = isBehindOthers
-  }
-}
-
 /** A read took longer than it may. Another attempt helps only if it requests less. */
 export class ReadTooLong extends Error {
   override message = 'A read took longer than it may'

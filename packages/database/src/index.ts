@@ -11,14 +11,11 @@ export {
   isTableMissing,
   isTooLarge,
   ReadTooLong,
-  TooMuchAtOnce,
 } from './database-errors.js'
 export { diffSchemas } from './diff-schemas.js'
 export { escapeLike } from './escape-like.js'
-export { FairSlots } from './fair-slots.js'
 export { Prisma } from './generated/client.js'
 export type { ExecutionStatus, Plan, Role } from './generated/enums.js'
-export { heapBytesOf } from './heap-bytes.js'
 export {
   clockSkewMs,
   executionIdOf,
@@ -33,7 +30,6 @@ export {
   timeOf,
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'
-export { findMembership, type Membership, type Owned, ownerOf, type Tenant } from './memberships.js'
 export { migrate } from './migrate.js'
 export { listMigrations } from './migrations.js'
 export {

@@ -1,4 +1,4 @@
-import { DatabaseEnvironment, readEnvironment, readOrExit } from '@automation/environment'
+import { DatabaseEnvironment, readEnvironment, readOrExit } from '@automation/process/settings'
 import { migrate } from './migrate.js'
 
 /** How long (ms) a statement that is cancelled may take to end. */

@@ -1,8 +1,8 @@
+import { FairSlots } from '@automation/admission'
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import { openConnections, openReads, openTransactions } from './connections.js'
 import { isStatementCancelled, ReadTooLong } from './database-errors.js'
-import { FairSlots } from './fair-slots.js'
 import { type Prisma, PrismaClient } from './generated/client.js'
 import { newId } from './ids.js'
 

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
+import { FairTurns } from '@automation/admission'
 import t from 'tap'
 import { createBatcher, createReadBatcher } from '../src/batcher.js'
 import { DatabaseBusy } from '../src/database-errors.js'
-import { FairTurns } from '../src/fair-turns.js'
 import { Prisma } from '../src/generated/client.js'
 
 const ofPostgres = (originalCode: string) =>

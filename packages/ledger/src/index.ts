@@ -95,6 +95,7 @@ export {
 export { type ClaimedExecution, claimExecutions } from './unfinished/claim-executions.js'
 export { endOrphanEvents, endOrphanExecutions } from './unfinished/end-orphans.js'
 export { findOrigins, type Origin } from './unfinished/find-origins.js'
+export { heapBytesOf } from './unfinished/heap-bytes.js'
 export {
   type HeldLease,
   leaseSeconds,

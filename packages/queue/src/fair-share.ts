@@ -1,4 +1,4 @@
-import { type Owned, ownerOf } from '@automation/database'
+import { type Owned, ownerOf } from '@automation/admission'
 import { LRUCache } from 'lru-cache'
 
 /** How many jobs may be added in front: at once, and each second after that. */

@@ -1,4 +1,4 @@
-import { type Owned, ownerOf } from '@automation/database'
+import { type Owned, ownerOf } from '@automation/admission'
 import type { NewEvent } from '@automation/ledger'
 import { priorities } from './fair-share.js'
 import { maxEventsPerJob } from './jobs.js'

@@ -1,6 +1,6 @@
-import { matchLists } from '@automation/assertions'
 import t from 'tap'
 import { planImport } from '../src/plan-import.js'
+import { matchRows } from './fixtures/match-rows.js'
 import {
   apply,
   countRulesVersion,
@@ -28,11 +28,11 @@ t.test('one import creates, changes and deletes 1,000 rules, and one more rule i
   )
   t.equal(await own(administrator).ruleVersion.count(), 2_000)
   const planned = await planImport(own(administrator), fileOf([rule('One more')]), { prune: false })
-  matchLists(t, planned, {
-    faults: [{ field: 'rules', message: 'A workspace may have 1000 rules, and this would make 1001' }],
-  })
+  matchRows(t, 'faults' in planned ? planned.faults : [], [
+    { field: 'rules', message: 'A workspace may have 1000 rules, and this would make 1001' },
+  ])
   await apply(administrator, fileOf([rule('One more')]), true)
-  matchLists(t, await listRules(administrator), [{ name: 'One more', version: 1 }])
+  matchRows(t, await listRules(administrator), [{ name: 'One more', version: 1 }])
   t.equal(await own(administrator).ruleVersion.count(), 1)
   t.equal((await listLog(administrator)).length, 3_001)
   t.equal(await countRulesVersion(administrator), 3)

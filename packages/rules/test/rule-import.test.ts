@@ -1,5 +1,4 @@
 import { type Administrator, createSealer, createSubscription } from '@automation/access'
-import { matchLists } from '@automation/assertions'
 import { newId } from '@automation/database'
 import t from 'tap'
 import { applyImport } from '../src/apply-import.js'
@@ -12,6 +11,7 @@ import type { ImportPlan } from '../src/plan-import.js'
 import { refuseExcessDeletions } from '../src/refuse-excess-deletions.js'
 import { exportRules } from '../src/rule-file.js'
 import { saveRules } from '../src/save-rules.js'
+import { matchRows } from './fixtures/match-rows.js'
 import {
   actor,
   apply,
@@ -61,7 +61,7 @@ t.test(
     )
     await apply(administrator, file)
     const rules = await listRules(administrator)
-    matchLists(t, rules, [
+    matchRows(t, rules, [
       {
         name: 'B',
         description: '',
@@ -72,11 +72,15 @@ t.test(
       },
       { name: 'A', description: 'x', conditions: [], isActive: true, version: 1 },
     ])
-    matchLists(t, await own(administrator).ruleVersion.findMany({ orderBy: { name: 'desc' } }), [
+    t.strictSame(
+      rules.map(({ conditions }) => (conditions as unknown[]).length),
+      [1, 0],
+    )
+    matchRows(t, await own(administrator).ruleVersion.findMany({ orderBy: { name: 'desc' } }), [
       { ruleId: rules[0]?.id, version: 1, name: 'B', createdBy: actor },
       { ruleId: rules[1]?.id, version: 1, name: 'A', createdBy: actor },
     ])
-    matchLists(t, await listLog(administrator), [
+    matchRows(t, await listLog(administrator), [
       { actor, action: 'email_template.created', details: { name: 'welcome' } },
       { actor, action: 'rule.created', subject: rules[0]?.id, details: { name: 'B' } },
       { actor, action: 'rule.created', subject: rules[1]?.id, details: { name: 'A' } },
@@ -127,7 +131,7 @@ t.test(
     ]
     await apply(administrator, fileOf(wishes))
     const paused = { consecutiveFailures: 4, attentionReason: 'auto_paused' }
-    matchLists(t, await listRules(administrator), [
+    matchRows(t, await listRules(administrator), [
       {
         id: a?.id,
         version: 2,
@@ -145,7 +149,11 @@ t.test(
       },
       { id: d?.id, version: 1, updatedAt: d?.updatedAt, counters: paused },
     ])
-    matchLists(
+    t.strictSame(
+      (await listRules(administrator)).map(({ actions }) => (actions as unknown[]).length),
+      [1, 1, 1, 1],
+    )
+    matchRows(
       t,
       await own(administrator).ruleVersion.findMany({ where: { version: 2 }, orderBy: { name: 'asc' } }),
       [
@@ -183,7 +191,7 @@ t.test('a rule without isActive is created active, and keeps its state afterward
   await save(administrator, { isActive: false })
   t.strictSame(tell((await plan(administrator, file)).rules), [[], [], [], ['A'], []])
   await apply(administrator, fileOf([rule('A', { description: 'x' })]))
-  matchLists(t, await listRules(administrator), [{ description: 'x', isActive: false }])
+  matchRows(t, await listRules(administrator), [{ description: 'x', isActive: false }])
 })
 
 t.test(
@@ -199,13 +207,13 @@ t.test(
     t.equal((await listRules(administrator)).length, 3)
     t.strictSame(tell((await plan(administrator, smaller, true)).rules), [[], [], ['A', 'B'], ['C'], []])
     await apply(administrator, smaller, true)
-    matchLists(t, await listRules(administrator), [{ name: 'C' }])
+    matchRows(t, await listRules(administrator), [{ name: 'C' }])
     t.equal(await own(administrator).emailTemplate.count(), 1, 'a file without templates deletes none')
     t.match(await own(administrator).execution.findFirst({ where: { id: run } }), {
       status: 'cancelled',
       error: 'The rule was deleted',
     })
-    matchLists(t, (await listLog(administrator)).slice(-2), [
+    matchRows(t, (await listLog(administrator)).slice(-2), [
       { action: 'rule.deleted', details: { name: 'A', cancelled: 0 } },
       { action: 'rule.deleted', subject: b?.id, details: { name: 'B', cancelled: 1 } },
     ])
@@ -249,11 +257,7 @@ t.test('a change of other rules does not prevent an import', async (t) => {
   await save(administrator, { description: 'Mine' })
   await make(administrator, 'C')
   await applyImport(administrator, file, { prune: false }, shown)
-  matchLists(t, await listRules(administrator), [
-    { description: 'Mine' },
-    { description: 'x' },
-    { name: 'C' },
-  ])
+  matchRows(t, await listRules(administrator), [{ description: 'Mine' }, { description: 'x' }, { name: 'C' }])
 })
 
 t.test('of many imports of one plan, one is applied', async (t) => {
@@ -288,7 +292,7 @@ t.test('each change of an import is published to its subscribers', async (t) => 
   const other = await subscribe('rule.updated', 'rule.created')
   await apply(administrator, fileOf([rule('A', { description: 'x' }), rule('C')]), true)
   const published = await own(administrator).event.findMany({ orderBy: { id: 'asc' } })
-  matchLists(
+  matchRows(
     t,
     published.map(({ ruleId, type, data }) => [ruleId, type, (data as { name: string }).name]),
     [
@@ -443,10 +447,10 @@ t.test('of rules of one name, the one that is removed from the file is deleted',
   const changed = fileOf([z ?? {}, rule('A', { description: 'y2' })])
   const { rules } = await plan(administrator, changed, true)
   t.strictSame(rules.unchanged, ['A'])
-  matchLists(t, rules.toChange, [{ found: { id: first?.id }, fields: { description: 'y2' } }])
-  matchLists(t, rules.toDelete, [{ id: second?.id }])
+  matchRows(t, rules.toChange, [{ found: { id: first?.id }, fields: { description: 'y2' } }])
+  matchRows(t, rules.toDelete, [{ id: second?.id }])
   await apply(administrator, changed, true)
-  matchLists(t, await listRules(administrator), [
+  matchRows(t, await listRules(administrator), [
     { id: first?.id, description: 'y2', version: 2 },
     { id: third?.id, description: 'z', version: 1 },
   ])

@@ -1,6 +1,6 @@
 import type { NewEvent } from '@automation/ledger'
+import type { Span } from '@automation/process/telemetry'
 import type { Inbox } from '@automation/queue'
-import type { Span } from '@automation/telemetry'
 
 /** Wraps an inbox: each acceptance is a span in the trace of its request, and its events carry the traceparent. */
 export function traceInbox(inbox: Inbox, findSpan: () => Span | undefined): Inbox {

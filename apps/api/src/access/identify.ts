@@ -1,12 +1,5 @@
-import {
-  type Database,
-  findMembership,
-  isUuid,
-  type Membership,
-  type Tenant,
-  type WorkspaceDatabase,
-  type WorkspaceReads,
-} from '@automation/database'
+import { findMembership, type Membership, type Tenant } from '@automation/access'
+import { type Database, isUuid, type WorkspaceDatabase, type WorkspaceReads } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 import { isPassing, refusals } from '../errors.js'
 import { type Permissions, permissionsOfScopes } from './permissions.js'

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { hashApiKey, readApiKeyId, type Scope } from '@automation/access'
-import { createReadBatcher, type Database, type Tenant } from '@automation/database'
+import { hashApiKey, readApiKeyId, type Scope, type Tenant } from '@automation/access'
+import { createReadBatcher, type Database } from '@automation/database'
 import { createUseNotes } from './last-used.js'
 
 interface StoredKey extends Tenant {

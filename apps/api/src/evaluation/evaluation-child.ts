@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { lowerPriority } from '@automation/environment'
+import { lowerPriority } from '@automation/process/lower-priority'
 import type { Message, Question } from './evaluation-process.js'
 import { evaluationTasks } from './evaluation-tasks.js'
 

@@ -1,4 +1,4 @@
-import { FairSlots, type TooMuchAtOnce } from '@automation/database'
+import { FairSlots, type TooMuchAtOnce } from '@automation/admission'
 import { type Refusal, refusals } from '../errors.js'
 import { adviceFor } from './advice.js'
 import { type Bounds, isOverrun, maxResponseMib, type Overrun } from './bounds.js'

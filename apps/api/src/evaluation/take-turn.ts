@@ -1,4 +1,4 @@
-import { type FairSlots, TooMuchAtOnce } from '@automation/database'
+import { type FairSlots, TooMuchAtOnce } from '@automation/admission'
 import type { FastifyRequest } from 'fastify'
 import { type Refusal, refusals } from '../errors.js'
 

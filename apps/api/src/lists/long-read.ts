@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { FairSlots } from '@automation/database'
+import { FairSlots } from '@automation/admission'
 import { type Caller, takeTurn } from '../evaluation/take-turn.js'
 
 /** A caller who waits for longer has given up, or should. */

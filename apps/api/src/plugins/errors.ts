@@ -1,5 +1,6 @@
 import { Refused } from '@automation/access'
-import { type ReadLimits, ReadTooLong, TooMuchAtOnce } from '@automation/database'
+import { TooMuchAtOnce } from '@automation/admission'
+import { type ReadLimits, ReadTooLong } from '@automation/database'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isPassing, Refusal, refusals } from '../errors.js'

@@ -1,4 +1,4 @@
-import { FairSlots } from '@automation/database'
+import { FairSlots } from '@automation/admission'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import {

@@ -1,5 +1,5 @@
 import { createOldestDue } from '@automation/ledger'
-import { measureRequests, openMetrics, registerBacklog, registerPool } from '@automation/telemetry'
+import { measureRequests, openMetrics, registerBacklog, registerPool } from '@automation/process/telemetry'
 import fp from 'fastify-plugin'
 import { type ApiMetrics, createApiMetrics } from '../api-metrics.js'
 import { registerLedgerMetrics } from '../ledger-metrics.js'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { isUnfinished } from '@automation/server'
+import { isUnfinished } from '@automation/process/server'
 import { errorCodes, type FastifyRequest } from 'fastify'
 import { refusals } from '../errors.js'
 import { type BodyOwner, smallLength } from './body-budget.js'

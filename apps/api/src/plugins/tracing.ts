@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { openTracing, type Span } from '@automation/telemetry'
+import { openTracing, type Span } from '@automation/process/telemetry'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { traceInbox } from '../acceptance/trace-inbox.js'

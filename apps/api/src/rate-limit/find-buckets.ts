@@ -1,4 +1,4 @@
-import type { Tenant } from '@automation/database'
+import type { Tenant } from '@automation/access'
 import { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.js'

@@ -1,6 +1,6 @@
 import { readSchemaState } from '@automation/database'
+import { createSharedReading } from '@automation/process/telemetry'
 import { openRedis } from '@automation/queue/open-redis'
-import { createSharedReading } from '@automation/telemetry'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 

@@ -1,4 +1,4 @@
-import { matchLists } from '@automation/assertions'
+import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { rules, startApi } from '../fixtures/api.js'
 import { storeRule } from '../fixtures/history.js'

@@ -1,4 +1,4 @@
-import { openBrowser } from '@automation/browser'
+import { openBrowser } from '@automation/launcher/open-browser'
 import t from 'tap'
 import { login, startBoard } from '../fixtures/board.js'
 import { openTestQueue, workspaceId } from '../fixtures/test-queue.js'

@@ -1,5 +1,5 @@
 import { mintToken, recordToken, UserId } from '@automation/access'
-import { mintLink } from '@automation/sign-in'
+import { mintLink } from '@automation/process/sign-in'
 import type { Command } from 'commander'
 import { Type } from 'typebox'
 import { readConsoleSettings, readTokenSettings } from '../config.js'

@@ -1,4 +1,4 @@
-import { type SecurityHeaders, securityHeaders } from '@automation/server'
+import { type SecurityHeaders, securityHeaders } from '@automation/process/server'
 
 /**
  * A page may load from and call only this process, and no text becomes markup or script: the data of events is hostile.

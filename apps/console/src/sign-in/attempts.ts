@@ -1,4 +1,4 @@
-import { type Attempt, delayMs, FailedLogins } from '@automation/sign-in'
+import { type Attempt, delayMs, FailedLogins } from '@automation/process/sign-in'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /**

@@ -1,4 +1,4 @@
-import { type LinkContent, openLink } from '@automation/sign-in'
+import { type LinkContent, openLink } from '@automation/process/sign-in'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Attempts } from './attempts.js'
 import { describeBearer, readExpiry } from './read-claims.js'

@@ -1,4 +1,4 @@
-import { createBox } from '@automation/sign-in'
+import { createBox } from '@automation/process/sign-in'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import {
   AuthorizationResponseError,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createBox, type SealedBox } from '@automation/sign-in'
+import { createBox, type SealedBox } from '@automation/process/sign-in'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.js'
 import { cookieName, cookieOptions, readCookie, writeCookie } from './cookies.js'

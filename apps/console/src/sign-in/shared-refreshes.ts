@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import { createBox, type SealedBox } from '@automation/process/sign-in'
 import type { Redis } from '@automation/queue/open-redis'
-import { createBox, type SealedBox } from '@automation/sign-in'
 import type { Config } from '../config.js'
 import type { SessionContent } from './sessions.js'
 

@@ -1,4 +1,4 @@
-import type { openBrowser } from '@automation/browser'
+import type { openBrowser } from '@automation/launcher/open-browser'
 import type { Page } from 'playwright-core'
 import type { startProductWithConsole } from '../fixtures/product.js'
 

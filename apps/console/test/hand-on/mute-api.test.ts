@@ -1,4 +1,4 @@
-import { createBox } from '@automation/sign-in'
+import { createBox } from '@automation/process/sign-in'
 import t from 'tap'
 import { openApiInTrouble, until } from '../fixtures/api-in-trouble.js'
 import { goodToken, secret, signIn, startConsole } from '../fixtures/console.js'

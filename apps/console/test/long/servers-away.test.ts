@@ -1,7 +1,7 @@
 import { mintToken } from '@automation/access'
 import { newId, openDatabase } from '@automation/database'
 import { findFreePort, makeTemporaryDirectory, startProduct } from '@automation/launcher'
-import { mintLink } from '@automation/sign-in'
+import { mintLink } from '@automation/process/sign-in'
 import t from 'tap'
 import { until } from '../fixtures/api-in-trouble.js'
 import { secret } from '../fixtures/console.js'

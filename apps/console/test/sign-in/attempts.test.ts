@@ -1,4 +1,4 @@
-import { sealLink } from '@automation/sign-in'
+import { sealLink } from '@automation/process/sign-in'
 import t from 'tap'
 import { openApiInTrouble } from '../fixtures/api-in-trouble.js'
 import { type Console, openUpstream, secret, startConsole } from '../fixtures/console.js'

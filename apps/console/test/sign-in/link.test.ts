@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createBox, sealLink } from '@automation/sign-in'
+import { createBox, sealLink } from '@automation/process/sign-in'
 import t from 'tap'
 import { type Console, goodToken, readCookiePair, secret, signIn, startConsole } from '../fixtures/console.js'
 import { openSlowRedis } from '../fixtures/slow-redis.js'

@@ -1,4 +1,4 @@
-import { createBox } from '@automation/sign-in'
+import { createBox } from '@automation/process/sign-in'
 import t from 'tap'
 import { until } from '../fixtures/api-in-trouble.js'
 import { goodToken, openUpstream, readCookiePair, secret, startConsole } from '../fixtures/console.js'

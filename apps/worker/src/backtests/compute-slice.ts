@@ -1,10 +1,10 @@
+import { TooMuchAtOnce } from '@automation/admission'
 import { Backtest } from '@automation/backtest'
 import {
   type Database,
   isDatabaseAway,
   isStatementCancelled,
   ReadTooLong,
-  TooMuchAtOnce,
   type UnscopedSql,
 } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'

@@ -1,5 +1,5 @@
 import { type Database, openDatabase } from '@automation/database'
-import { lowerPriority } from '@automation/environment'
+import { lowerPriority } from '@automation/process/lower-priority'
 import type { ClaimedBacktest } from '@automation/rules'
 import { type BacktestLimits, computeSlice, type FailedSlice, type StoredSlice } from './compute-slice.js'
 

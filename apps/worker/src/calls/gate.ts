@@ -1,4 +1,4 @@
-import { ownerOf } from '@automation/database'
+import { ownerOf } from '@automation/admission'
 import { mailServer } from '../effects/effect.js'
 import { mailConnections } from '../effects/mail-transports.js'
 import { createBreaker } from './breaker.js'

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
-import { ownerOf } from '@automation/database'
+import { ownerOf } from '@automation/admission'
 import type { Caller } from './lanes.js'
 
 /** Gives back what a call holds. */

@@ -1,4 +1,4 @@
-import { ownerOf } from '@automation/database'
+import { ownerOf } from '@automation/admission'
 
 /** The calls of a workspace to one destination. A `Waiter` is a call that waits for a slot. */
 export interface Lane<Waiter> {

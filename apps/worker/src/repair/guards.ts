@@ -1,5 +1,6 @@
 import { isWorkspaceBusy } from '@automation/access'
-import { type Database, FairSlots, readClock } from '@automation/database'
+import { FairSlots } from '@automation/admission'
+import { type Database, readClock } from '@automation/database'
 import { markEvents } from '@automation/ledger'
 import { areGuardsDue, type ClaimedGuard, checkGuard, claimGuards } from '@automation/rules'
 import type { Logger } from 'pino'

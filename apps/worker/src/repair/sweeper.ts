@@ -8,7 +8,7 @@ import {
   walkEvents,
   walkExecutions,
 } from '@automation/ledger'
-import { openMetrics } from '@automation/telemetry'
+import { openMetrics } from '@automation/process/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import { createWorkerMetrics } from '../worker-metrics.js'

@@ -1,7 +1,7 @@
 import { type Database, readClock } from '@automation/database'
 import { createHistoryRemoval, createTaskRemoval, createUnusedRemovals } from '@automation/ledger'
+import { openMetrics } from '@automation/process/telemetry'
 import { createMissedNoting } from '@automation/rules'
-import { openMetrics } from '@automation/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import { createWorkerMetrics, type WorkerMetrics } from '../worker-metrics.js'

@@ -1,7 +1,7 @@
 import { executionIdOf } from '@automation/database'
 import { type ActionResult, type Evaluation, findError, ruleHolds } from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
-import type { Span } from '@automation/telemetry'
+import type { Span } from '@automation/process/telemetry'
 import type { EffectBudget, Refusal } from './effect-budget.js'
 import type { ReadyRule } from './ready-rule.js'
 import type { RuleSet } from './rule-set.js'

@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import { FairSlots, TooMuchAtOnce } from '@automation/database'
+import { FairSlots, TooMuchAtOnce } from '@automation/admission'
 import { LRUCache } from 'lru-cache'
 import { LatestOwners } from './latest-owners.js'
 import { maxRestMs, rest } from './rest.js'

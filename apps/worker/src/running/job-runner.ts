@@ -1,5 +1,5 @@
+import type { Tracing } from '@automation/process/telemetry'
 import { JobData, type JobName, type ResumeJobData } from '@automation/queue'
-import type { Tracing } from '@automation/telemetry'
 import { DelayedError, type Job } from 'bullmq'
 import { Compile } from 'typebox/compile'
 import type { Executor } from '../calls/executor.js'

@@ -1,5 +1,5 @@
-import { heapBytesOf } from '@automation/database'
 import { type CompiledRule, compileRule, type RuleDefinition } from '@automation/engine'
+import { heapBytesOf } from '@automation/ledger'
 
 /** A rule, ready to run. `compiled` is a fault where a saved definition does not compile any more. */
 export interface ReadyRule {

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { ownerOf } from '@automation/admission'
 import {
   createBatcher,
   createKeyedMutex,
   type Database,
   isLockConflict,
   isOutOfMemory,
-  ownerOf,
 } from '@automation/database'
 import {
   type EmittedEvent,

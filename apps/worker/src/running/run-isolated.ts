@@ -1,4 +1,5 @@
-import { type Database, FairSlots } from '@automation/database'
+import { FairSlots } from '@automation/admission'
+import type { Database } from '@automation/database'
 import { noteCrash, withdrawCrash } from '@automation/ledger'
 import { untilPostgresIsBack } from '../calls/until-postgres-is-back.js'
 

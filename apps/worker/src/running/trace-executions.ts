@@ -1,6 +1,6 @@
 import type { Effect } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
-import type { Span, Tracing } from '@automation/telemetry'
+import type { Span, Tracing } from '@automation/process/telemetry'
 import { destinationOf, type OutsideAction } from '../effects/effect.js'
 import type { Execution } from './execution.js'
 

@@ -1,4 +1,4 @@
-import { FairSlots, ownerOf, TooMuchAtOnce } from '@automation/database'
+import { FairSlots, ownerOf, TooMuchAtOnce } from '@automation/admission'
 import { LRUCache } from 'lru-cache'
 import type { Caller } from '../calls/lanes.js'
 import { Postponed } from './heavy-work.js'

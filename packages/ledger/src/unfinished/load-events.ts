@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Database, heapBytesOf } from '@automation/database'
+import type { Database } from '@automation/database'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
+import { heapBytesOf } from './heap-bytes.js'
 
 /** An accepted event that is not done, as a worker loads it. */
 export interface LoadedEvent {

@@ -1,4 +1,4 @@
-import { FairSlots } from '@automation/database'
+import { FairSlots } from '@automation/admission'
 import { auditLedger } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,5 @@
-import { newId, TooMuchAtOnce } from '@automation/database'
+import { TooMuchAtOnce } from '@automation/admission'
+import { newId } from '@automation/database'
 import { findReplayable, type Narrowing } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'

@@ -1,5 +1,6 @@
 import { changeWorkspace } from '@automation/access'
-import { FairSlots, isUuid, newId, type WorkspaceDatabase } from '@automation/database'
+import { FairSlots } from '@automation/admission'
+import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
 import { addresseeOf, countReplayable, narrowEvents, type ReplayableEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

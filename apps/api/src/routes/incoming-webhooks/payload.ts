@@ -1,4 +1,5 @@
-import { newId, type Tenant } from '@automation/database'
+import type { Tenant } from '@automation/access'
+import { newId } from '@automation/database'
 import { type Fault, isEventTypeName, mayHaveLongNumber, readJson } from '@automation/engine'
 import type { NewEvent } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'

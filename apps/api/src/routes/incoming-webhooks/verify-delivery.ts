@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Sealer, sealingContext } from '@automation/access'
-import { createReadBatcher, type Database, isUuid, type Tenant } from '@automation/database'
+import { type Sealer, sealingContext, type Tenant } from '@automation/access'
+import { createReadBatcher, type Database, isUuid } from '@automation/database'
 import { verifySignature } from '@automation/webhooks'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'

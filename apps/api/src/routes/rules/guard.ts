@@ -1,5 +1,6 @@
 import { changeWorkspace } from '@automation/access'
-import { type Prisma, ReadTooLong, TooMuchAtOnce, type WorkspaceDatabase } from '@automation/database'
+import { TooMuchAtOnce } from '@automation/admission'
+import { type Prisma, ReadTooLong, type WorkspaceDatabase } from '@automation/database'
 import { findOldestUndone } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

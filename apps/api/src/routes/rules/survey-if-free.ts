@@ -1,4 +1,5 @@
-import { ReadTooLong, TooMuchAtOnce } from '@automation/database'
+import { TooMuchAtOnce } from '@automation/admission'
+import { ReadTooLong } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import { isTooMany } from '../../errors.js'
 

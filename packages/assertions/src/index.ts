@@ -1,1 +1,0 @@
-export { matchLists } from './match-lists.js'

@@ -1,1 +1,0 @@
-export { openBrowser, type Visit } from './open-browser.js'

@@ -1,0 +1,52 @@
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { findChromiumBinary } from './binaries/chromium-binary.js'
+
+interface Owner {
+  teardown(close: () => Promise<unknown>): void
+}
+
+export interface Visit {
+  page: Page
+  /** Every URL that the page requested. */
+  hosts: Set<string>
+  /** The error messages of the page. */
+  complaints: string[]
+}
+
+/** Opens a headless Chromium with a fresh profile. It makes no requests of its own and resolves no host names. */
+export async function openBrowser(owner: Owner) {
+  const browser = await chromium.launch({
+    executablePath: await findChromiumBinary(),
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-proxy-server',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+    ],
+  })
+  owner.teardown(() => browser.close())
+
+  return {
+    /** Opens a page in a new context, without the login of another visit. */
+    async visit(options: BrowserContextOptions = {}): Promise<Visit> {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+      const hosts = new Set<string>()
+      const complaints: string[] = []
+      context.on('request', (request) => {
+        const { protocol, host } = new URL(request.url())
+        if (protocol !== 'data:') hosts.add(host)
+      })
+      context.on('console', (message) => {
+        if (message.type() === 'error') complaints.push(message.text())
+      })
+      context.on('weberror', (error) => complaints.push(String(error.error())))
+      return { page: await context.newPage(), hosts, complaints }
+    },
+  }
+}
