@@ -2,7 +2,6 @@ import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { Dialog } from './parts/dialog.js'
 import { places } from './places.js'
-import type { Open } from './shell.js'
 import { shortcuts } from './state/preferences.js'
 import { linkTo } from './state/use-filters.js'
 
@@ -12,7 +11,7 @@ export const isMac = /Mac|iPhone/.test(navigator.platform)
 const togetherMs = 1_500
 
 /** Ctrl K works everywhere; single keys only outside of fields, and not where they are switched off. */
-export function useKeys(setOpen: (open: Open) => void): void {
+export function useKeys(show: (dialog: 'palette' | 'keys') => void): void {
   const { route } = useLocation()
   useEffect(() => {
     let goesTo = -togetherMs
@@ -20,7 +19,7 @@ export function useKeys(setOpen: (open: Open) => void): void {
       const { target, key, ctrlKey, metaKey, altKey } = event
       if ((ctrlKey || metaKey) && key.toLowerCase() === 'k') {
         event.preventDefault()
-        return setOpen('palette')
+        return show('palette')
       }
       const isElsewhere = target instanceof Element && target.closest('dialog') !== null
       if (isElsewhere || ctrlKey || metaKey || altKey || event.defaultPrevented) return
@@ -31,7 +30,7 @@ export function useKeys(setOpen: (open: Open) => void): void {
       goesTo = key === 'g' ? event.timeStamp : -togetherMs
       const place = isSecond ? places.find((one) => one.key === key) : undefined
       if (place) return route(linkTo(place.screen))
-      if (key === '?') return setOpen('keys')
+      if (key === '?') return show('keys')
       if (key === 'j' || key === 'k') return moveInList(key === 'j' ? 1 : -1)
       if (key === '/') {
         event.preventDefault()

@@ -1,6 +1,5 @@
 import { firstIdOf, Prisma, type WorkspaceTransaction } from '@automation/database'
-import type { AuditAction } from './audit.js'
-import type { Entry } from './change-workspace.js'
+import type { AuditAction, NewAuditEntry } from './audit.js'
 import { Refused } from './refused.js'
 
 const dayMs = 24 * 60 * 60 * 1_000
@@ -36,7 +35,7 @@ const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
 export async function refuseExcessEntries(
   transaction: WorkspaceTransaction,
   workspaceId: string,
-  entries: Entry[],
+  entries: NewAuditEntry[],
 ): Promise<void> {
   if (entries.every(({ action, isSwitchOff }) => isSwitchOff || alwaysAllowed.has(action))) return
   const [{ count } = { count: 0 }] = await transaction.$queryRaw<{ count: number }[]>(Prisma.sql`

@@ -41,3 +41,12 @@ export const AuditAction = Type.Enum(
   { title: 'AuditAction' },
 )
 export type AuditAction = Type.Static<typeof AuditAction>
+
+/** An entry of the audit log, without its author. */
+export interface NewAuditEntry {
+  action: AuditAction
+  subject: string
+  details?: object
+  /** It only switches something off, so it is always allowed. */
+  isSwitchOff?: boolean
+}

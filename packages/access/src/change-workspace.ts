@@ -1,6 +1,6 @@
 import type { Database, WorkspaceTransaction } from '@automation/database'
 import { createKeyedMutex, DatabaseBusy, isStatementCancelled, newId, Prisma } from '@automation/database'
-import type { AuditAction } from './audit.js'
+import type { NewAuditEntry } from './audit.js'
 import { refuseExcessEntries } from './audit-limit.js'
 import { Refused } from './refused.js'
 import { publishChanges, type ServiceEvent } from './service-events.js'
@@ -20,19 +20,10 @@ export interface Administrator {
   lockMs?: number
 }
 
-/** An entry of the audit log, without its author. */
-export interface Entry {
-  action: AuditAction
-  subject: string
-  details?: object
-  /** It only switches something off, so it is always allowed. */
-  isSwitchOff?: boolean
-}
-
 export interface Change<Result> {
   result: Result
   /** A list where several things were changed; undefined, or an empty list, where nothing was changed. */
-  entry: Entry | Entry[] | undefined
+  entry: NewAuditEntry | NewAuditEntry[] | undefined
   /** Events that the change itself published, beside those that follow from its entries. */
   published?: ServiceEvent[]
 }
@@ -79,13 +70,13 @@ export function isWorkspaceBusy(error: unknown): boolean {
   return error instanceof DatabaseBusy || isStatementCancelled(error)
 }
 
-export function listEntries({ entry = [] }: Pick<Change<unknown>, 'entry'>): Entry[] {
+export function listEntries({ entry = [] }: Pick<Change<unknown>, 'entry'>): NewAuditEntry[] {
   return [entry].flat()
 }
 
 export async function writeAudit(
   transaction: WorkspaceTransaction,
-  { workspaceId, actor, ...entry }: Entry & { workspaceId: string; actor: string },
+  { workspaceId, actor, ...entry }: NewAuditEntry & { workspaceId: string; actor: string },
 ): Promise<void> {
   await writeAudits(transaction, { workspaceId, actor }, [entry])
 }
@@ -94,7 +85,7 @@ export async function writeAudit(
 async function writeAudits(
   transaction: WorkspaceTransaction,
   author: { workspaceId: string; actor: string },
-  entries: Entry[],
+  entries: NewAuditEntry[],
 ): Promise<Date> {
   const at = new Date()
   const data = entries.map(({ action, subject, details = {} }) => {

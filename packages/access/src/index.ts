@@ -10,12 +10,11 @@ export {
   revokeApiKey,
   Scope,
 } from './api-keys.js'
-export { AuditAction } from './audit.js'
+export { AuditAction, type NewAuditEntry } from './audit.js'
 export {
   type Administrator,
   type Change,
   changeWorkspace,
-  type Entry,
   isWorkspaceBusy,
   listEntries,
 } from './change-workspace.js'

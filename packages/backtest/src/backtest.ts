@@ -8,8 +8,8 @@ import {
 } from '@automation/engine'
 import { ActionDifference, type SavedActionDifference } from './action-difference.js'
 import { ActionTally, type SavedAction } from './action-tally.js'
+import type { BacktestSubject, TestedDefinition } from './backtest-subject.js'
 import { ClauseTally } from './clause-tally.js'
-import type { EarlierRule } from './earlier-rules.js'
 import {
   type Evaluated,
   EventEvaluator,
@@ -21,24 +21,6 @@ import { FieldTally, type SavedFields } from './field-tally.js'
 import { fitReport } from './fit-report.js'
 import { OverTime, type SavedBuckets } from './over-time.js'
 import type { BacktestReport } from './report.js'
-
-export interface TestedDefinition extends RuleDefinition {
-  trigger: string
-}
-
-/** What is compared over which range; at least one of `active` and `draft`. */
-export interface BacktestSubject {
-  /** Events that are addressed to it reach it, too. */
-  ruleId?: string
-  active?: { version: number; definition: TestedDefinition }
-  draft?: TestedDefinition
-  /** The active rules that a worker evaluates before it, as they were when it was made; undefined: it has them to itself. */
-  earlier?: EarlierRule[]
-  /** Epoch ms. */
-  from: number
-  /** Epoch ms, not included. */
-  to: number
-}
 
 interface Counts {
   scanned: number

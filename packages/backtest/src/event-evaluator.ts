@@ -10,7 +10,7 @@ import {
   type WorkBudget,
   type WorkLimits,
 } from '@automation/engine'
-import type { BacktestSubject, TestedDefinition } from './backtest.js'
+import type { BacktestSubject, TestedDefinition } from './backtest-subject.js'
 import { EarlierRules } from './earlier-rules.js'
 
 export interface TestedEvent {

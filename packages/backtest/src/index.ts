@@ -1,10 +1,5 @@
-export {
-  Backtest,
-  type BacktestSubject,
-  type ReportContext,
-  type SavedBacktest,
-  type TestedDefinition,
-} from './backtest.js'
+export { Backtest, type ReportContext, type SavedBacktest } from './backtest.js'
+export type { BacktestSubject, TestedDefinition } from './backtest-subject.js'
 export type { EarlierRule } from './earlier-rules.js'
 export type { EventVerdicts, TestedEvent, TestVerdict } from './event-evaluator.js'
 export { maxReportBytes } from './fit-report.js'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Administrator, Entry } from '@automation/access'
+import type { Administrator, NewAuditEntry } from '@automation/access'
 import { Refused } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
 import { changeRules } from './change-rules.js'
@@ -52,7 +52,7 @@ async function applyRules(
   transaction: WorkspaceTransaction,
   administrator: Administrator,
   { toCreate, toChange, toDelete }: ImportPlan['rules'],
-): Promise<Entry[]> {
+): Promise<NewAuditEntry[]> {
   const { workspaceId } = administrator
   const ids = toDelete.map(({ id }) => id)
   // All in one order, whatever becomes of them.
@@ -71,7 +71,7 @@ async function applyTemplates(
   transaction: WorkspaceTransaction,
   { workspaceId }: Administrator,
   { toCreate, toChange, toDelete }: ImportPlan['emailTemplates'],
-): Promise<Entry[]> {
+): Promise<NewAuditEntry[]> {
   const ids = toDelete.map(({ id }) => id)
   if (ids.length > 0) await transaction.emailTemplate.deleteMany({ where: { id: { in: ids } } })
   const entries = toDelete.map(deletedTemplateEntry)

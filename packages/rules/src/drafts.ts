@@ -1,4 +1,4 @@
-import { type Administrator, type Entry, Refused } from '@automation/access'
+import { type Administrator, type NewAuditEntry, Refused } from '@automation/access'
 import { newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
 import { refuseUnknownTypes } from './event-types.js'
 import { type GuardToSet, setGuard } from './guards.js'
@@ -56,7 +56,7 @@ export async function promoteDraft<Rule extends StoredRule>(
   draft: DraftRow,
   guard: GuardToSet | undefined,
   oldestUndone: Date | null,
-): Promise<{ rule: Rule; entry: Entry }> {
+): Promise<{ rule: Rule; entry: NewAuditEntry }> {
   const fields = definitionOf(draft)
   if (listChanges(rule, fields).length === 0)
     throw new Refused('conflict', 'The draft equals the rule: there is nothing to promote')

@@ -1,4 +1,4 @@
-import type { Entry } from '@automation/access'
+import type { NewAuditEntry } from '@automation/access'
 import { Refused } from '@automation/access'
 import { newId, type WorkspaceTransaction } from '@automation/database'
 import { maxTemplates } from './template-schemas.js'
@@ -42,7 +42,7 @@ export async function saveTemplate(
   { emailTemplate }: Pick<WorkspaceTransaction, 'emailTemplate'>,
   before: TemplateRow,
   { name, text, html }: TemplateFields,
-): Promise<{ row: TemplateRow; entry: Entry }> {
+): Promise<{ row: TemplateRow; entry: NewAuditEntry }> {
   const changed = listTemplateChanges(before, { name, text, html })
   // Workers identify a version by this time: two changes within a millisecond must not share it.
   const updatedAt = new Date(Math.max(Date.now(), before.updatedAt.getTime() + 1))
@@ -54,10 +54,10 @@ export function listTemplateChanges(before: TemplateFields, after: TemplateField
   return (['name', 'text', 'html'] as const).filter((field) => after[field] !== before[field])
 }
 
-export function createdTemplateEntry({ id, name }: { id: string; name: string }): Entry {
+export function createdTemplateEntry({ id, name }: { id: string; name: string }): NewAuditEntry {
   return { action: 'email_template.created', subject: id, details: { name } }
 }
 
-export function deletedTemplateEntry({ id, name }: { id: string; name: string }): Entry {
+export function deletedTemplateEntry({ id, name }: { id: string; name: string }): NewAuditEntry {
   return { action: 'email_template.deleted', subject: id, details: { name } }
 }

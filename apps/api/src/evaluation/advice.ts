@@ -1,7 +1,7 @@
-import type { Task } from './evaluator.js'
+import type { EvaluationTask } from './evaluation-tasks.js'
 
 /** What makes a question cost less: the caller of a check has neither sent data nor written placeholders. */
-export const adviceFor: Readonly<Record<Task, string>> = {
+export const adviceFor: Readonly<Record<EvaluationTask, string>> = {
   dryRun: 'send less data, or use fewer or smaller patterns and placeholders',
   dryRunEvent: 'send less data, or dry-run the rules one by one',
   checkSet: 'check fewer rules at a time',

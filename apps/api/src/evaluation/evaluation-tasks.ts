@@ -34,6 +34,7 @@ export const evaluationTasks = {
   reportBacktest,
 }
 export type EvaluationTasks = typeof evaluationTasks
+export type EvaluationTask = keyof EvaluationTasks
 
 interface ToExplain extends ToEvaluate, Bounds {
   /** JSON of the event's data. */

@@ -3,13 +3,12 @@ import { type Refusal, refusals } from '../errors.js'
 import { adviceFor } from './advice.js'
 import { type Bounds, isOverrun, maxResponseMib, type Overrun } from './bounds.js'
 import { type Ending, EvaluationProcess } from './evaluation-process.js'
-import type { EvaluationTasks } from './evaluation-tasks.js'
+import type { EvaluationTask, EvaluationTasks } from './evaluation-tasks.js'
 import { type Caller, takeTurn } from './take-turn.js'
 
-export type Task = keyof EvaluationTasks
 /** The evaluate adds the bounds. */
-export type InputOf<Name extends Task> = Omit<Parameters<EvaluationTasks[Name]>[0], keyof Bounds>
-export type ResultOf<Name extends Task> = Exclude<ReturnType<EvaluationTasks[Name]>, Overrun>
+export type InputOf<Name extends EvaluationTask> = Omit<Parameters<EvaluationTasks[Name]>[0], keyof Bounds>
+export type ResultOf<Name extends EvaluationTask> = Exclude<ReturnType<EvaluationTasks[Name]>, Overrun>
 
 export interface EvaluatorLimits {
   /** Of one question. */
@@ -68,7 +67,11 @@ export class Evaluator {
   }
 
   /** @throws refusals: 429 where too many of the workspace wait, 400 for what takes too long or too much memory */
-  run<Name extends Task>(caller: Caller, name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+  run<Name extends EvaluationTask>(
+    caller: Caller,
+    name: Name,
+    input: InputOf<Name>,
+  ): Promise<ResultOf<Name>> {
     return this.#takeTurn(this.#slots, caller, () => this.#evaluate(name, input))
   }
 
@@ -95,7 +98,7 @@ export class Evaluator {
     return Math.min(evaluationTurns.timeoutMs, dueAt - performance.now() - reserveMs)
   }
 
-  async #evaluate<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+  async #evaluate<Name extends EvaluationTask>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
     const { timeoutMs, work, memoryMb } = this.#limits
     const bounds: Bounds = { bounds: { units: work, ms: timeoutMs } }
     if (this.#process?.pid === undefined)
@@ -109,13 +112,13 @@ export class Evaluator {
     return result as ResultOf<Name>
   }
 
-  #refuseAfterEnd(name: Task, { ended }: Ending): Refusal {
+  #refuseAfterEnd(name: EvaluationTask, { ended }: Ending): Refusal {
     if (ended === 'late') return this.#refuse(name, 'ms')
     if (ended === 'out of memory') return this.#refuse(name, 'memory')
     return refusals.unavailable(ended === 'closed' ? new Error('The API ends') : ended)
   }
 
-  #refuse(name: Task, bound: Overrun['overrun'] | 'memory'): Refusal {
+  #refuse(name: EvaluationTask, bound: Overrun['overrun'] | 'memory'): Refusal {
     const { timeoutMs, work, memoryMb } = this.#limits
     this.#reports.noteRefusal(reasons[bound])
     const advice = adviceFor[name]

@@ -1,13 +1,8 @@
 import { FairSlots } from '@automation/admission'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import {
-  Evaluator,
-  type EvaluatorLimits,
-  type InputOf,
-  type ResultOf,
-  type Task,
-} from '../evaluation/evaluator.js'
+import type { EvaluationTask } from '../evaluation/evaluation-tasks.js'
+import { Evaluator, type EvaluatorLimits, type InputOf, type ResultOf } from '../evaluation/evaluator.js'
 import { scans } from '../evaluation/scan-in-turns.js'
 import { callerOf, limitReadPatience } from '../evaluation/take-turn.js'
 
@@ -18,7 +13,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** Evaluates, explains, renders or checks for the request's workspace, in the child process. */
-    evaluate<Name extends Task>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>>
+    evaluate<Name extends EvaluationTask>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>>
     /** Runs work that reads many or large rows and evaluates them: the workspace's turn comes before the reading. */
     readAndEvaluate<Result>(work: () => Promise<Result>): Promise<Result>
   }
@@ -33,7 +28,7 @@ export default fp<{ evaluation: EvaluatorLimits }>(
     app.decorate('evaluator', evaluator)
     app.decorate('scanPlaces', new FairSlots(scans))
     app.decorateRequest('evaluate', function <
-      Name extends Task,
+      Name extends EvaluationTask,
     >(this: FastifyRequest, name: Name, input: InputOf<Name>) {
       return evaluator.run(callerOf(this), name, input)
     })

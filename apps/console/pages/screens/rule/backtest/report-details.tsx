@@ -1,14 +1,20 @@
 import { formatCount } from '@automation/backtest/words'
+import type { BacktestReport } from '@automation/client'
 import { namePath } from '../../../logic/name-path.js'
 import { showControls } from '../../../logic/show.js'
 import { timeOfId } from '../../../logic/tested-rule.js'
 import { Source } from '../../../parts/source.js'
 import { When } from '../../../parts/when.js'
 import { linkTo } from '../../../state/use-filters.js'
-import type { ReportProps } from './report-view.js'
+
+export interface ReportDetailsProps {
+  report: BacktestReport
+  /** The words of a clause; undefined if the definition that was evaluated is not known. */
+  nameClause: (path: string) => string | undefined
+}
 
 /** Where it stops, what events lack, and events to look at: each opens on demand. */
-export function ReportDetails({ report, nameClause }: Pick<ReportProps, 'report' | 'nameClause'>) {
+export function ReportDetails({ report, nameClause }: ReportDetailsProps) {
   const { clauses, fields, considered, examples } = report
   const lacking = fields.filter(({ present }) => present < considered)
   return (

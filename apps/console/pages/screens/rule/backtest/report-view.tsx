@@ -1,19 +1,15 @@
 import { describeChanges, describeLoad, describeReach, formatCount } from '@automation/backtest/words'
-import type { BacktestReport } from '@automation/client'
 import { formatTime } from '../../../logic/format-time.js'
 import { showControls } from '../../../logic/show.js'
 import { Bars } from '../../../parts/bars.js'
 import { now, When } from '../../../parts/when.js'
 import { zone } from '../../../state/preferences.js'
-import { ReportDetails } from './report-details.js'
+import { ReportDetails, type ReportDetailsProps } from './report-details.js'
 
-export interface ReportProps {
-  report: BacktestReport
+interface ReportProps extends ReportDetailsProps {
   trigger: string
   /** What the evaluated definition is called in a sentence, such as `the draft`. */
   word: string
-  /** The words of a clause; undefined where the definition that was evaluated is not known. */
-  nameClause: (path: string) => string | undefined
 }
 
 /** What a rule would have done: how often, over time, what is new and what is gone, and to how many. */

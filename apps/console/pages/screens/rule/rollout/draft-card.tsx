@@ -9,16 +9,22 @@ import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { useFilters } from '../../../state/use-filters.js'
 import { useQuery } from '../../../state/use-query.js'
+import type { useRuleDraft } from '../use-rule-draft.js'
 import { type Change, ChangedMeanwhile } from './changed-meanwhile.js'
 import { DifferenceView } from './difference-view.js'
 import { usualGuard } from './guard-fields.js'
 import { Promote, type PromoteProps } from './promote.js'
-import type { RolloutProps } from './rollout.js'
 
 type DraftMark = NonNullable<RuleRollout['draft']>
 
+export interface RuleEditing {
+  rule: Rule
+  draft: ReturnType<typeof useRuleDraft>
+  reload: () => Promise<Rule | undefined>
+}
+
 /** The next version of the rule, which does nothing yet: how it differs, and what it would have done since it was saved. */
-export function DraftCard({ rule, mark, draft, reload }: RolloutProps & { mark: DraftMark | null }) {
+export function DraftCard({ rule, mark, draft, reload }: RuleEditing & { mark: DraftMark | null }) {
   // Another save is another draft.
   const found = useQuery<RuleDraft>({
     key: mark === null ? undefined : ['draft', rule.id, mark.savedAt],
@@ -148,7 +154,7 @@ function DraftActions({
   draft,
   reload,
   ...promotion
-}: RolloutProps & Pick<PromoteProps, 'saved' | 'refuse' | 'guard' | 'setGuard'>) {
+}: RuleEditing & Pick<PromoteProps, 'saved' | 'refuse' | 'guard' | 'setGuard'>) {
   const { set } = useFilters()
   const [said, say] = useState<string>()
   return (

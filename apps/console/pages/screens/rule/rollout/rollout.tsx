@@ -1,20 +1,12 @@
-import type { Rule } from '@automation/client'
 import { useEffect } from 'preact/hooks'
 import { Loading, Problem, Stale } from '../../../parts/states.js'
 import { useRollouts } from '../../../state/use-rollouts.js'
-import type { useRuleDraft } from '../use-rule-draft.js'
-import { DraftCard } from './draft-card.js'
+import { DraftCard, type RuleEditing } from './draft-card.js'
 import { GuardCard } from './guard-card.js'
 import { ShadowCard } from './shadow-card.js'
 
-export interface RolloutProps {
-  rule: Rule
-  draft: ReturnType<typeof useRuleDraft>
-  reload: () => Promise<Rule | undefined>
-}
-
 /** The ways of a change to its effects: as a draft beside the rule, as a shadow, and promoted under a guard. */
-export function Rollout({ rule, draft, reload }: RolloutProps) {
+export function Rollout({ rule, draft, reload }: RuleEditing) {
   const marks = useRollouts(rule.id)
   const found = marks.data?.find(({ id }) => id === rule.id)
   const mark = found?.draft ?? null

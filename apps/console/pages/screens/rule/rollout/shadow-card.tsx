@@ -1,4 +1,4 @@
-import type { RuleDifference } from '@automation/client'
+import type { Rule, RuleDifference } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { definitionOf } from '../../../logic/rule-definition.js'
 import { Confirm } from '../../../parts/confirm.js'
@@ -9,9 +9,10 @@ import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { useQuery } from '../../../state/use-query.js'
 import { DifferenceView } from './difference-view.js'
-import type { RolloutProps } from './rollout.js'
 
-type Props = Pick<RolloutProps, 'rule' | 'reload'> & {
+interface Props {
+  rule: Rule
+  reload: () => Promise<Rule | undefined>
   /** Then the draft is computed first: a screen opens with three requests. */
   isDrafted: boolean
 }

@@ -1,0 +1,20 @@
+import type { RuleDefinition } from '@automation/engine'
+import type { EarlierRule } from './earlier-rules.js'
+
+export interface TestedDefinition extends RuleDefinition {
+  trigger: string
+}
+
+/** What is compared over which range; at least one of `active` and `draft`. */
+export interface BacktestSubject {
+  /** Events that are addressed to it reach it, too. */
+  ruleId?: string
+  active?: { version: number; definition: TestedDefinition }
+  draft?: TestedDefinition
+  /** The active rules that a worker evaluates before it, as they were when it was made; undefined: it has them to itself. */
+  earlier?: EarlierRule[]
+  /** Epoch ms. */
+  from: number
+  /** Epoch ms, not included. */
+  to: number
+}
