@@ -37,6 +37,7 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
   const { apiUrl, trustsBearer, sessions } = options
   const { origin, pathname } = new URL(apiUrl)
   const prefix = pathname.replace(/\/+$/, '')
+  // @fastify/reply-from cannot abort a request: browsers that had left would hold all connections to a mute API.
   // The deadline of each request ends it: a timeout of the pool would not count what happens before it has a connection.
   const api = new Pool(origin, { connections: maxInAll, headersTimeout: 0, bodyTimeout: 0 })
   app.addHook('onClose', async () => api.destroy())
