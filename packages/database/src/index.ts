@@ -31,7 +31,7 @@ export {
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'
 export { migrate } from './migrate.js'
-export { listMigrations } from './migrations.js'
+export { listMigrations, OtherTables } from './migrations.js'
 export {
   type Database,
   defaultReadLimits,
@@ -43,4 +43,4 @@ export {
   type WorkspaceReads,
   type WorkspaceTransaction,
 } from './open.js'
-export { findDatabaseFault, readSchemaState } from './schema-state.js'
+export { findDatabaseFault, findMissingMigrations } from './schema-state.js'

@@ -13,7 +13,12 @@ for (const name of ['SIGTERM', 'SIGINT'] as const)
   })
 
 try {
-  const applied = await migrate(DATABASE_URL, { signal: ending.signal, say: console.log })
+  const applied = await migrate(DATABASE_URL, {
+    signal: ending.signal,
+    say: console.log,
+    // Tests alone name one.
+    directory: process.argv[2],
+  })
   console.log(applied.length === 0 ? 'The database is up to date.' : `Applied: ${applied.join(', ')}`)
 } catch (error) {
   end(error)

@@ -2,11 +2,16 @@ import pg from 'pg'
 import { describeDatabaseError } from './database-errors.js'
 import { newId } from './ids.js'
 import { beginLocked, type LockWait } from './migration-lock.js'
-import { listMigrations, type Migration, readMigration } from './migrations.js'
+import { findMissing, type Migration, OtherTables, readAppliedSql, readMigration } from './migrations.js'
 import { nameSslMode } from './ssl-mode.js'
 
 /** Longer than most migrations take, and shorter than a deployment is watched. */
 const defaultWaitMs = 600_000
+
+export interface MigrateOptions extends LockWait {
+  /** Of the migrations; undefined, except in tests: those of the product. */
+  directory: string | undefined
+}
 
 /**
  * Migrates a database to the newest schema. Several processes may call it at the same time: they wait for each other. Each migration is
@@ -16,11 +21,11 @@ const defaultWaitMs = 600_000
  * @param options `signal` ends it: the statement that runs is cancelled, and its migration undone
  * @returns the names of the migrations that were applied, in order; empty when there was nothing to do
  * @throws Error in one line if Postgres is away, a migration fails, or another process migrates for too long. It may be called again.
- * Checksums of applied migrations are stored, and not compared
+ * OtherTables, before anything is changed
  */
-export async function migrate(databaseUrl: string, options: Partial<LockWait> = {}): Promise<string[]> {
-  const { say = () => {}, waitMs = defaultWaitMs, signal } = options
-  const migrator = new Migrator(databaseUrl, { say, waitMs, signal })
+export async function migrate(databaseUrl: string, options: Partial<MigrateOptions> = {}): Promise<string[]> {
+  const { say = () => {}, waitMs = defaultWaitMs, signal, directory } = options
+  const migrator = new Migrator(databaseUrl, { say, waitMs, signal, directory })
   const cancel = () => migrator.cancel().catch(() => {})
   signal?.addEventListener('abort', cancel)
   try {
@@ -41,34 +46,40 @@ export async function migrate(databaseUrl: string, options: Partial<LockWait> = 
  */
 class Migrator {
   readonly #url: string
-  readonly #wait: LockWait
+  readonly #options: MigrateOptions
   #client: pg.Client | undefined
   /** Of Postgres, which runs what `cancel` cancels. */
   #processId: number | undefined
 
-  constructor(databaseUrl: string, wait: LockWait) {
+  constructor(databaseUrl: string, options: MigrateOptions) {
     this.#url = databaseUrl
-    this.#wait = wait
+    this.#options = options
   }
 
   async applyAll(): Promise<string[]> {
     const client = await this.#connect()
     this.#client = client
     const applied: string[] = []
-    while ((await findNext(client)) !== undefined) {
-      this.#wait.signal?.throwIfAborted()
+    while ((await this.#findNext(client)) !== undefined) {
+      this.#options.signal?.throwIfAborted()
       const name = await this.#applyNext(client)
       if (name !== undefined) applied.push(name)
     }
     return applied
   }
 
+  /** The first migration that is not finished; undefined if all are. */
+  async #findNext(client: pg.Client): Promise<string | undefined> {
+    const applied = (await hasLedger(client)) ? (await client.query(readAppliedSql)).rows : []
+    return (await findMissing(applied, this.#options.directory))[0]
+  }
+
   /** @returns its name; undefined if another process was faster */
   async #applyNext(client: pg.Client): Promise<string | undefined> {
-    await beginLocked(client, this.#wait)
+    await beginLocked(client, this.#options)
     try {
-      const name = await findNext(client)
-      if (name !== undefined) await this.#apply(client, await readMigration(name))
+      const name = await this.#findNext(client)
+      if (name !== undefined) await this.#apply(client, await readMigration(name, this.#options.directory))
       await client.query('COMMIT')
       return name
     } catch (error) {
@@ -118,7 +129,7 @@ class Migrator {
 
   async #run(client: pg.Client, sql: string): Promise<void> {
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-    this.#wait.signal?.throwIfAborted()
+    this.#options.signal?.throwIfAborted()
     this.#processId = rows[0]?.pid
     await client.query(sql)
     this.#processId = undefined
@@ -145,17 +156,6 @@ class Migrator {
   async close(): Promise<void> {
     await this.#client?.end()
   }
-}
-
-/** The first migration that is not finished; undefined if all are. */
-async function findNext(client: pg.Client): Promise<string | undefined> {
-  const names = await listMigrations()
-  if (!(await hasLedger(client))) return names[0]
-  const { rows } = await client.query<{ name: string }>(
-    `SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
-  )
-  const finished = new Set(rows.map(({ name }) => name))
-  return names.find((name) => !finished.has(name))
 }
 
 async function hasLedger(client: pg.Client): Promise<boolean> {
@@ -186,8 +186,7 @@ const isUsedSql = `
 async function openLedger(client: pg.Client): Promise<string[]> {
   if (!(await hasLedger(client))) {
     const { rowCount } = await client.query(isUsedSql)
-    if (rowCount !== 0)
-      throw new Error('the database has tables of something else: name an empty one in DATABASE_URL')
+    if (rowCount !== 0) throw new OtherTables()
     await client.query(ledgerSql)
   }
   const { rows } = await client.query<{ name: string }>(

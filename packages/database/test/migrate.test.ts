@@ -5,10 +5,12 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
 import { diffSchemas } from '../src/diff-schemas.js'
-import { newId, ruleSetIdOf } from '../src/ids.js'
 import { migrate } from '../src/migrate.js'
 import { listMigrations } from '../src/migrations.js'
+import { aColumn, addMigrations, anIndex, later, ours } from './fixtures/later-migrations.js'
 import { createDatabase, describeTables, query } from './fixtures/scratch-databases.js'
+
+const directory = await addMigrations(later)
 
 t.test('the migrations result in exactly prisma/schema.prisma', async (t) => {
   const migrated = await createDatabase('migrated')
@@ -44,10 +46,6 @@ t.test('a schema may have a name with capitals and blanks', async (t) => {
 t.test('timeouts that suit queries end no index that is built while others write', async (t) => {
   const url = await createDatabase('impatient')
   await migrate(url)
-  await query(
-    url,
-    `UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name LIKE '%_index_rule_guards'`,
-  )
   const reader = new pg.Client({ connectionString: url })
   await reader.connect()
   t.teardown(() => reader.end())
@@ -56,8 +54,11 @@ t.test('timeouts that suit queries end no index that is built while others write
   // The index waits for all transactions that may see rows without it.
   await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
   await reader.query('SELECT count(*) FROM pg_class')
-  const [applied] = await Promise.all([migrate(url), setTimeout(1_500).then(() => reader.query('COMMIT'))])
-  t.match(applied, [/_index_rule_guards$/])
+  const [applied] = await Promise.all([
+    migrate(url, { directory: await addMigrations({ [anIndex]: later[anIndex] }) }),
+    setTimeout(1_500).then(() => reader.query('COMMIT')),
+  ])
+  t.same(applied, [anIndex])
 })
 
 t.test('the checksum of each migration is stored as Prisma computes it', async (t) => {
@@ -65,7 +66,10 @@ t.test('the checksum of each migration is stored as Prisma computes it', async (
   const names = await migrate(url)
   t.ok(names.length > 0)
   const applied = 'SELECT migration_name AS name, checksum FROM _prisma_migrations ORDER BY started_at'
-  const sums = names.map(async (name) => ({ name, checksum: hash('sha256', await readMigration(name)) }))
+  const sums = names.map(async (name) => ({
+    name,
+    checksum: hash('sha256', await readFile(`${ours}/${name}/migration.sql`)),
+  }))
   t.strictSame(await query(url, applied), await Promise.all(sums))
 })
 
@@ -73,25 +77,41 @@ t.test(
   'a migration that another program has half done names what to execute, and changes nothing',
   async (t) => {
     const url = await createDatabase('half_done')
-    await query(url, 'CREATE TABLE others (id INT)')
-    await t.rejects(migrate(url), /the database has tables of something else/)
-    await query(url, 'DROP TABLE others')
     await migrate(url)
-    await query(url, `UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name LIKE '%_init'`)
+    await query(url, 'UPDATE _prisma_migrations SET finished_at = NULL')
     await t.rejects(
       migrate(url),
-      /_init was interrupted in another program[\s\S]*UPDATE _prisma_migrations[\s\S]*CREATE TABLE/,
+      /_first was interrupted in another program[\s\S]*UPDATE _prisma_migrations[\s\S]*CREATE TABLE/,
     )
-    await query(url, 'UPDATE _prisma_migrations SET finished_at = now() WHERE finished_at IS NULL')
+    await query(url, 'UPDATE _prisma_migrations SET finished_at = now()')
     t.same(await migrate(url), [])
     await query(
       url,
-      `UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name LIKE '%_rule_mode'`,
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('begun', '', '${aColumn}')`,
     )
-    await query(url, 'ALTER TABLE rules DROP COLUMN mode')
-    t.match(await migrate(url), [/_rule_mode$/], 'one of which nothing was done is done')
+    t.same(await migrate(url, { directory }), Object.keys(later), 'one of which nothing was done is done')
   },
 )
+
+t.test('a database with other tables is refused, and nothing is changed in it', async (t) => {
+  const refusal = {
+    name: 'OtherTables',
+    message: /^the database has tables of a development version .*: create an empty database/,
+  }
+  const others = {
+    'tables of another program': 'CREATE TABLE others (id INT)',
+    'a first migration of another name': `UPDATE _prisma_migrations SET migration_name = '20261121000000_init'`,
+    'a first migration that was edited since': `UPDATE _prisma_migrations SET checksum = 'of another script'`,
+  }
+  for (const [what, sql] of Object.entries(others)) {
+    const url = await createDatabase(what.replaceAll(' ', '_'))
+    if (sql.startsWith('UPDATE')) await migrate(url)
+    await query(url, sql)
+    const before = await describeTables(url)
+    await t.rejects(migrate(url), refusal, what)
+    t.same(await describeTables(url), before, what)
+  }
+})
 
 t.test('a process that waits for another migration says so, and ends after a time', async (t) => {
   const url = await createDatabase('held')
@@ -118,69 +138,12 @@ t.test('a process that waits for another migration says so, and ends after a tim
 t.test('a migration that waits too long for a lock changes nothing, and can be run again', async (t) => {
   const url = await createDatabase('locked')
   await migrate(url)
-  const isOurs = `migration_name LIKE '%_rule_counters_bigint'`
-  await query(url, `DELETE FROM _prisma_migrations WHERE ${isOurs}`)
   const backup = new pg.Client({ connectionString: url })
   await backup.connect()
   await backup.query('BEGIN')
-  await backup.query('LOCK TABLE rule_counters IN ACCESS SHARE MODE')
-  await t.rejects(migrate(url), /lock timeout/)
+  await backup.query('LOCK TABLE rules IN ACCESS SHARE MODE')
+  await t.rejects(migrate(url, { directory }), /lock timeout/)
   await backup.end()
-  t.match(await migrate(url), [/_rule_counters_bigint$/])
-  t.same(await migrate(url), [])
+  t.same(await migrate(url, { directory }), Object.keys(later))
+  t.same(await migrate(url, { directory }), [])
 })
-
-t.test('an event from before rule sets still has the rules that were evaluated for it', async (t) => {
-  const url = await createDatabase('carried')
-  const names = await listMigrations()
-  const place = names.findIndex((name) => name.endsWith('_rule_sets'))
-  for (const name of names.slice(0, place)) await query(url, await readMigration(name))
-  const [workspace, other] = [newId(), newId()]
-  const [first = '', second = ''] = [newId(), newId()]
-  const events = [
-    { workspace, considered: [first, second] },
-    { workspace, considered: [first, second] },
-    { workspace: other, considered: [first, second] },
-    { workspace, considered: [second] },
-    { workspace, considered: [] },
-    { workspace, considered: [first], addressee: first },
-    { workspace, considered: [], addressee: second },
-  ].map((event) => ({ id: newId(), ...event }))
-  for (const { id, workspace, considered, addressee } of events) {
-    const rule = addressee === undefined ? 'NULL' : `'${addressee}'`
-    await query(
-      url,
-      `INSERT INTO events (id, workspace_id, type, data, rule_id, rule_ids)
-       VALUES ('${id}', '${workspace}', 'LEAD_CREATED', '{}', ${rule}, '{${considered}}')`,
-    )
-  }
-  await query(url, await readMigration(names[place] ?? ''))
-
-  const [both, alone] = [ruleSetIdOf([first, second]), ruleSetIdOf([second])]
-  t.same(await query(url, 'SELECT id, rule_set_id AS "ruleSetId" FROM events ORDER BY id'), [
-    ...[both, both, both, alone, null, first, null].map((ruleSetId, index) => ({
-      id: events[index]?.id,
-      ruleSetId,
-    })),
-  ])
-  const sets = await query(
-    url,
-    'SELECT workspace_id AS workspace, id, rule_ids AS rules FROM rule_sets ORDER BY 1, 2',
-  )
-  const expected = [
-    { workspace, id: both, rules: [first, second] },
-    { workspace, id: alone, rules: [second] },
-    { workspace: other, id: both, rules: [first, second] },
-  ]
-  t.same(
-    sets,
-    expected.sort((left, right) => (left.workspace + left.id < right.workspace + right.id ? -1 : 1)),
-  )
-})
-
-function readMigration(name: string): Promise<string> {
-  return readFile(
-    fileURLToPath(new URL(`../../../../prisma/migrations/${name}/migration.sql`, import.meta.url)),
-    'utf8',
-  )
-}

@@ -1,4 +1,4 @@
-import { readSchemaState } from '@automation/database'
+import { findMissingMigrations } from '@automation/database'
 import { createSharedReading } from '@automation/process/telemetry'
 import { openRedis } from '@automation/queue/open-redis'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -68,10 +68,10 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
 
   async function askPostgres() {
     try {
-      const { is } = await readSchemaState(app.database)
+      const missing = await findMissingMigrations(app.database)
       return {
         postgres: 'ok' as const,
-        migrations: is === 'current' ? ('ok' as const) : ('pending' as const),
+        migrations: missing.length === 0 ? ('ok' as const) : ('pending' as const),
       }
     } catch {
       return { postgres: 'away' as const, migrations: 'unknown' as const }

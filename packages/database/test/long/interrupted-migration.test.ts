@@ -6,11 +6,13 @@ import pg from 'pg'
 import t from 'tap'
 import { migrate } from '../../src/migrate.js'
 import { listMigrations } from '../../src/migrations.js'
+import { addMigrations, later } from '../fixtures/later-migrations.js'
 import { createDatabase, describeTables, query, serverUrl } from '../fixtures/scratch-databases.js'
 
 const command = fileURLToPath(new URL('../../src/migrate-command.js', import.meta.url))
+const directory = await addMigrations(later)
 const undisturbed = await createDatabase('undisturbed')
-await migrate(undisturbed)
+await migrate(undisturbed, { directory })
 const wanted = await describeTables(undisturbed)
 
 /** How long a statement takes at whose end a migration is interrupted. */
@@ -23,7 +25,7 @@ interface Run {
 }
 
 function runCommand(url: string): Run {
-  const child = spawn(process.execPath, [command], { env: { DATABASE_URL: url } })
+  const child = spawn(process.execPath, [command, directory], { env: { DATABASE_URL: url } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, output }))
@@ -77,8 +79,8 @@ const ways: Record<string, (url: string, child: ChildProcess) => unknown> = {
 /** In the middle of a migration, at its end, and an index that is built while others write. */
 const places = {
   middle: 'public.executions',
-  later: 'public.rule_sets',
-  index: 'public.tasks_rule_id_id_idx',
+  end: 'public.backtests_unfinished',
+  index: 'public.rules_workspace_id_name_idx',
 }
 
 for (const [way, interrupt] of Object.entries(ways))
@@ -99,7 +101,7 @@ for (const [way, interrupt] of Object.entries(ways))
         url,
         `SELECT migration_name AS name, finished_at IS NOT NULL AS "isFinished" FROM _prisma_migrations ORDER BY 1`,
       )
-      const names = await listMigrations()
+      const names = await listMigrations(directory)
       t.same(
         ledger,
         names.map((name) => ({ name, isFinished: true })),

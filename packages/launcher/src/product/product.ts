@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { tokenParty } from '@automation/access'
-import { migrate } from '@automation/database'
+import { migrate, OtherTables } from '@automation/database'
 import { CannotStart } from '../cannot-start.js'
 import { holdClone } from '../clone-lock.js'
 import { entries } from '../entries.js'
@@ -84,7 +84,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     signal?.throwIfAborted()
     if (options.redisUrl === undefined) await step('Starting Redis', () => product.restartRedis())
     signal?.throwIfAborted()
-    await step('Preparing the database', () => prepareDatabase(product.databaseUrl, signal))
+    await step('Preparing the database', () => prepareDatabase(product, options))
     signal?.throwIfAborted()
     await step('Starting API and worker', () =>
       settleAll([
@@ -100,10 +100,17 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   }
 }
 
-async function prepareDatabase(databaseUrl: string, signal: AbortSignal | undefined): Promise<void> {
-  await migrate(databaseUrl, { signal, say: printLine }).catch((error: Error) => {
+async function prepareDatabase(product: LocalProduct, { directory, signal }: ProductOptions): Promise<void> {
+  await migrate(product.databaseUrl, { signal, say: printLine }).catch((error: Error) => {
+    if (error instanceof OtherTables && product.postgres !== undefined)
+      throw new CannotStart(describeOldData(directory, product.postgres.directory), { cause: error })
     throw new CannotStart(`The database could not be migrated: ${error.message}`, { cause: error })
   })
+}
+
+function describeOldData(directory: string, home: string): string {
+  const all = home.startsWith(directory) ? directory : `${directory} and ${home}`
+  return `${directory} has the tables of a development version from before the first release: remove ${all}, and start again`
 }
 
 /** The product; at first, no part of it is started. */

@@ -3,7 +3,11 @@ import { setTimeout } from 'node:timers/promises'
 /** A server or another precondition that a process needs before it can work. */
 export interface Dependency {
   name: string
-  /** What is wrong with it, as in `Redis is away`, or undefined if it is available. */
+  /**
+   * What is wrong with it, as in `Redis is away`, or undefined if it is available.
+   *
+   * @throws Error that says what no wait mends
+   */
   findFault(): Promise<string | undefined>
 }
 
@@ -19,13 +23,17 @@ const responseMs = 1_000
 
 /**
  * Processes may be started in any order: each waits until its dependencies are available. It logs what is missing at
- * once, on every change, and every ten seconds. After the timeout the process exits with code 1, and its supervisor
- * decides what to do next.
+ * once, on every change, and every ten seconds. After the timeout, or at once where no wait helps, the process exits with
+ * code 1, and its supervisor decides what to do next.
  */
 export async function waitOrExit(dependencies: Dependency[], options: WaitOptions): Promise<void> {
-  const missing = await waitUntilAvailable(dependencies, options)
-  if (missing === undefined) return
-  options.log.fatal(`timed out after ${options.timeoutSeconds} s: ${missing}`)
+  try {
+    const missing = await waitUntilAvailable(dependencies, options)
+    if (missing === undefined) return
+    options.log.fatal(`timed out after ${options.timeoutSeconds} s: ${missing}`)
+  } catch (error) {
+    options.log.fatal((error as Error).message)
+  }
   process.exit(1)
 }
 

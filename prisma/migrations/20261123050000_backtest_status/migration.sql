@@ -1,1 +1,0 @@
-CREATE TYPE "backtest_status" AS ENUM ('waiting', 'running', 'done', 'failed', 'cancelled');

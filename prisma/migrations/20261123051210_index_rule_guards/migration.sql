@@ -1,1 +1,0 @@
-CREATE INDEX CONCURRENTLY "rule_guards_workspace_id_idx" ON "rule_guards"("workspace_id");

@@ -1,0 +1,416 @@
+-- The tables of the first release. prisma/schema.prisma says what each table and column means, and a test compares the two. Until the
+-- first tagged release, a change of the tables edits this script. From then on it stays as it is, and each change is a migration of its own.
+-- Only the storage parameters of events and executions stand here alone: a Prisma schema cannot say them.
+
+-- Workspaces, who may do what in them, and what they have of their own
+
+CREATE TYPE plan AS ENUM ('standard', 'enterprise');
+
+CREATE TYPE role AS ENUM ('viewer', 'operator', 'editor', 'admin');
+
+CREATE TYPE secret_direction AS ENUM ('incoming', 'outgoing');
+
+CREATE TABLE workspaces (
+  id UUID PRIMARY KEY,
+  name TEXT NOT NULL,
+  plan plan NOT NULL DEFAULT 'standard',
+  rules_version INTEGER NOT NULL DEFAULT 0,
+  noted_version INTEGER,
+  auto_pause_after INTEGER,
+  retention_days INTEGER,
+  created_by TEXT,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE INDEX workspaces_created_by ON workspaces (created_by) WHERE created_by IS NOT NULL;
+
+CREATE TABLE members (
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  user_id TEXT NOT NULL,
+  role role NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (workspace_id, user_id)
+);
+
+CREATE TABLE api_keys (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  name TEXT NOT NULL,
+  scopes TEXT[],
+  hash BYTEA NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  expires_at TIMESTAMPTZ(3),
+  revoked_at TIMESTAMPTZ(3),
+  last_used_at TIMESTAMPTZ(3)
+);
+CREATE INDEX api_keys_workspace_id_id_idx ON api_keys (workspace_id, id);
+
+CREATE TABLE signing_secrets (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  direction secret_direction NOT NULL DEFAULT 'incoming',
+  provider TEXT NOT NULL,
+  sealed BYTEA NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  retires_at TIMESTAMPTZ(3),
+  revoked_at TIMESTAMPTZ(3),
+  last_used_at TIMESTAMPTZ(3)
+);
+CREATE INDEX signing_secrets_workspace_id_id_idx ON signing_secrets (workspace_id, id);
+
+CREATE TABLE audit_entries (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL,
+  actor TEXT NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  details JSON NOT NULL,
+  at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE INDEX audit_entries_workspace_id_id_idx ON audit_entries (workspace_id, id);
+CREATE INDEX audit_entries_workspace_id_subject_id_idx ON audit_entries (workspace_id, subject, id);
+CREATE INDEX audit_entries_workspace_id_actor_id_idx ON audit_entries (workspace_id, actor, id);
+CREATE INDEX audit_entries_workspace_id_action_id_idx ON audit_entries (workspace_id, action, id);
+
+CREATE TABLE event_types (
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (workspace_id, name)
+);
+
+CREATE TABLE email_templates (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  name TEXT NOT NULL,
+  text TEXT,
+  html TEXT,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  updated_at TIMESTAMPTZ(3) NOT NULL
+);
+CREATE UNIQUE INDEX email_templates_workspace_id_name_key ON email_templates (workspace_id, name);
+
+CREATE TABLE subscriptions (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  url TEXT NOT NULL,
+  description TEXT NOT NULL,
+  event_types TEXT[],
+  is_active BOOLEAN NOT NULL DEFAULT true,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE INDEX subscriptions_workspace_id_id_idx ON subscriptions (workspace_id, id);
+
+-- Rules
+
+CREATE TABLE rules (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  conditions JSON NOT NULL,
+  actions JSON NOT NULL,
+  is_active BOOLEAN NOT NULL,
+  mode TEXT NOT NULL DEFAULT 'live',
+  version INTEGER NOT NULL DEFAULT 1,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  updated_at TIMESTAMPTZ(3) NOT NULL
+);
+CREATE INDEX rules_workspace_id_trigger_idx ON rules (workspace_id, trigger);
+
+CREATE TABLE rule_versions (
+  rule_id UUID NOT NULL REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
+  version INTEGER NOT NULL,
+  workspace_id UUID NOT NULL,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  conditions JSON NOT NULL,
+  actions JSON NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  created_by TEXT NOT NULL,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (rule_id, version)
+);
+CREATE INDEX rule_versions_workspace_id_bytes_idx ON rule_versions (workspace_id, bytes);
+
+CREATE TABLE deleted_rule_versions (
+  workspace_id UUID NOT NULL,
+  rule_id UUID NOT NULL,
+  version INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  conditions JSON NOT NULL,
+  actions JSON NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL,
+  bytes INTEGER NOT NULL,
+  deleted_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (workspace_id, rule_id, version)
+);
+
+CREATE TABLE rule_states (
+  workspace_id UUID NOT NULL,
+  rule_id UUID NOT NULL,
+  rules_version INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  is_active BOOLEAN NOT NULL,
+  is_deleted BOOLEAN NOT NULL DEFAULT false,
+  at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (workspace_id, rule_id, rules_version)
+);
+
+CREATE TABLE rule_state_gaps (
+  workspace_id UUID NOT NULL,
+  first_version INTEGER NOT NULL,
+  last_version INTEGER NOT NULL,
+  at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (workspace_id, first_version)
+);
+
+CREATE TABLE rule_drafts (
+  rule_id UUID PRIMARY KEY REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
+  workspace_id UUID NOT NULL,
+  id UUID NOT NULL,
+  base_version INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  conditions JSON NOT NULL,
+  actions JSON NOT NULL,
+  saved_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  saved_by TEXT NOT NULL
+);
+CREATE INDEX rule_drafts_workspace_id_idx ON rule_drafts (workspace_id);
+
+CREATE TABLE rule_differences (
+  rule_id UUID NOT NULL REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
+  kind TEXT NOT NULL,
+  workspace_id UUID NOT NULL,
+  subject TEXT NOT NULL,
+  state JSON NOT NULL,
+  report JSON,
+  computed_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (rule_id, kind)
+);
+CREATE INDEX rule_differences_workspace_id_computed_at_idx ON rule_differences (workspace_id, computed_at);
+
+CREATE TABLE rule_guards (
+  rule_id UUID PRIMARY KEY REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
+  workspace_id UUID NOT NULL,
+  version INTEGER NOT NULL,
+  previous_version INTEGER NOT NULL,
+  max_runs_per_hour INTEGER,
+  max_failure_rate DOUBLE PRECISION,
+  started_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  ends_at TIMESTAMPTZ(3) NOT NULL,
+  checked_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  oldest_at TIMESTAMPTZ(3),
+  oldest_before TIMESTAMPTZ(3),
+  window_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  tripped_at TIMESTAMPTZ(3),
+  trip_reason TEXT,
+  restored_version INTEGER
+);
+CREATE INDEX rule_guards_workspace_id_idx ON rule_guards (workspace_id);
+
+CREATE TABLE rule_counters (
+  rule_id UUID PRIMARY KEY REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
+  workspace_id UUID NOT NULL,
+  success_count BIGINT NOT NULL DEFAULT 0,
+  failure_count BIGINT NOT NULL DEFAULT 0,
+  consecutive_failures BIGINT NOT NULL DEFAULT 0,
+  last_success_at TIMESTAMPTZ(3),
+  last_failure_at TIMESTAMPTZ(3),
+  last_error TEXT,
+  attention_reason TEXT,
+  attention_at TIMESTAMPTZ(3)
+);
+CREATE INDEX rule_counters_workspace_id_idx ON rule_counters (workspace_id);
+
+CREATE TABLE rule_crashes (
+  rule_id UUID NOT NULL REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
+  event_id UUID NOT NULL,
+  workspace_id UUID NOT NULL,
+  crashes SMALLINT NOT NULL DEFAULT 0,
+  is_under_way BOOLEAN NOT NULL,
+  noted_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (rule_id, event_id)
+);
+
+-- Events, and what became of them
+
+CREATE TABLE events (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL,
+  type TEXT NOT NULL,
+  data JSON NOT NULL,
+  rule_id UUID,
+  subscription_id UUID,
+  job_id UUID,
+  depth SMALLINT NOT NULL DEFAULT 0,
+  caused_by UUID,
+  root_id UUID,
+  replay_of UUID,
+  crashes SMALLINT NOT NULL DEFAULT 0,
+  quarantined BOOLEAN NOT NULL DEFAULT false,
+  accepted_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  done_at TIMESTAMPTZ(3),
+  rule_set_id UUID,
+  rules_version INTEGER
+);
+CREATE INDEX events_not_done ON events (id) WHERE done_at IS NULL;
+CREATE INDEX events_isolated ON events (workspace_id) WHERE done_at IS NULL AND crashes > 0;
+CREATE INDEX events_root ON events (root_id) WHERE root_id IS NOT NULL;
+CREATE INDEX events_workspace_id_id_idx ON events (workspace_id, id);
+
+CREATE TABLE rule_sets (
+  workspace_id UUID NOT NULL,
+  id UUID NOT NULL,
+  rule_ids UUID[],
+  used_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (workspace_id, id)
+);
+
+CREATE TYPE execution_status AS ENUM ('succeeded', 'failed', 'cancelled', 'running', 'waiting', 'retrying');
+
+CREATE TABLE executions (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL,
+  event_id UUID NOT NULL,
+  event_type TEXT NOT NULL,
+  rule_id UUID NOT NULL,
+  subscription_id UUID,
+  rule_version INTEGER NOT NULL,
+  status execution_status NOT NULL,
+  results JSON NOT NULL,
+  error TEXT,
+  started_at TIMESTAMPTZ(3) NOT NULL,
+  finished_at TIMESTAMPTZ(3),
+  due_at TIMESTAMPTZ(3),
+  lease UUID,
+  interruptions SMALLINT NOT NULL DEFAULT 0,
+  lost_leases UUID[],
+  awaits_slot BOOLEAN
+);
+CREATE INDEX executions_workspace_id_id_idx ON executions (workspace_id, id);
+CREATE INDEX executions_rule_id_id_idx ON executions (rule_id, id);
+CREATE INDEX executions_due ON executions (due_at, id) WHERE due_at IS NOT NULL;
+CREATE INDEX executions_not_succeeded ON executions (workspace_id, id) WHERE status <> 'succeeded';
+CREATE INDEX executions_waiting ON executions (rule_id) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
+
+CREATE TABLE tasks (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL,
+  execution_id UUID NOT NULL,
+  action_index INTEGER NOT NULL,
+  rule_id UUID NOT NULL,
+  title TEXT NOT NULL,
+  description TEXT,
+  assignee_id TEXT,
+  priority TEXT NOT NULL,
+  due_at TIMESTAMPTZ(3),
+  created_at TIMESTAMPTZ(3) NOT NULL
+);
+CREATE INDEX tasks_workspace_id_id_idx ON tasks (workspace_id, id);
+CREATE INDEX tasks_rule_id_id_idx ON tasks (rule_id, id);
+CREATE UNIQUE INDEX tasks_execution_id_action_index_key ON tasks (execution_id, action_index);
+
+CREATE TABLE cancellations (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL,
+  rule_id UUID NOT NULL,
+  reason TEXT NOT NULL
+);
+
+CREATE TABLE idempotency_keys (
+  workspace_id UUID NOT NULL,
+  key TEXT NOT NULL,
+  request_hash BYTEA NOT NULL,
+  event_id UUID,
+  answer JSON,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (workspace_id, key)
+);
+CREATE INDEX idempotency_keys_created_at_idx ON idempotency_keys (created_at);
+
+-- Each event is updated once, and both tables lose each day what is a month old: of a month's rows that is three in a hundred.
+-- By its defaults Postgres would tidy up after a week of it, and look again at what is in them after three days.
+ALTER TABLE events SET (
+  autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_analyze_scale_factor = 0.02,
+  toast.autovacuum_vacuum_scale_factor = 0.05
+);
+ALTER TABLE executions SET (
+  autovacuum_vacuum_scale_factor = 0.05,
+  autovacuum_analyze_scale_factor = 0.02,
+  toast.autovacuum_vacuum_scale_factor = 0.05
+);
+
+-- Incoming webhooks
+
+CREATE TABLE webhook_receipts (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL,
+  provider TEXT NOT NULL,
+  key TEXT NOT NULL,
+  body_hash BYTEA NOT NULL,
+  secret_id UUID NOT NULL,
+  event_types TEXT[],
+  event_ids UUID[],
+  received_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE INDEX webhook_receipts_workspace_id_id_idx ON webhook_receipts (workspace_id, id);
+CREATE UNIQUE INDEX webhook_receipts_workspace_id_provider_key_key ON webhook_receipts (workspace_id, provider, key);
+
+CREATE TABLE webhook_rejections (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL,
+  provider TEXT NOT NULL,
+  key TEXT,
+  verified BOOLEAN NOT NULL,
+  reason TEXT NOT NULL,
+  findings JSON NOT NULL,
+  received_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE INDEX webhook_rejections_workspace_id_id_idx ON webhook_rejections (workspace_id, id);
+
+CREATE TABLE webhook_tallies (
+  workspace_id UUID NOT NULL,
+  hour TIMESTAMPTZ(3) NOT NULL,
+  duplicates INTEGER NOT NULL DEFAULT 0,
+  rejected INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (workspace_id, hour)
+);
+CREATE INDEX webhook_tallies_hour_idx ON webhook_tallies (hour);
+
+-- Backtests
+
+CREATE TYPE backtest_status AS ENUM ('waiting', 'running', 'done', 'failed', 'cancelled');
+
+CREATE TABLE backtests (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  rule_id UUID,
+  subject JSON NOT NULL,
+  range_from TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  range_to TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  history_from TIMESTAMPTZ(3),
+  pace TEXT NOT NULL,
+  status backtest_status NOT NULL DEFAULT 'waiting',
+  state JSON,
+  after UUID,
+  report JSON,
+  error TEXT,
+  lease UUID,
+  lease_until TIMESTAMPTZ(3),
+  failures SMALLINT NOT NULL DEFAULT 0,
+  delays SMALLINT NOT NULL DEFAULT 0,
+  long_reads SMALLINT NOT NULL DEFAULT 0,
+  turn_at TIMESTAMPTZ(3),
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  created_by TEXT NOT NULL,
+  finished_at TIMESTAMPTZ(3)
+);
+CREATE INDEX backtests_workspace_id_id_idx ON backtests (workspace_id, id);
+CREATE INDEX backtests_unfinished ON backtests (id) WHERE status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status]);
