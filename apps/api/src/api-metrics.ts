@@ -1,7 +1,6 @@
 import { batchBuckets, type Metrics, waitBuckets } from '@automation/process/telemetry'
 import { Counter, Histogram } from 'prom-client'
 import { bucketLabels } from './rate-limit/find-buckets.js'
-import type { RejectionReason } from './routes/incoming-webhooks/delivery.js'
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>
 
@@ -18,7 +17,7 @@ const rejectionReasons = [
   'rate_limit',
   'unavailable',
   'fault',
-] as const satisfies (RejectionReason | 'rate_limit' | 'unavailable' | 'fault')[]
+] as const
 
 /** Every metric that an API process updates itself. */
 export function createApiMetrics(metrics: Metrics) {

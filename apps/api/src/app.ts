@@ -7,7 +7,6 @@ import idempotency from './acceptance/idempotency.js'
 import replies from './acceptance/replies.js'
 import storedOutcomes from './acceptance/stored-outcomes.js'
 import accessCaches from './access/access-caches.js'
-import caller from './access/caller.js'
 import type { Config } from './config.js'
 import { refusals } from './errors.js'
 import bodies from './plugins/bodies.js'
@@ -17,6 +16,7 @@ import docs from './plugins/docs.js'
 import errors from './plugins/errors.js'
 import evaluator from './plugins/evaluator.js'
 import eventTypes from './plugins/event-types.js'
+import identification from './plugins/identification.js'
 import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
@@ -81,7 +81,7 @@ export async function buildApp(config: Config) {
   await app.register(idempotency)
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
   await app.register(accessCaches)
-  await app.register(caller, config)
+  await app.register(identification, config)
   await app.register(evaluator, config)
   await app.register(survey)
   await app.register(eventTypes)

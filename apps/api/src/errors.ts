@@ -1,7 +1,7 @@
 import type { TooMuchAtOnce } from '@automation/admission'
 import { isDatabaseAway, isStatementCancelled, isTableMissing } from '@automation/database'
 import { describeNearest, eventTypes, type Fault } from '@automation/engine'
-import { findJsonFault } from './plugins/find-json-fault.js'
+import { findJsonFault } from './find-json-fault.js'
 
 /** A request that is refused on purpose. Its status and body are part of the API. */
 export class Refusal extends Error {

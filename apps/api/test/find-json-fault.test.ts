@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findJsonFault } from '../src/plugins/find-json-fault.js'
+import { findJsonFault } from '../src/find-json-fault.js'
 
 t.test('the place of a fault is where the text stops being JSON', async (t) => {
   const cases: [text: string, line: number, column: number, expected: string][] = [

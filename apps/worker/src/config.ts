@@ -11,7 +11,7 @@ import {
   serverUrl,
 } from '@automation/process/settings'
 import { Type } from 'typebox'
-import { readCidr, readHost, readList, readPortRange } from './effects/outbound-settings.js'
+import { readCidr, readHost, readList, readPortRange } from './outbound-settings.js'
 import { defaultEmissionLimits } from './running/causation.js'
 import { defaultWorkspaceWork } from './running/heavy-work.js'
 

@@ -1,9 +1,7 @@
-import { actionDefinitions, isCallType } from '@automation/engine'
+import { actionDefinitions, type CallType, isCallType } from '@automation/engine'
 import type { Outcome, RecordableExecution } from '@automation/ledger'
 import { type Metrics, waitBuckets } from '@automation/process/telemetry'
 import { Counter, type Histogram } from 'prom-client'
-import type { StoredSlice } from './backtests/compute-slice.js'
-import type { OutsideAction } from './effects/effect.js'
 import { RecordMetrics } from './record-metrics.js'
 
 /** `final`: failed, and a retry cannot help. */
@@ -88,7 +86,7 @@ export class WorkerMetrics {
   }
 
   /** @param slice undefined where it was not stored */
-  noteSlice(slice: StoredSlice | undefined): void {
+  noteSlice(slice: { scanned: number; considered: number } | undefined): void {
     this.#slices[slice === undefined ? 'not_stored' : 'stored'].inc()
     if (slice === undefined) return
     this.#backtestEvents.scanned.inc(slice.scanned)
@@ -105,7 +103,7 @@ export class WorkerMetrics {
     this.#records.noteSteps(executions, startedAt)
   }
 
-  noteAttempt({ type }: OutsideAction, result: CallResult, startedAt: number): void {
+  noteAttempt({ type }: { type: CallType }, result: CallResult, startedAt: number): void {
     this.#attempts.get(`${type} ${result}`)?.observe((performance.now() - startedAt) / 1_000)
   }
 

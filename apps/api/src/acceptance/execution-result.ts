@@ -1,6 +1,6 @@
 import { ActionResult, Trace } from '@automation/engine'
 import { Type } from 'typebox'
-import { DataWarnings } from '../routes/responses.js'
+import { DataWarnings } from '../responses.js'
 
 export const ExecutionResult = Type.Object({
   success: Type.Boolean({ description: 'false if any action failed' }),

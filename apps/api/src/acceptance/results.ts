@@ -1,7 +1,7 @@
 import { ActionResult, Trace } from '@automation/engine'
 import { executionStatuses, type RuleEvaluation } from '@automation/ledger'
 import { Type } from 'typebox'
-import { DataWarnings } from '../routes/responses.js'
+import { DataWarnings } from '../responses.js'
 import type { ExecutionResult } from './execution-result.js'
 
 const statuses =

@@ -1,7 +1,7 @@
 import type { NewEvent, RuleEvaluation } from '@automation/ledger'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { DataWarnings, Id } from '../routes/responses.js'
+import { DataWarnings, Id } from '../responses.js'
 import { findResponse } from './idempotency/find-response.js'
 import { readRequestKey } from './idempotency/request-key.js'
 import type { StoredResponse } from './idempotency/stored-response.js'

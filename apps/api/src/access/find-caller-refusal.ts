@@ -14,10 +14,9 @@ export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean):
   if (limitation) return limitation
   if (request.caller === undefined) return refusals.authenticationRequired(request.tokenFault)
   if (role === undefined) return undefined
-  const { workspaceId, permissions } = request.caller
+  const { workspaceId, permissions, permissionsFault } = request.caller
   if (workspaceId === undefined) return refusals.workspaceRequired()
-  if (permissions === 'away')
-    return refusals.unavailable(new Error('The role of the caller could not be read'))
+  if (permissionsFault) return refusals.unavailable(permissionsFault)
   if (permissions === undefined) return refusals.accessDenied('The caller is no member of this workspace')
   if (typeof role === 'function' && !isBodyRead) return undefined
   const needed = typeof role === 'function' ? role(request) : role

@@ -1,5 +1,5 @@
 import { findMembership, type Membership, type Tenant } from '@automation/access'
-import { type Database, isUuid, type WorkspaceDatabase, type WorkspaceReads } from '@automation/database'
+import { type Database, isUuid } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 import { isPassing, refusals } from '../errors.js'
 import { type Permissions, permissionsOfScopes } from './permissions.js'
@@ -14,8 +14,10 @@ export interface Caller {
   userId: string | undefined
   /** The workspace that the request is about; undefined where the caller named none. */
   workspaceId: string | undefined
-  /** undefined where the caller is no member of the workspace; 'away' where Postgres did not respond. */
-  permissions: Permissions | 'away' | undefined
+  /** undefined if the caller is no member of the workspace, or if they could not be read. */
+  permissions: Permissions | undefined
+  /** Why the permissions could not be read: Postgres did not respond. */
+  permissionsFault?: Error
 }
 
 /** A caller, and the workspace that it belongs to, which decides the rate; without one where it is no member of the named one. */
@@ -64,15 +66,20 @@ export class Identification {
     if ('fault' in verified) return verified
     const userId = verified.subject
     const workspaceId = isUuid(named) ? named.toLowerCase() : undefined
-    const membership = workspaceId === undefined ? undefined : await this.#findCached(workspaceId, userId)
-    const caller = { actor: `user:${userId}`, userId, workspaceId }
-    if (membership === 'away') return { caller: { ...caller, permissions: 'away' } }
-    if (workspaceId === undefined || membership === undefined)
-      return { caller: { ...caller, permissions: undefined } }
-    const { role, plan, createdBy } = membership
-    return {
-      caller: { ...caller, permissions: { role, scopes: undefined } },
-      tenant: { workspaceId, plan, createdBy },
+    const stranger = { actor: `user:${userId}`, userId, workspaceId, permissions: undefined }
+    if (workspaceId === undefined) return { caller: stranger }
+    try {
+      const membership = await this.#findMembership(workspaceId, userId)
+      if (membership === undefined) return { caller: stranger }
+      const { role, plan, createdBy } = membership
+      return {
+        caller: { ...stranger, permissions: { role, scopes: undefined } },
+        tenant: { workspaceId, plan, createdBy },
+      }
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      const permissionsFault = new Error('The role of the caller could not be read', { cause: error })
+      return { caller: { ...stranger, permissionsFault } }
     }
   }
 
@@ -91,51 +98,10 @@ export class Identification {
     }
   }
 
-  async #findCached(workspaceId: string, userId: string): Promise<Membership | 'away' | undefined> {
+  async #findMembership(workspaceId: string, userId: string): Promise<Membership | undefined> {
     const key = JSON.stringify([workspaceId, userId])
     // `fetch` costs much more than `get`, even where the entry is cached.
     const cached = this.memberships.get(key)
-    if (cached !== undefined) return cached.found
-    try {
-      return (await this.memberships.fetch(key))?.found
-    } catch (error) {
-      if (isPassing(error)) return 'away'
-      throw error
-    }
-  }
-}
-
-/** The workspace of a request that has passed all checks. Scoping the database has a cost, and posting an event never needs it. */
-export interface RequestWorkspace {
-  readonly id: string
-  /** For the statements of a change. */
-  readonly database: WorkspaceDatabase
-  /** For queries whose work depends on the caller: they have connections of their own, and limits. */
-  readonly reads: WorkspaceReads
-  readonly actor: string
-  /** Who created it; null where nobody did. */
-  readonly createdBy: string | null
-}
-
-/** @param findPatience how long (ms) a read of the workspace may wait for others of it */
-export function openWorkspace(
-  database: Database,
-  { id, actor, createdBy }: Pick<RequestWorkspace, 'id' | 'actor' | 'createdBy'>,
-  findPatience: () => number,
-): RequestWorkspace {
-  let scoped: WorkspaceDatabase | undefined
-  let reads: WorkspaceReads | undefined
-  return {
-    id,
-    actor,
-    createdBy,
-    get database() {
-      scoped ??= database.forWorkspace(id)
-      return scoped
-    },
-    get reads() {
-      reads ??= database.readsOf(id, findPatience)
-      return reads
-    },
+    return cached === undefined ? (await this.memberships.fetch(key))?.found : cached.found
   }
 }

@@ -1,6 +1,6 @@
 import { BacktestReport } from '@automation/backtest'
 import { Type } from 'typebox'
-import { Timestamp } from '../routes/responses.js'
+import { Timestamp } from '../responses.js'
 
 /** What a draft or a shadow would have done. */
 export const RuleDifference = Type.Object(

@@ -1,7 +1,7 @@
 import { maxCountedByTime } from '@automation/ledger'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
-import { Timestamp } from '../routes/responses.js'
+import { Timestamp } from '../responses.js'
 import { checkQuery, readTime, TimeRange } from './history-filter.js'
 
 const dayMs = 86_400_000

@@ -2,7 +2,7 @@ import { findWorkspace, listMemberships, Role, Scope, Workspace } from '@automat
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
-import { orNull, refusalResponses } from './responses.js'
+import { orNull, refusalResponses } from '../responses.js'
 
 const Me = Type.Object(
   {
@@ -51,7 +51,7 @@ export const meRoutes: FastifyPluginAsyncTypebox = async (app) => {
       }
       // A key that names another workspace than its own has no permissions; its own is that of its limit.
       const workspaceId = bucketOwner?.tenant?.workspaceId
-      if (workspaceId === undefined || typeof permissions !== 'object')
+      if (workspaceId === undefined || permissions === undefined)
         throw refusals.accessDenied('The key belongs to another workspace')
       const workspace = await findWorkspace(app.database.forWorkspace(workspaceId), workspaceId)
       const { role = null, scopes = [] } = permissions

@@ -2,7 +2,7 @@ import { type CountsByTime, countByTime, isUnfinished, maxCountedByTime } from '
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { CountedWindow, presentWindow, type TimeWindow, windowQuery } from '../lists/time-window.js'
-import { refusalResponses, Timestamp } from './responses.js'
+import { refusalResponses, Timestamp } from '../responses.js'
 
 const overviewWindow = windowQuery(200, 48)
 

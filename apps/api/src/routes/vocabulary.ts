@@ -2,9 +2,9 @@ import type { Vocabulary as VocabularyData } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { etagOf, isKnown } from '../etag.js'
+import { refusalResponses } from '../responses.js'
 import { listVocabulary, type VocabularyOptions } from '../vocabulary/vocabulary.js'
 import { Vocabulary } from '../vocabulary/vocabulary-schema.js'
-import { refusalResponses } from './responses.js'
 
 const IfNoneMatchHeader = Type.Object({
   'If-None-Match': Type.Optional(Type.String({ description: 'The ETag of a response that the caller has' })),

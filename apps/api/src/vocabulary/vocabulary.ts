@@ -1,6 +1,7 @@
 import { describeVocabulary, type Limit, type Vocabulary, type WorkLimits } from '@automation/engine'
 import { maxDefinitionBytes, maxDepth, maxNodes, maxRuleBytes, maxRules } from '@automation/rules'
-import { maxEvents } from '../routes/rules/batch.js'
+
+export const maxBatchEvents = 500
 
 export interface VocabularyOptions {
   workLimits: WorkLimits
@@ -42,6 +43,6 @@ function limitsOfApi(bodyLimitBytes: number): Limit[] {
       unit: 'levels',
       description: 'Objects and lists within each other, in a body',
     },
-    { name: 'batch', value: maxEvents, unit: 'events', description: 'In one batch' },
+    { name: 'batch', value: maxBatchEvents, unit: 'events', description: 'In one batch' },
   ]
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { warnOfTexts } from '../../plugins/long-numbers.js'
+import { warnOfTexts } from '../../long-numbers.js'
 
 /** A response that can be stored and sent again. */
 export interface StoredResponse {

@@ -12,7 +12,7 @@ import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../responses.js'
+import { Id, refusalResponses } from '../../responses.js'
 
 export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {

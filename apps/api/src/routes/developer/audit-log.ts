@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { StorableText } from '../../lists/search-text.js'
-import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../../responses.js'
 
 const AuditEntry = Type.Object(
   {

@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { EvaluationStatus } from '../../acceptance/results.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
-import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
+import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../../responses.js'
 
 /** A delivery to a subscription is an execution like that of a rule. Its one action is the call. */
 const Delivery = Type.Object(

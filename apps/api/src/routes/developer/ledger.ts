@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { callerOf, takeTurn } from '../../evaluation/take-turn.js'
 import { checkQuery, readTime, TimeRange } from '../../lists/history-filter.js'
-import { refusalResponses } from '../responses.js'
+import { refusalResponses } from '../../responses.js'
 import { Ledger, presentLedger } from './present-ledger.js'
 
 const LedgerQuery = Type.Object(TimeRange)

@@ -2,7 +2,7 @@ import { listMembers, Member, putMember, removeMember } from '@automation/access
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
-import { refusalResponses } from '../responses.js'
+import { refusalResponses } from '../../responses.js'
 
 const MemberParams = Type.Pick(Member, ['userId'])
 const MemberToPut = Type.Pick(Member, ['role'], { additionalProperties: false, title: 'MemberToPut' })

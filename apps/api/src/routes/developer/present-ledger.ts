@@ -1,7 +1,7 @@
 import type { Audit } from '@automation/ledger'
 import { faultKinds } from '@automation/ledger'
 import { Type } from 'typebox'
-import { Timestamp } from '../responses.js'
+import { Timestamp } from '../../responses.js'
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 

@@ -7,7 +7,7 @@ import { permits } from '../../access/permissions.js'
 import { refusals } from '../../errors.js'
 import { checkQuery, firstIdAt, readTime, TimeRange } from '../../lists/history-filter.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
-import { Id, NextCursor, PageQuery, refusalResponses } from '../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { acceptedFields, presentAccepted, presentRejected, Receipt, ReceiptState } from './present-receipt.js'
 
 const ReceiptQuery = Type.Object({

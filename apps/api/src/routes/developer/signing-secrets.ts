@@ -17,7 +17,7 @@ import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../responses.js'
+import { Id, refusalResponses } from '../../responses.js'
 
 const defaultOverlap = '24h'
 const Retirement = Type.Object(

@@ -19,7 +19,7 @@ import { Accepted } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../responses.js'
+import { Id, refusalResponses } from '../../responses.js'
 
 const SubscriptionParams = Type.Object({ id: Id })
 

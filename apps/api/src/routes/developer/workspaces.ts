@@ -15,7 +15,7 @@ import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../responses.js'
+import { Id, refusalResponses } from '../../responses.js'
 
 const WorkspaceParams = Type.Object({ id: Id })
 

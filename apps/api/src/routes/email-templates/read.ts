@@ -6,10 +6,10 @@ import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { SearchText } from '../../lists/search-text.js'
+import { warnOfTexts } from '../../long-numbers.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
-import { warnOfTexts } from '../../plugins/long-numbers.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
+import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../../responses.js'
 import { refuseFaults } from '../rules/check-rule.js'
 
 /** A list contains no texts: those of 200 templates may be 40 million characters. */

@@ -12,7 +12,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../responses.js'
+import { Id, refusalResponses } from '../../responses.js'
 import { refuseFaults } from '../rules/check-rule.js'
 
 const tags = ['Email templates']

@@ -2,7 +2,7 @@ import { EventType, ObservedField } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { refusalResponses } from '../responses.js'
+import { refusalResponses } from '../../responses.js'
 
 const EventTypeFields = Type.Object(
   {

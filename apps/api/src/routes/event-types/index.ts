@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { NextCursor, orNull, PageQuery, refusalResponses } from '../responses.js'
+import { NextCursor, orNull, PageQuery, refusalResponses } from '../../responses.js'
 import { fieldRoutes } from './fields.js'
 
 const tags = ['Rules']

@@ -1,7 +1,7 @@
 import type { EventRow } from '@automation/ledger'
 import { Type } from 'typebox'
 import { TriggerResult } from '../../acceptance/results.js'
-import { Id, orNull, Timestamp } from '../responses.js'
+import { Id, orNull, Timestamp } from '../../responses.js'
 
 const OptionalId = (description: string) => orNull(Type.String({ format: 'uuid', description }))
 

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { checkQuery, checkTypeInQuery, eventTypeOf, readRange } from '../../lists/history-filter.js'
 import { pageOf, readCursor } from '../../lists/page.js'
-import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
+import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
 import { EventStatus, ListedEvent, presentRow } from './event-schemas.js'
 

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { triggerResultOf } from '../../acceptance/results.js'
 import { readEvaluations } from '../../acceptance/stored-evaluations.js'
 import { refusals } from '../../errors.js'
-import { Id, refusalResponses } from '../responses.js'
+import { Id, refusalResponses } from '../../responses.js'
 import { Event, type EventStatus, presentRow } from './event-schemas.js'
 
 export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {

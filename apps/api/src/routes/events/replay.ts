@@ -17,7 +17,7 @@ import { checkFilter, checkTypeInFilter, eventTypeOf, readRange } from '../../li
 import { takeLongRead } from '../../lists/long-read.js'
 import { Matches } from '../../lists/matches.js'
 import { parseCursor, writeCursor } from '../../lists/page.js'
-import { Id, NextCursor, refusalResponses } from '../responses.js'
+import { Id, NextCursor, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
 import { replayEvents, timeToReplayMs } from './replay-events.js'
 

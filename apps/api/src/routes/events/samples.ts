@@ -2,7 +2,7 @@ import { findSampleEvents, maxSampleBytes } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { checkQuery, checkTypeInQuery } from '../../lists/history-filter.js'
-import { Id, refusalResponses, Timestamp } from '../responses.js'
+import { Id, refusalResponses, Timestamp } from '../../responses.js'
 import { EventData } from './event-schemas.js'
 
 const usualLimit = 100

@@ -9,7 +9,7 @@ import { refusals } from '../../errors.js'
 import { scanInTurns } from '../../evaluation/scan-in-turns.js'
 import { readRange, TimeRange } from '../../lists/history-filter.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
+import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { findFaults, refuseFaults } from '../rules/check-rule.js'
 import { ListedEvent, presentRow } from './event-schemas.js'
 

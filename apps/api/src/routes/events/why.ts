@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { checkQuery } from '../../lists/history-filter.js'
-import { Id, NextCursor, orNull, PageQuery, refusalResponses, Timestamp } from '../responses.js'
+import { Id, NextCursor, orNull, PageQuery, refusalResponses, Timestamp } from '../../responses.js'
 
 const RuleVerdict = Type.Enum(
   [

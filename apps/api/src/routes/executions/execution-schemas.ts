@@ -2,7 +2,7 @@ import type { ListedExecutionRow } from '@automation/ledger'
 import { Type } from 'typebox'
 import { ExecutionResult } from '../../acceptance/execution-result.js'
 import { EvaluationStatus } from '../../acceptance/results.js'
-import { Id, orNull, Timestamp } from '../responses.js'
+import { Id, orNull, Timestamp } from '../../responses.js'
 
 const { results, ...outcome } = ExecutionResult.properties
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-filter.js'
 import { pageOf, readCursor } from '../../lists/page.js'
-import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
+import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
 import { ListedExecution, presentRow } from './execution-schemas.js'
 

@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { executionResultOf } from '../../acceptance/results.js'
 import { refusals } from '../../errors.js'
-import { Id, orNull, refusalResponses } from '../responses.js'
+import { Id, orNull, refusalResponses } from '../../responses.js'
 import { Execution, type ExecutionRow, presentRow } from './execution-schemas.js'
 
 const ExplainedExecution = Type.Object(

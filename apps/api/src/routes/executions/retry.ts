@@ -18,7 +18,7 @@ import { checkFilter, checkTypeInFilter, readRange } from '../../lists/history-f
 import { takeLongRead } from '../../lists/long-read.js'
 import { Matches } from '../../lists/matches.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
-import { Id, refusalResponses } from '../responses.js'
+import { Id, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
 import { presentUnstarted } from './read.js'
 

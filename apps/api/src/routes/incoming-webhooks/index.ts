@@ -11,7 +11,7 @@ import { strangerAt } from '../../plugins/body-budget.js'
 import { readBody } from '../../plugins/read-body.js'
 import type { BucketOwner } from '../../rate-limit/find-buckets.js'
 import { limitationOf } from '../../rate-limit/rate-limit.js'
-import { DataWarnings, Id, refusalResponses } from '../responses.js'
+import { DataWarnings, Id, refusalResponses } from '../../responses.js'
 import {
   checkHeaders,
   type Delivery,

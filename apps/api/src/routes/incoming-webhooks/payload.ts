@@ -4,9 +4,9 @@ import { type Fault, isEventTypeName, mayHaveLongNumber, readJson } from '@autom
 import type { NewEvent } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
+import { warnOfTexts } from '../../long-numbers.js'
 import { decodeBody, findUnstorable } from '../../plugins/bodies.js'
 import type { EventTypes } from '../../plugins/event-types.js'
-import { warnOfTexts } from '../../plugins/long-numbers.js'
 import { type Delivery, DeliveryRefusal } from './delivery.js'
 
 /** The JSON of a delivery, and what of it is stored in another form. */

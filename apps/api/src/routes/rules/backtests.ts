@@ -26,7 +26,7 @@ import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { NextCursor, PageQuery, refusalResponses } from '../responses.js'
+import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { findRangeFaults, readTimes } from './backtest-range.js'
 import { findFaults, readOwnTypes, refuseFaults } from './check-rule.js'
 

@@ -7,14 +7,13 @@ import { Type } from 'typebox'
 import type { KnownRequest } from '../../acceptance/idempotency/kept-responses.js'
 import { hashRequest, keyPattern } from '../../acceptance/idempotency/request-key.js'
 import { Refusal, refusals } from '../../errors.js'
+import { warnOfTexts } from '../../long-numbers.js'
 import { findUnstorable } from '../../plugins/bodies.js'
-import { warnOfTexts } from '../../plugins/long-numbers.js'
 import { bodyFaults } from '../../plugins/validation.js'
+import { DataWarnings, FieldError, Id, refusalResponses } from '../../responses.js'
+import { maxBatchEvents } from '../../vocabulary/vocabulary.js'
 import { EventData } from '../events/event-schemas.js'
-import { DataWarnings, FieldError, Id, refusalResponses } from '../responses.js'
 import { refuseFaults } from './check-rule.js'
-
-export const maxEvents = 500
 
 const BatchEvent = Type.Object(
   {
@@ -74,7 +73,7 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Post up to 500 events of one type. Each event has its own result',
       params: Type.Object({ eventType: Type.String() }),
       body: Type.Object(
-        { events: Type.Array(BatchEvent, { minItems: 1, maxItems: maxEvents }) },
+        { events: Type.Array(BatchEvent, { minItems: 1, maxItems: maxBatchEvents }) },
         { additionalProperties: false, title: 'EventBatch' },
       ),
       response: { 202: BatchAnswer, ...refusalResponses(413, 415, 422) },

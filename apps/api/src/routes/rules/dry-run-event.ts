@@ -1,6 +1,6 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
-import { warnOfTexts } from '../../plugins/long-numbers.js'
+import { warnOfTexts } from '../../long-numbers.js'
 import { readAllDefinitions } from './definition-texts.js'
 
 /**

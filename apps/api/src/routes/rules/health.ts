@@ -2,7 +2,7 @@ import type { Prisma, WorkspaceDatabase } from '@automation/database'
 import { countsOf } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Id, refusalResponses, Timestamp } from '../responses.js'
+import { Id, refusalResponses, Timestamp } from '../../responses.js'
 
 const HealthReport = Type.Object(
   {

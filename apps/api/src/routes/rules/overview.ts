@@ -2,7 +2,7 @@ import { countByRule, maxCountedByTime, type RuleCounts } from '@automation/ledg
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { CountedWindow, presentWindow, windowQuery } from '../../lists/time-window.js'
-import { Id, orNull, refusalResponses } from '../responses.js'
+import { Id, orNull, refusalResponses } from '../../responses.js'
 import { AttentionItem, findRulesNeedingAttention } from './health.js'
 
 const overviewWindow = windowQuery(48, 24)

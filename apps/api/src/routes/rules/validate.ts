@@ -11,7 +11,7 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { FieldError, refusalResponses } from '../responses.js'
+import { FieldError, refusalResponses } from '../../responses.js'
 import { checkRule } from './check-rule.js'
 import { surveyIfFree } from './survey-if-free.js'
 

@@ -2,12 +2,13 @@ import type { Scope } from '@automation/access'
 import type { Role } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { findCallerRefusal } from '../access/find-caller-refusal.js'
+import { type Caller, Identification } from '../access/identify.js'
+import { openWorkspace, type RequestWorkspace } from '../access/request-workspace.js'
+import { noToken } from '../access/token-faults.js'
+import { createVerifier } from '../access/tokens.js'
 import type { Config } from '../config.js'
-import { noteUnstorable } from '../plugins/bodies.js'
-import { findCallerRefusal } from './find-caller-refusal.js'
-import { type Caller, Identification, openWorkspace, type RequestWorkspace } from './identify.js'
-import { noToken } from './token-faults.js'
-import { createVerifier } from './tokens.js'
+import { noteUnstorable } from './bodies.js'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,0 +1,36 @@
+import type { Database, WorkspaceDatabase, WorkspaceReads } from '@automation/database'
+
+/** The workspace of a request that has passed all checks. Scoping the database has a cost, and posting an event never needs it. */
+export interface RequestWorkspace {
+  readonly id: string
+  /** For the statements of a change. */
+  readonly database: WorkspaceDatabase
+  /** For queries whose work depends on the caller: they have connections of their own, and limits. */
+  readonly reads: WorkspaceReads
+  readonly actor: string
+  /** Who created it; null where nobody did. */
+  readonly createdBy: string | null
+}
+
+/** @param findPatience how long (ms) a read of the workspace may wait for others of it */
+export function openWorkspace(
+  database: Database,
+  { id, actor, createdBy }: Pick<RequestWorkspace, 'id' | 'actor' | 'createdBy'>,
+  findPatience: () => number,
+): RequestWorkspace {
+  let scoped: WorkspaceDatabase | undefined
+  let reads: WorkspaceReads | undefined
+  return {
+    id,
+    actor,
+    createdBy,
+    get database() {
+      scoped ??= database.forWorkspace(id)
+      return scoped
+    },
+    get reads() {
+      reads ??= database.readsOf(id, findPatience)
+      return reads
+    },
+  }
+}

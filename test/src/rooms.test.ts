@@ -1,0 +1,79 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+
+const root = new URL('../../../', import.meta.url).pathname
+
+/** A room may import the rooms after it. `*` are the files and folders that have no name here; they may import each other. */
+const orders = {
+  'apps/api/src':
+    'server.ts openapi-document.ts app.ts routes plugins lists differences evaluation acceptance access openapi vocabulary api-metrics.ts rate-limit *',
+  'apps/worker/src':
+    'main.ts probes.ts worker.ts repair retention backtests running calls effects worker-metrics.ts *',
+  'apps/console/src': 'server.ts app.ts hand-on sign-in guard *',
+  'apps/console/pages': 'main.tsx app.tsx shell.tsx keys.tsx palette.tsx screens parts places.ts state logic',
+  'apps/cli/src':
+    'admin.ts client.ts webhook.ts write-command-page.ts command-page.ts create-admin.ts create-client-program.ts create-webhook.ts commands client *',
+  'packages/ledger/src': 'index.ts reconciliation history outcomes acceptance unfinished counters *',
+  'packages/launcher/src':
+    'index.ts start.ts with-services.ts demo product servers open-browser.ts binaries *',
+}
+const packages =
+  'launcher rules queue access check backtest ledger database webhooks engine admission process client'
+
+const exceptions = [
+  'apps/api/src: evaluation imports differences',
+  'apps/worker/src: calls imports running',
+  'apps/worker/src: * imports running',
+]
+
+for (const [place, order] of Object.entries(orders))
+  t.test(`the rooms of ${place} import in one direction`, async (t) => {
+    const rooms = order.split(' ')
+    const roomOf = (file: string) => {
+      const room = file.split('/')[0] as string
+      return rooms.includes(room) ? room : '*'
+    }
+    const upwards: string[] = []
+    let count = 0
+    for (const [from, to] of await listImports(join(root, place))) {
+      const [importing, imported] = [roomOf(from), roomOf(to)]
+      if (importing !== imported) count++
+      if (rooms.indexOf(imported) >= rooms.indexOf(importing)) continue
+      if (!exceptions.includes(`${place}: ${importing} imports ${imported}`))
+        upwards.push(`${from} imports ${to}`)
+    }
+    t.ok(count > 10, 'imports are found')
+    t.strictSame(upwards, [])
+  })
+
+t.test('packages depend on each other in one direction', async (t) => {
+  const order = packages.split(' ')
+  t.strictSame((await readdir(join(root, 'packages'))).sort(), [...order].sort())
+  for (const [rank, name] of order.entries()) {
+    const { dependencies } = JSON.parse(await readFile(join(root, 'packages', name, 'package.json'), 'utf8'))
+    const ours = Object.keys(dependencies ?? {}).flatMap((one) => one.split('@automation/')[1] ?? [])
+    t.strictSame(
+      ours.filter((one) => order.indexOf(one) <= rank),
+      [],
+      name,
+    )
+  }
+})
+
+/** Of types, too. Both paths are relative to the directory. */
+async function listImports(directory: string): Promise<[from: string, to: string][]> {
+  const names = await readdir(directory, { recursive: true })
+  const files = names.filter((name) => /\.tsx?$/.test(name) && !name.includes('generated/'))
+  const lists = await Promise.all(
+    files.map(async (from) => {
+      const text = await readFile(join(directory, from), 'utf8')
+      const found = text.matchAll(/(?:from |import |import\()'(\.[^']+)\.js'/g)
+      return [...found].map(([, path = '']) => {
+        const to = join(dirname(from), path)
+        return [from, files.find((file) => file.replace(/\.tsx?$/, '') === to) ?? to] as [string, string]
+      })
+    }),
+  )
+  return lists.flat()
+}
