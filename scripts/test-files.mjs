@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 const root = new URL('..', import.meta.url)
 const groupDirectory = '.tap/groups'
 /** So many files share a process: each later one runs compiled code, and what one file does to another is found among few. */
-const filesPerGroup = 16
+const filesPerGroup = 24
 /** What only `npm run test:long` runs: tests of minutes, and those whose property a shorter test of `npm test` has, too. */
 const longFiles = /\/long\//
 /** Tests of what a process has once: its event loop, its memory, its telemetry, its warnings, or the connections of a fixture. */

@@ -138,7 +138,7 @@ t.test('the counters are the rows', async (t) => {
  */
 async function meetAll(): Promise<void> {
   const apiPoints = pointsOf(draw(apiPlaces, 1))
-  const workerPoints = pointsOf(draw(workerPlaces, 3))
+  const workerPoints = pointsOf(draw(workerPlaces, 2))
   await Promise.all([
     visitApi(inMode('error', apiPoints)),
     visitWorker(inMode('error', workerPoints)),

@@ -29,17 +29,24 @@ const notUtf8: [title: string, bytes: number[]][] = [
 const within = (bytes: number[]) =>
   Buffer.from([...Buffer.from('{"data":{"name":"'), ...bytes, ...Buffer.from('"}}')])
 
-/** Each operation that may have a body, with ids that nobody has. */
-function listOperations(): { method: 'POST'; path: string; needsBody: boolean }[] {
+interface Change {
+  method: 'POST'
+  path: string
+  mayHaveBody: boolean
+  needsBody: boolean
+}
+
+/** Each operation of a workspace that changes something, with ids that nobody has. */
+function listChanges(): Change[] {
   const { paths = {} } = api.app.swagger() as { paths?: Record<string, Record<string, Operation>> }
-  return Object.entries(paths).flatMap(([path, operations]) =>
+  const ofWorkspaces = Object.entries(paths).filter(([path]) => !path.startsWith('/api/incoming-webhooks'))
+  return ofWorkspaces.flatMap(([path, operations]) =>
     Object.entries(operations)
-      .filter(
-        ([method, { requestBody }]) => method !== 'get' && method !== 'head' && requestBody !== undefined,
-      )
+      .filter(([method]) => method !== 'get')
       .map(([method, { requestBody }]) => ({
         method: method.toUpperCase() as 'POST',
         path: path.replace('{eventType}', 'LEAD_CREATED').replaceAll(/\{\w+\}/g, newId()),
+        mayHaveBody: requestBody !== undefined,
         needsBody: requestBody?.required === true,
       })),
   )
@@ -47,7 +54,8 @@ function listOperations(): { method: 'POST'; path: string; needsBody: boolean }[
 interface Operation {
   requestBody?: { required?: boolean }
 }
-const operations = listOperations()
+const changes = listChanges()
+const operations = changes.filter(({ mayHaveBody }) => mayHaveBody)
 
 t.test('a body that is not UTF-8 is refused by every operation', async (t) => {
   t.ok(operations.length >= 25, `${operations.length} operations`)
@@ -57,6 +65,21 @@ t.test('a body that is not UTF-8 is refused by every operation', async (t) => {
       { status: 400, body: { error: 'Body is not UTF-8 (near byte 18): encode the JSON as UTF-8' } },
       `${method} ${path}`,
     )
+})
+
+t.test('a body that is no JSON, of another type or too large is refused by every operation', async (t) => {
+  const large = { a: 'x'.repeat(1_048_576) }
+  for (const { method, path } of changes)
+    for (const [status, question] of [
+      [400, { body: '{' }],
+      [415, { body: '{}', headers: { 'content-type': 'text/plain' } }],
+      [413, { body: large }],
+    ] as const)
+      t.match(
+        await workspace.call(method, path, question),
+        { status, body: { error: String } },
+        `${method} ${path}`,
+      )
 })
 
 t.test('no encoding but UTF-8 is accepted, whatever the charset says', async (t) => {

@@ -4,7 +4,7 @@ import { newId } from '@automation/database'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
-import { drawThird } from './fixtures/draw-third.js'
+import { drawOneIn } from './fixtures/draw-one-in.js'
 import { listBodyMutants } from './fixtures/hostile/body-mutants.js'
 import { listEquivalents } from './fixtures/hostile/equivalents.js'
 import { listFramingMutants } from './fixtures/hostile/framing-mutants.js'
@@ -30,7 +30,7 @@ t.test('each mutant is refused, and its original is accepted right afterwards', 
   const all = await listMutants(workspace, place)
   t.ok(all.length >= 1_000, `${all.length} mutants`)
   t.equal(new Set(all.map(({ title }) => title)).size, all.length, 'no two are the same')
-  const mutants = drawThird(all)
+  const mutants = drawOneIn(8, all)
 
   const surprises: string[] = []
   const originals: string[] = []

@@ -20,7 +20,6 @@ const templates = '/api/email-templates'
 const template = { name: 'welcome', text: 'Hello {{name}}' }
 const stored = await call<{ id: string }>('POST', templates, { body: template })
 const letter = `${templates}/${stored.body.id}`
-const replayAll = '/api/events/replay'
 const retryAll = '/api/executions/retry'
 const dryRun = (data: unknown) => ({ data, dryRun: true })
 const clause = { field: 'a', operator: 'equals', value: 1 }
@@ -61,20 +60,8 @@ t.test('a body over the limit is a 413: 256 KiB for a rule, BODY_LIMIT elsewhere
     ['POST', `${one}/execute`, spaces(1_048_577, data), 413],
     ['POST', `${rules}/trigger/NOPE`, spaces(1_048_576, '{"data":{}}'), 400],
     ['POST', `${rules}/trigger/NOPE`, spaces(1_048_577, '{"data":{}}'), 413],
-    ['PATCH', `${one}/toggle`, spaces(1_048_577, '{}'), 413],
-    ['POST', `${one}/clone`, spaces(1_048_577, '{}'), 413],
-    ['DELETE', one, spaces(1_048_577, '{}'), 413],
-    ['POST', `${one}/versions/1/restore`, spaces(1_048_577, '{}'), 413],
-    ['PUT', letter, spaces(1_048_576, '{}'), 200],
-    ['PUT', letter, spaces(1_048_577, '{}'), 413],
-    ['POST', templates, spaces(1_048_577, '{}'), 413],
-    ['POST', `${letter}/preview`, spaces(1_048_577, '{}'), 413],
-    ['POST', replayAll, spaces(1_048_576, '{"filter":{}}'), 200],
-    ['POST', replayAll, spaces(1_048_577, '{"filter":{}}'), 413],
-    ['POST', retryAll, spaces(1_048_576, '{"filter":{}}'), 200],
-    ['POST', retryAll, spaces(1_048_577, '{"filter":{}}'), 413],
-    ['POST', `/api/events/${newId()}/replay`, spaces(1_048_577, '{}'), 413],
-    ['POST', `/api/executions/${newId()}/retry`, spaces(1_048_577, '{}'), 413],
+    ['POST', templates, spaces(1_048_576, JSON.stringify(template)), 409],
+    ['POST', templates, spaces(1_048_577, JSON.stringify(template)), 413],
   ] as const
   for (const [method, path, body, status] of cases) {
     const answer = await call(method, path, { body })
@@ -112,57 +99,11 @@ t.test('a body that is not JSON is a 400', async (t) => {
     Buffer.from([0x1f, 0x8b, 0x08, 0x00]),
   ]
   for (const body of bodies)
-    for (const [method, path] of [
-      ['POST', rules],
-      ['PUT', one],
-      ['POST', `${one}/execute`],
-      ['POST', `${rules}/trigger/LEAD_CREATED`],
-      ['PATCH', `${one}/toggle`],
-      ['POST', `${one}/clone`],
-      ['DELETE', one],
-      ['POST', `${one}/versions/1/restore`],
-      ['POST', templates],
-      ['PUT', letter],
-      ['POST', `${letter}/preview`],
-      ['DELETE', letter],
-      ['POST', replayAll],
-      ['POST', retryAll],
-      ['POST', `/api/events/${newId()}/replay`],
-      ['POST', `/api/executions/${newId()}/retry`],
-    ] as const) {
-      const answer = await call(method, path, { body })
+    for (const path of [rules, `${rules}/trigger/LEAD_CREATED`]) {
+      const answer = await call('POST', path, { body })
       if (answer.status !== 400 || !isError(answer))
-        t.fail(`${method} ${path} ${String(body).slice(0, 20)}: ${answer.status}`)
+        t.fail(`${path} ${String(body).slice(0, 20)}: ${answer.status}`)
     }
-  for (const path of [one, letter]) t.equal((await call('GET', path)).status, 200, 'and nothing was done')
-})
-
-t.test('a body that is not an object is a 400', async (t) => {
-  const bodies = ['[]', '"x"', '5', 'null', 'true', '[{"name":"x"}]', '"\\ud800"', '"\\u0000"', '[1,2]', '']
-  for (const body of bodies)
-    for (const [method, path] of [
-      ['POST', rules],
-      ['PUT', one],
-      ['POST', `${one}/execute`],
-      ['POST', `${rules}/trigger/LEAD_CREATED`],
-      ['POST', templates],
-      ['PUT', letter],
-      ['POST', replayAll],
-      ['POST', retryAll],
-    ] as const) {
-      const answer = await call(method, path, { body })
-      if (answer.status !== 400 || !isError(answer))
-        t.fail(`${method} ${path} ${body}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    }
-  for (const [method, path] of [
-    ['POST', rules],
-    ['PUT', one],
-    ['POST', templates],
-    ['PUT', letter],
-    ['POST', replayAll],
-    ['POST', retryAll],
-  ] as const)
-    t.equal((await call(method, path)).status, 400, 'nor is no body at all')
 })
 
 t.test('an empty body with a JSON content type is accepted if the body is optional or unused', async (t) => {
@@ -213,25 +154,9 @@ t.test('a content type other than JSON is a 415', async (t) => {
   ]
   const body = JSON.stringify(ruleBody())
   for (const type of refused) {
-    const headers = { 'content-type': type }
-    for (const [method, path] of [
-      ['POST', rules],
-      ['PUT', one],
-      ['POST', `${one}/execute`],
-      ['POST', `${rules}/trigger/LEAD_CREATED`],
-      ['PATCH', `${one}/toggle`],
-      ['POST', `${one}/versions/1/restore`],
-      ['POST', templates],
-      ['PUT', letter],
-      ['POST', `${letter}/preview`],
-      ['POST', replayAll],
-      ['POST', retryAll],
-      ['POST', `/api/executions/${newId()}/retry`],
-    ] as const) {
-      const answer = await call(method, path, { body, headers })
-      t.equal(answer.status, 415, `${method} ${path} ${type}`)
-      if (!isError(answer)) t.fail(JSON.stringify(answer.body))
-    }
+    const answer = await call('POST', rules, { body, headers: { 'content-type': type } })
+    t.equal(answer.status, 415, type)
+    if (!isError(answer)) t.fail(JSON.stringify(answer.body))
   }
   t.equal((await call('POST', rules, { body, headers: { 'content-type': undefined } })).status, 415)
   for (const type of taken)
@@ -290,45 +215,22 @@ const serverSet = {
 /** Fields of a rule, and where each fault of them lies. They hold for create and update alike. */
 const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
   [{ name: '' }, ['name']],
-  [{ name: longName }, ['name']],
   [{ name: '🦜'.repeat(201) }, ['name']],
   [{ name: 5 }, ['name']],
-  [{ name: null }, ['name']],
   [{ description: null }, ['description']],
-  [{ trigger: 5 }, ['trigger']],
-  [{ trigger: null }, ['trigger']],
   [{ trigger: ['LEAD_CREATED'] }, ['trigger']],
   [{ isActive: 'true' }, ['isActive']],
-  [{ isActive: 1 }, ['isActive']],
-  [{ isActive: null }, ['isActive']],
-  [{ conditions: null }, ['conditions']],
   [{ conditions: {} }, ['conditions']],
-  [{ conditions: [1] }, ['conditions[0]']],
   [{ conditions: [clause, []] }, ['conditions[1]']],
-  [{ conditions: [{ ...clause, field: '' }] }, ['conditions[0].field']],
   [{ conditions: [{ ...clause, field: 'a..b' }] }, ['conditions[0].field']],
-  [{ conditions: [{ ...clause, field: 5 }] }, ['conditions[0].field']],
   [{ conditions: [{ ...clause, operator: 'roughly' }] }, ['conditions[0].operator']],
-  [{ conditions: [{ ...clause, operator: 'GT' }] }, ['conditions[0].operator']],
-  [{ conditions: [{ ...clause, operator: 5 }] }, ['conditions[0].operator']],
   [{ conditions: [{ ...clause, operator: 'constructor' }] }, ['conditions[0].operator']],
   [{ conditions: [{ ...clause, operator: 'exists' }] }, ['conditions[0].value']],
   [{ conditions: [{ ...clause, operator: 'greater_than', value: '5' }] }, ['conditions[0].value']],
-  [{ conditions: [{ ...clause, operator: 'between', value: [1] }] }, ['conditions[0].value']],
   [{ conditions: [{ ...clause, operator: 'between', value: [2, 1] }] }, ['conditions[0].value']],
-  [{ conditions: [{ ...clause, operator: 'in', value: 5 }] }, ['conditions[0].value']],
-  [{ conditions: [{ ...clause, operator: 'starts_with', value: 5 }] }, ['conditions[0].value']],
   [{ conditions: [{ ...clause, operator: 'matches', value: '(' }] }, ['conditions[0].value']],
-  [{ conditions: [{ ...clause, operator: 'matches', value: '(?=a)' }] }, ['conditions[0].value']],
-  [{ conditions: [{ ...clause, operator: 'matches', value: '(a)\\1' }] }, ['conditions[0].value']],
-  [{ conditions: [{ ...clause, operator: 'before', value: 'soon' }] }, ['conditions[0].value']],
-  [{ conditions: [{ ...clause, operator: 'within_last', value: '1y' }] }, ['conditions[0].value']],
-  [{ conditions: [{ ...clause, extra: 1 }] }, ['conditions[0].extra']],
   [{ conditions: [{ ...clause, 'a/b~c': 1 }] }, ['conditions[0].a/b~c']],
-  [{ conditions: [{ all: 5 }] }, ['conditions[0].all']],
-  [{ conditions: [{ not: [clause] }] }, ['conditions[0].not']],
   [{ conditions: [{ all: [clause], any: [clause] }] }, ['conditions[0].any']],
-  [{ conditions: [{ not: clause, extra: 1 }] }, ['conditions[0].extra']],
   [
     { conditions: [{ any: [clause, { all: [{ not: { ...clause, x: 1 } }] }] }] },
     ['conditions[0].any[1].all[0].not.x'],
@@ -336,101 +238,34 @@ const faultyFields: [fields: Record<string, unknown>, paths: string[]][] = [
   [{ conditions: Array(51).fill(clause) }, ['conditions']],
   [{ actions: [] }, ['actions']],
   [{ actions: Array(21).fill(task) }, ['actions']],
-  [{ actions: null }, ['actions']],
   [{ actions: [task, 5] }, ['actions[1]']],
   [{ actions: [{ ...task, type: 'LAUNCH' }] }, ['actions[0].type']],
-  [{ actions: [{ ...task, type: 'send_email' }] }, ['actions[0].type']],
-  [{ actions: [{ ...task, type: null }] }, ['actions[0].type']],
   [{ actions: [{ ...task, type: '__proto__x' }] }, ['actions[0].type']],
-  [{ actions: [{ ...task, config: null }] }, ['actions[0].config']],
-  [{ actions: [{ ...task, config: [] }] }, ['actions[0].config']],
   [{ actions: [{ ...task, extra: 1 }] }, ['actions[0].extra']],
-  [{ actions: [{ ...task, status: 'success' }] }, ['actions[0].status']],
-  [{ actions: [{ ...task, continueOnError: 'yes' }] }, ['actions[0].continueOnError']],
-  [{ actions: [{ ...task, timeoutMs: -1 }] }, ['actions[0].timeoutMs']],
   [{ actions: [{ ...task, timeoutMs: 99 }] }, ['actions[0].timeoutMs']],
-  [{ actions: [{ ...task, timeoutMs: 30_001 }] }, ['actions[0].timeoutMs']],
   [{ actions: [{ ...task, timeoutMs: '100' }] }, ['actions[0].timeoutMs']],
   [{ actions: [{ ...task, retry: {} }] }, ['actions[0].retry.attempts']],
-  [{ actions: [{ ...task, retry: null }] }, ['actions[0].retry']],
-  [{ actions: [{ ...task, retry: 3 }] }, ['actions[0].retry']],
-  [{ actions: [{ ...task, retry: { attempts: 0 } }] }, ['actions[0].retry.attempts']],
-  [{ actions: [{ ...task, retry: { attempts: 21 } }] }, ['actions[0].retry.attempts']],
-  [{ actions: [{ ...task, retry: { attempts: 1.5 } }] }, ['actions[0].retry.attempts']],
-  [{ actions: [{ ...task, retry: { attempts: '3' } }] }, ['actions[0].retry.attempts']],
-  [{ actions: [{ ...task, retry: { attempts: 3, backoff: 'random' } }] }, ['actions[0].retry.backoff']],
-  [{ actions: [{ ...task, retry: { attempts: 3, backoff: null } }] }, ['actions[0].retry.backoff']],
-  [{ actions: [{ ...task, retry: { attempts: 3, delayMs: -1 } }] }, ['actions[0].retry.delayMs']],
-  [{ actions: [{ ...task, retry: { attempts: 3, delayMs: 86_400_001 } }] }, ['actions[0].retry.delayMs']],
-  [
-    { actions: [{ ...task, retry: { attempts: 3, maxDelayMs: 86_400_001 } }] },
-    ['actions[0].retry.maxDelayMs'],
-  ],
   [
     { actions: [{ ...task, retry: { attempts: 0, delayMs: '1s', jitter: true } }] },
     ['actions[0].retry.attempts', 'actions[0].retry.delayMs', 'actions[0].retry.jitter'],
   ],
-  [{ actions: [{ ...task, onUncertain: 'ask' }] }, ['actions[0].onUncertain']],
-  [{ actions: [{ ...task, onUncertain: true }] }, ['actions[0].onUncertain']],
-  [{ actions: [{ ...task, when: [clause] }] }, ['actions[0].when']],
   [{ actions: [{ ...task, when: { ...clause, operator: 'x' } }] }, ['actions[0].when.operator']],
-  [{ actions: [task, { type: 'SEND_EMAIL', config: { ...mail, to: 5 } }] }, ['actions[1].config.to']],
-  [
-    { actions: [{ type: 'SEND_EMAIL', config: { ...mail, to: 'a@b.org, c@d.org' } }] },
-    ['actions[0].config.to'],
-  ],
-  [
-    { actions: [{ type: 'SEND_EMAIL', config: { ...mail, cc: 'a@b.org\r\nBcc: c@d.org' } }] },
-    ['actions[0].config.cc'],
-  ],
   [
     { actions: [{ type: 'SEND_EMAIL', config: { ...mail, variables: { a: ['', '{{b'] } } }] },
     ['actions[0].config.variables.a[1]'],
   ],
-  [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', extra: 1 } }] }, ['actions[0].config.extra']],
-  [{ actions: [{ type: 'CREATE_TASK', config: { title: '' } }] }, ['actions[0].config.title']],
-  [{ actions: [{ type: 'CREATE_TASK', config: { title: '{{a' } }] }, ['actions[0].config.title']],
-  [{ actions: [{ type: 'CREATE_TASK', config: { title: '{{a | shout}}' } }] }, ['actions[0].config.title']],
-  [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', dueIn: '5y' } }] }, ['actions[0].config.dueIn']],
-  [{ actions: [{ type: 'CREATE_TASK', config: { title: 't', dueIn: 24 } }] }, ['actions[0].config.dueIn']],
-  [
-    { actions: [{ type: 'CREATE_TASK', config: { title: 't', priority: 'no' } }] },
-    ['actions[0].config.priority'],
-  ],
-  [{ actions: [{ type: 'SEND_WEBHOOK', config: { url: 'ftp://x' } }] }, ['actions[0].config.url']],
   [
     { actions: [{ type: 'SEND_NOTIFICATION', config: { url: 'https://x.org' } }] },
     ['actions[0].config.text'],
   ],
-  [{ actions: [{ type: 'WAIT', config: {} }] }, ['actions[0].config.duration']],
   [{ actions: [{ type: 'WAIT', config: { duration: '367d' } }] }, ['actions[0].config.duration']],
-  [{ actions: [{ type: 'WAIT', config: { duration: '53w' } }] }, ['actions[0].config.duration']],
-  [{ actions: [{ type: 'WAIT', config: { duration: '0s' } }] }, ['actions[0].config.duration']],
-  [{ actions: [{ type: 'WAIT', config: { duration: '1h30m' } }] }, ['actions[0].config.duration']],
-  [{ actions: [{ type: 'WAIT', config: { duration: 60 } }] }, ['actions[0].config.duration']],
-  [{ actions: [{ type: 'WAIT', config: { duration: '{{a' } }] }, ['actions[0].config.duration']],
-  [{ actions: [{ type: 'WAIT', config: { duration: '1h', until: 'x' } }] }, ['actions[0].config.until']],
-  [{ actions: [{ type: 'EMIT_EVENT', config: {} }] }, ['actions[0].config.eventType']],
   [{ actions: [{ type: 'EMIT_EVENT', config: { eventType: 'NOPE' } }] }, ['actions[0].config.eventType']],
   [
     { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'rule.updated' } }] },
     ['actions[0].config.eventType'],
   ],
-  [{ actions: [{ type: 'EMIT_EVENT', config: { eventType: '{{type}}' } }] }, ['actions[0].config.eventType']],
   [
     { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: 'all of it' } }] },
-    ['actions[0].config.data'],
-  ],
-  [
-    { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: 'all of {{it}}' } }] },
-    ['actions[0].config.data'],
-  ],
-  [
-    { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: [1] } }] },
-    ['actions[0].config.data'],
-  ],
-  [
-    { actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: null } }] },
     ['actions[0].config.data'],
   ],
   [
@@ -533,33 +368,6 @@ t.test('an unknown field is reported also beside an unknown operator or action t
   ])
 })
 
-t.test('each limit of a rule is exact', async (t) => {
-  const nested = (depth: number) => {
-    let condition: object = clause
-    for (let level = 0; level < depth; level++) condition = { not: condition }
-    return condition
-  }
-  const fitting = [
-    { name: 'x' },
-    { name: 'x'.repeat(200) },
-    { name: '🦜'.repeat(200) },
-    { conditions: Array(50).fill(clause) },
-    { conditions: [{ any: Array(25).fill(clause) }, { all: Array(25).fill(clause) }] },
-    { conditions: [nested(8)] },
-    { actions: Array(20).fill(task) },
-  ]
-  for (const fields of fitting)
-    t.equal(
-      (await call('POST', rules, { body: ruleBody(fields) })).status,
-      201,
-      JSON.stringify(fields).slice(0, 60),
-    )
-  const deep = await call('POST', rules, { body: ruleBody({ conditions: [nested(9)] }) })
-  t.equal(deep.status, 422)
-  const many = { conditions: [{ any: Array(26).fill(clause) }, { all: Array(25).fill(clause) }] }
-  t.strictSame(fieldsOf(await call('POST', rules, { body: ruleBody(many) })), ['conditions'])
-})
-
 t.test('the limit of clauses holds for the whole rule also when only a part of it is updated', async (t) => {
   const actions = [{ ...task, when: { any: Array(30).fill(clause) } }]
   const conditions = Array(30).fill(clause)
@@ -630,14 +438,9 @@ t.test('NUL and half characters are a 422 at their path, in values and in keys',
       [one, `{"actions":[{"type":"CREATE_TASK","config":{"title":"${bad}"}}]}`, 'actions[0].config.title'],
       [`${one}/execute`, `{"data":{"a":[{"b":"${bad}"}]},"dryRun":true}`, 'data.a[0].b'],
       [`${rules}/trigger/LEAD_CREATED`, `{"data":{"a":"${bad}"}}`, 'data.a'],
-      [templates, `{"name":"${bad}","text":"x"}`, 'name'],
-      [letter, `{"html":"${bad}"}`, 'html'],
-      [`${letter}/preview`, `{"data":{"a":["${bad}"]}}`, 'data.a[0]'],
-      [retryAll, `{"filter":{"from":"${bad}"}}`, 'filter.from'],
-      [replayAll, `{"filter":{},"cursor":"${bad}"}`, 'cursor'],
     ]
     for (const [path, body, field] of cases) {
-      const answer = await call(path === one || path === letter ? 'PUT' : 'POST', path, { body })
+      const answer = await call(path === one ? 'PUT' : 'POST', path, { body })
       t.strictSame(fieldsOf(answer), [field], `${path} ${body}`)
     }
     const key = await call('POST', `${one}/execute`, { body: `{"data":{"a":{"k${bad}":1}},"dryRun":true}` })
@@ -740,13 +543,15 @@ t.test('an invalid query value or cursor is a 400', async (t) => {
   ]
   const ofTasks = ['ruleId=x', 'ruleId=', 'executionId=%00', `ruleId=${newId()}&ruleId=${newId()}`]
   const ofTemplates = ['q=%00', 'q=a&q=b', `q=${'x'.repeat(201)}`]
+  // Each list reads its page by the same function.
+  const somePage = page.filter((_, index) => index % 5 === 0)
   const refused = [
     ...[...page, ...ofRules].map((query) => `${rules}?${query}`),
-    ...[...page, ...ofTasks].map((query) => `/api/tasks?${query}`),
-    ...[...page, ...ofTemplates].map((query) => `${templates}?${query}`),
-    ...page.map((query) => `${one}/versions?${query}`),
-    ...page.map((query) => `/api/events?${query}`),
-    ...page.map((query) => `/api/executions?${query}`),
+    ...[...somePage, ...ofTasks].map((query) => `/api/tasks?${query}`),
+    ...[...somePage, ...ofTemplates].map((query) => `${templates}?${query}`),
+    ...[`${one}/versions`, '/api/events', '/api/executions'].flatMap((path) =>
+      somePage.map((query) => `${path}?${query}`),
+    ),
   ]
   for (const path of refused) {
     const answer = await call('GET', path)
@@ -766,12 +571,12 @@ t.test('an invalid query value or cursor is a 400', async (t) => {
     '&&=&',
     '?',
   ])
-    for (const path of [rules, templates, '/api/events', '/api/executions'])
+    for (const path of [rules, '/api/events'])
       t.ok((await call('GET', `${path}?${query}`)).status < 500, `${path}?${query}`)
 })
 
+// security/matrix.test.ts asks every operation for one malformed id.
 t.test('an invalid id gets the same response as an unknown one', async (t) => {
-  const notFound = { error: 'Automation rule not found' }
   const fresh = `${rules}/${(await call<Rule>('POST', rules, { body: ruleBody() })).body.id}`
   const ids = [
     newId(),
@@ -793,38 +598,17 @@ t.test('an invalid id gets the same response as an unknown one', async (t) => {
     'x'.repeat(5_000),
     '%00'.repeat(200),
   ]
-  for (const id of ids) {
-    const path = `${rules}/${id}`
-    const answers = {
-      get: await call('GET', path),
-      put: await call('PUT', path, { body: { name: 'x' } }),
-      delete: await call('DELETE', path),
-      toggle: await call('PATCH', `${path}/toggle`),
-      clone: await call('POST', `${path}/clone`),
-      dryRun: await call('POST', `${path}/execute`, { body: dryRun({}) }),
-      execute: await call('POST', `${path}/execute`, { body: { data: {} } }),
-      versions: await call('GET', `${path}/versions`),
-      version: await call('GET', `${path}/versions/1`),
-      restore: await call('POST', `${path}/versions/1/restore`),
+  for (const id of ids)
+    for (const [method, path, error] of [
+      ['GET', rules, 'Automation rule not found'],
+      ['DELETE', rules, 'Automation rule not found'],
+      ['GET', '/api/events', 'Event not found'],
+      ['GET', '/api/executions', 'Execution not found'],
+      ['GET', templates, 'Email template not found'],
+    ] as const) {
+      const answer = await call(method, `${path}/${id}`)
+      t.strictSame([answer.status, answer.body], [404, { error }], `${method} ${path} ${id.slice(0, 60)}`)
     }
-    for (const [name, { status, body }] of Object.entries(answers))
-      t.strictSame({ status, body }, { status: 404, body: notFound }, `${name} ${id.slice(0, 60)}`)
-    const others: [method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, error: string, body?: object][] =
-      [
-        ['GET', `/api/events/${id}`, 'Event not found'],
-        ['POST', `/api/events/${id}/replay`, 'Event not found'],
-        ['GET', `/api/executions/${id}`, 'Execution not found'],
-        ['POST', `/api/executions/${id}/retry`, 'Execution not found'],
-        ['GET', `${templates}/${id}`, 'Email template not found'],
-        ['PUT', `${templates}/${id}`, 'Email template not found', {}],
-        ['DELETE', `${templates}/${id}`, 'Email template not found'],
-        ['POST', `${templates}/${id}/preview`, 'Email template not found'],
-      ]
-    for (const [method, url, error, body] of others) {
-      const answer = await call(method, url, { body })
-      t.strictSame([answer.status, answer.body], [404, { error }], `${method} ${url.slice(0, 60)}`)
-    }
-  }
   for (const version of ['0', '2', '01', '-1', '1.0', 'x', '%00', '9'.repeat(400)])
     for (const [method, url] of [
       ['GET', `${fresh}/versions/${version}`],
@@ -861,8 +645,7 @@ t.test('an unknown path is a 404, with or without a token', async (t) => {
     '/*',
   ]
   for (const path of paths)
-    for (const method of methods) {
-      if (method === 'HEAD') continue
+    for (const method of ['GET', 'POST', 'OPTIONS'] as const) {
       const answer = await call(method, path)
       const anonymous = await api.call(method, path)
       t.strictSame(
@@ -875,42 +658,26 @@ t.test('an unknown path is a 404, with or without a token', async (t) => {
 })
 
 t.test('a path that exists for other methods is a 405 with Allow', async (t) => {
-  const paths: Record<string, string> = {
-    [rules]: 'GET, HEAD, POST',
-    [`${rules}/`]: 'GET, HEAD, POST',
-    [`${rules}/health`]: 'GET, HEAD',
-    [`${rules}/attention`]: 'GET, HEAD',
-    [one]: 'DELETE, GET, HEAD, PUT',
-    [`${rules}/no-uuid`]: 'DELETE, GET, HEAD, PUT',
-    [`${one}/toggle`]: 'PATCH',
-    [`${one}/clone`]: 'POST',
-    [`${one}/execute`]: 'POST',
-    [`${rules}/trigger/LEAD_CREATED`]: 'POST',
-    [`${rules}/trigger/NOPE`]: 'POST',
-    [`${one}/versions`]: 'GET, HEAD',
-    [`${one}/versions/1`]: 'GET, HEAD',
-    [`${one}/versions/1/restore`]: 'POST',
-    '/api/events': 'GET, HEAD',
-    [`/api/events/${newId()}`]: 'GET, HEAD',
-    [`/api/events/${newId()}/replay`]: 'POST',
-    '/api/executions': 'GET, HEAD',
-    [`/api/executions/${newId()}`]: 'GET, HEAD',
-    [`/api/executions/${newId()}/retry`]: 'POST',
-    '/api/tasks': 'GET, HEAD',
-    [templates]: 'GET, HEAD, POST',
-    [letter]: 'DELETE, GET, HEAD, PUT',
-    [`${letter}/preview`]: 'POST',
-    '/healthz': 'GET, HEAD',
-    '/readyz': 'GET, HEAD',
-  }
-  for (const [path, allow] of Object.entries(paths))
-    for (const method of methods) {
-      if (allow.split(', ').includes(method)) continue
+  const { paths = {} } = api.app.swagger() as { paths?: Record<string, object> }
+  const documented = Object.entries(paths).map(([path, operations]): [string, string[]] => [
+    path.replace(/\{\w+\}/g, 'x'),
+    Object.keys(operations).map((method) => method.toUpperCase()),
+  ])
+  const alike: [string, string[]][] = [
+    [`${rules}/`, ['GET', 'POST']],
+    [one, ['DELETE', 'GET', 'PUT']],
+    [`${rules}/trigger/LEAD_CREATED`, ['POST']],
+  ]
+  t.ok(documented.length > 40)
+  for (const [path, known] of [...documented, ...alike]) {
+    const allowed = [...known, ...(known.includes('GET') ? ['HEAD'] : [])].sort()
+    for (const method of methods.filter((method) => !allowed.includes(method))) {
       const answer = await call(method, path, { body: '{}' })
       t.equal(answer.status, 405, `${method} ${path}`)
-      t.strictSame(String(answer.headers.allow).split(', ').sort().join(', '), allow)
+      t.strictSame(String(answer.headers.allow).split(', ').sort(), allowed)
       if (method !== 'HEAD') t.ok(isError(answer))
     }
+  }
 })
 
 t.test('a URL that cannot be decoded is a 400 with our error body', async (t) => {
@@ -1069,22 +836,8 @@ t.test('without Postgres, a valid request is a 503 with Retry-After', async (t) 
   const question = { token: workspace.tokens.admin, workspace: workspace.id }
   for (const [method, path, body] of [
     ['GET', rules, undefined],
-    ['GET', one, undefined],
-    ['GET', `${rules}/health`, undefined],
     ['POST', rules, ruleBody()],
-    ['POST', `${one}/execute`, { data: {} }],
     ['POST', `${rules}/trigger/LEAD_CREATED`, { data: {} }],
-    ['GET', '/api/tasks', undefined],
-    ['GET', `${one}/versions`, undefined],
-    ['POST', `${one}/versions/1/restore`, undefined],
-    ['GET', '/api/events', undefined],
-    ['POST', replayAll, { filter: {} }],
-    ['POST', `/api/events/${newId()}/replay`, undefined],
-    ['GET', '/api/executions', undefined],
-    ['POST', retryAll, { filter: {} }],
-    ['POST', `/api/executions/${newId()}/retry`, undefined],
-    ['GET', templates, undefined],
-    ['POST', templates, template],
     ['POST', `${letter}/preview`, {}],
   ] as const) {
     const answer = await away.call(method, path, { ...question, body })

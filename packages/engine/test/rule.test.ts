@@ -58,7 +58,8 @@ t.test('a valid rule has no faults', async (t) => {
   const mail = { to: 'a@b.c', subject: 's', template: 't' }
   const bodies = [
     { name: 'x', actions: [task] },
-    { name: 'x', conditions: [], description: '' },
+    { name: '🦜'.repeat(200), conditions: [], description: '' },
+    { name: 'x', actions: Array(20).fill(task) },
     {
       name: 'x'.repeat(200),
       conditions: [
@@ -113,10 +114,14 @@ t.test('each fault in a condition is reported once, with its path', async (t) =>
     [{ field: '', operator: 'exists' }, ['/field minLength']],
     [{ field: 'a', operator: 'resembles', value: 1 }, ['/operator discriminator']],
     [{ field: 'a', operator: '__proto__', value: 1 }, ['/operator discriminator']],
+    [{ field: 'a', operator: 'GT', value: 1 }, ['/operator discriminator']],
+    [{ field: 'a', operator: 5, value: 1 }, ['/operator discriminator']],
     [{ field: 'a', operator: 'equals' }, ['/value required']],
     [{ field: 'a', operator: 'equals', value: {} }, ['/value type']],
     [{ field: 'a', operator: 'gt', value: '80' }, ['/value type']],
     [{ field: 'a', operator: 'exists', value: 1 }, ['/value false schema']],
+    [{ field: 'a', operator: 'in', value: 5 }, ['/value type']],
+    [{ field: 'a', operator: 'starts_with', value: 5 }, ['/value type']],
     [{ field: 'a', operator: 'between', value: [1] }, ['/value minItems']],
     [{ field: 'a', operator: 'in', value: [1, {}, []] }, ['/value/1 type', '/value/2 type']],
     [{ field: 'a', operator: 'contains_any', value: [] }, ['/value minItems']],
@@ -162,6 +167,7 @@ t.test('each fault in an action is reported once, with its path', async (t) => {
     [{}, ['actions/0/config required', 'actions/0/type discriminator']],
     [{ config: {} }, ['actions/0/type discriminator']],
     [{ type: 'LAUNCH', config: {} }, ['actions/0/type discriminator']],
+    [{ type: 'create_task', config: {} }, ['actions/0/type discriminator']],
     [{ type: 'CREATE_TASK' }, ['actions/0/config required']],
     [{ type: 'CREATE_TASK', config: 'x' }, ['actions/0/config type']],
     [
@@ -181,6 +187,7 @@ t.test('each fault in an action is reported once, with its path', async (t) => {
       { ...task, continueOnError: 1, timeoutMs: 99, id: 1 },
       ['actions/0/continueOnError type', 'actions/0/id additionalProperties', 'actions/0/timeoutMs minimum'],
     ],
+    [{ ...task, timeoutMs: 30_001 }, ['actions/0/timeoutMs maximum']],
     [
       hook({ method: 'HEAD', timeoutMs: 30_001 }),
       ['actions/0/config/method enum', 'actions/0/config/timeoutMs maximum'],

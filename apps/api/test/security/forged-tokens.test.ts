@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { type Api, mint, rules, startApi } from '../fixtures/api.js'
-import { drawThird } from '../fixtures/draw-third.js'
+import { drawOneIn } from '../fixtures/draw-one-in.js'
 import { asymmetric, claims } from '../fixtures/forge.js'
 import { type Forgery, makeForgeries } from '../fixtures/security/forgeries.js'
 
@@ -43,7 +43,7 @@ async function refuseAll(t: Test, { call }: Api, good: string, forgeries: Forger
   const ask = (token: string) => call('GET', rules, { token, workspace: id })
   t.equal((await ask(good)).status, 200, 'the original token is accepted')
   const wrong: unknown[] = []
-  const drawn = drawThird(forgeries)
+  const drawn = drawOneIn(3, forgeries)
   for (const [title, token] of drawn) {
     const { status, body } = await ask(token)
     if (status !== 401 || JSON.stringify(body) !== '{"error":"Authentication required"}')
