@@ -359,6 +359,7 @@ interface Ids {
 
 const later = { prefer: 'respond-async' }
 const templates = '/api/email-templates'
+const developer = '/api/developer/v1'
 const routes: Route[] = [
   { method: 'GET', path: () => rules, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}`, role: 'viewer', status: 200 },
@@ -647,6 +648,11 @@ t.test('each route declares its role', async (t) => {
     const { role } = operations.find((operation) => operation.title.replace(/\/$/, '') === title) ?? {}
     const request = { body: route.body } as FastifyRequest
     t.equal(typeof role === 'function' ? role(request) : role, route.role, title)
+  }
+  const forViewers = ['webhook-receipts', 'webhook-receipts/{id}', 'workspaces', 'workspaces/{id}']
+  for (const { title, role } of operations.filter(({ path }) => path.startsWith(developer))) {
+    const isForViewers = forViewers.some((path) => title === `GET ${developer}/${path}`)
+    t.equal(role, isForViewers ? 'viewer' : 'admin', title)
   }
 })
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { createSealer, sealingContext } from '@automation/access'
-import { newId, type Role } from '@automation/database'
+import { newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'
@@ -82,13 +82,13 @@ async function readLog({ call }: Workspace, query = ''): Promise<Entry[]> {
 interface Route {
   method: Method
   path: string
-  role: Role
   status: number
   body?: unknown
 }
 
-async function listRoutes(workspace: Workspace): Promise<Route[]> {
-  const { call, database, id: workspaceId } = workspace
+/** That change something, which is made for them first. */
+async function prepareWrites(workspace: Workspace): Promise<Route[]> {
+  const { call, id: workspaceId } = workspace
   const key = await call<{ id: string }>('POST', `${developer}/api-keys`, {
     body: { name: 'x', scopes: ['admin'] },
   })
@@ -96,100 +96,34 @@ async function listRoutes(workspace: Workspace): Promise<Route[]> {
   const subscribe = { url: 'https://example.com', eventTypes: ['rule.updated'] }
   const subscription = await call<{ id: string }>('POST', `${developer}/subscriptions`, { body: subscribe })
   const unsubscribed = await call<{ id: string }>('POST', `${developer}/subscriptions`, { body: subscribe })
-  const receipt = newId()
-  await database.webhookReceipt.create({
-    data: {
-      id: receipt,
-      workspaceId,
-      provider: 'x',
-      key: 'x',
-      bodyHash: Buffer.alloc(32),
-      secretId: newId(),
-    },
-  })
   await putMember(workspace, 'removable', 'viewer')
-  const admin = { role: 'admin', status: 200 } as const
   return [
-    { method: 'GET', path: '/webhook-receipts', role: 'viewer', status: 200 },
-    { method: 'GET', path: `/webhook-receipts/${receipt}`, role: 'viewer', status: 200 },
-    { method: 'GET', path: '/api-keys', ...admin },
-    { method: 'POST', path: '/api-keys', ...admin, status: 201, body: { name: 'x', scopes: ['admin'] } },
-    { method: 'DELETE', path: `/api-keys/${key.body.id}`, ...admin, status: 204 },
-    { method: 'GET', path: '/signing-secrets', ...admin },
-    { method: 'POST', path: '/signing-secrets', ...admin, status: 201, body: { provider: 'x' } },
-    { method: 'POST', path: `/signing-secrets/${retired.id}/retire`, ...admin, body: {} },
-    { method: 'DELETE', path: `/signing-secrets/${revoked.id}`, ...admin, status: 204 },
-    { method: 'GET', path: '/subscriptions', ...admin },
-    { method: 'POST', path: '/subscriptions', ...admin, status: 201, body: subscribe },
-    { method: 'GET', path: `/subscriptions/${subscription.body.id}`, ...admin },
+    { method: 'POST', path: '/api-keys', status: 201, body: { name: 'x', scopes: ['admin'] } },
+    { method: 'DELETE', path: `/api-keys/${key.body.id}`, status: 204 },
+    { method: 'POST', path: '/signing-secrets', status: 201, body: { provider: 'x' } },
+    { method: 'POST', path: `/signing-secrets/${retired.id}/retire`, status: 200, body: {} },
+    { method: 'DELETE', path: `/signing-secrets/${revoked.id}`, status: 204 },
+    { method: 'POST', path: '/subscriptions', status: 201, body: subscribe },
     {
       method: 'PATCH',
       path: `/subscriptions/${subscription.body.id}`,
-      ...admin,
+      status: 200,
       body: { description: 'Other' },
     },
-    { method: 'POST', path: `/subscriptions/${subscription.body.id}/test`, ...admin, status: 202 },
-    { method: 'GET', path: `/subscriptions/${subscription.body.id}/deliveries`, ...admin },
-    { method: 'DELETE', path: `/subscriptions/${unsubscribed.body.id}`, ...admin, status: 204 },
-    { method: 'GET', path: '/members', ...admin },
-    { method: 'PUT', path: '/members/someone', ...admin, status: 201, body: { role: 'viewer' } },
-    { method: 'DELETE', path: '/members/removable', ...admin, status: 204 },
-    { method: 'GET', path: '/workspaces', role: 'viewer', status: 200 },
-    { method: 'GET', path: `/workspaces/${workspaceId}`, role: 'viewer', status: 200 },
-    { method: 'PATCH', path: `/workspaces/${workspaceId}`, ...admin, body: { name: 'x' } },
-    { method: 'POST', path: '/workspaces', ...admin, status: 201, body: { name: 'x' } },
-    { method: 'GET', path: '/audit-log', ...admin },
+    { method: 'POST', path: `/subscriptions/${subscription.body.id}/test`, status: 202 },
+    { method: 'DELETE', path: `/subscriptions/${unsubscribed.body.id}`, status: 204 },
+    { method: 'PUT', path: '/members/someone', status: 201, body: { role: 'viewer' } },
+    { method: 'DELETE', path: '/members/removable', status: 204 },
+    { method: 'PATCH', path: `/workspaces/${workspaceId}`, status: 200, body: { name: 'x' } },
+    { method: 'POST', path: '/workspaces', status: 201, body: { name: 'x' } },
   ]
 }
 
-t.test('each route is for its role and higher ones, and for members only', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const other = await api.makeWorkspace()
-  for (const { method, path, role, status, body } of await listRoutes(workspace)) {
-    const title = `${method} ${path}`
-    for (const asked of roles) {
-      const answer = await workspace.callAs(asked)(method, developer + path, { body })
-      const may = roles.indexOf(asked) >= roles.indexOf(role)
-      t.equal(answer.status, may ? status : 403, `${title} as ${asked}`)
-      if (!may) t.strictSame(statusAndBody(answer), denied)
-    }
-    const strange = await api.call(method, developer + path, {
-      body,
-      token: other.tokens.admin,
-      workspace: workspace.id,
-    })
-    t.strictSame(statusAndBody(strange), denied, `${title} as the admin of another workspace`)
-    const nobody = await api.call(method, developer + path, { body, workspace: workspace.id })
-    t.equal(nobody.status, 401, title)
-    const unsaid = await api.call(method, developer + path, { body, token: workspace.tokens.admin })
-    t.equal(unsaid.status, 400, `${title} without a workspace`)
-  }
-})
-
-t.test('ids of another workspace get the same response as unknown ids, without an effect', async (t) => {
-  const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
-  const theirs = await listRoutes(workspace)
-  const before = await readLog(workspace)
-  for (const { method, path, body } of theirs) {
-    const id = /[0-9a-f]{8}-[^/]+|removable/.exec(path)?.[0]
-    if (id === undefined) continue
-    const foreign = await other.call(method, developer + path, { body })
-    t.equal(foreign.status, 404, `${method} ${path}`)
-    for (const unknown of [newId(), 'x', '%00', '1'.repeat(5_000)]) {
-      const answer = await other.call(method, developer + path.replace(id, unknown), { body })
-      if (id !== 'removable') t.strictSame(statusAndBody(answer), statusAndBody(foreign), `${method} ${path}`)
-    }
-  }
-  t.strictSame(await readLog(workspace), before)
-  for (const list of ['api-keys', 'signing-secrets', 'subscriptions', 'webhook-receipts', 'audit-log'])
-    matchLists(t, (await other.call('GET', `${developer}/${list}`)).body, { data: [] }, list)
-})
-
 t.test('no route changes a row of another workspace that it would change in its own', async (t) => {
   const [theirs, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
-  for (const { method, path, status, body } of await listRoutes(theirs)) {
+  for (const { method, path, status, body } of await prepareWrites(theirs)) {
     // A new workspace changes no other one.
-    if (method === 'GET' || (method === 'POST' && path === '/workspaces')) continue
+    if (method === 'POST' && path === '/workspaces') continue
     const { own } = await checkForeignChange(t, `${method} ${path}`, { theirs, other }, (as) =>
       as.call(method, developer + path, { body }),
     )
@@ -689,7 +623,7 @@ t.test('the OpenAPI document has every route, with its tag and refusals', async 
       .replace(/(members)\/\w+/, '$1/{userId}')
     return document.paths[names.get(developer + template) ?? '']?.[method.toLowerCase()]
   }
-  for (const route of await listRoutes(workspace)) {
+  for (const route of await prepareWrites(workspace)) {
     const operation = operationOf(route)
     const title = `${route.method} ${route.path}`
     t.ok(operation?.summary, title)
