@@ -1,5 +1,6 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { bulkReplayRoutes } from './bulk-replay.js'
 import { listRoutes } from './list.js'
 import { readRoutes } from './read.js'
 import { replayRoutes } from './replay.js'
@@ -18,4 +19,5 @@ export const eventRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> 
   await app.register(searchRoutes, { workLimits })
   await app.register(whyRoutes, { workLimits })
   await app.register(replayRoutes)
+  await app.register(bulkReplayRoutes)
 }

@@ -1,8 +1,8 @@
 import { listEvents, narrowEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { readCursor, writeCursor } from '../../lists/cursor.js'
 import { checkQuery, checkTypeInQuery, eventTypeOf, readRange } from '../../lists/history-filter.js'
-import { pageOf, readCursor } from '../../lists/page.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
 import { EventStatus, ListedEvent, presentRow } from './event-schemas.js'
@@ -39,14 +39,13 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...readRange(query),
       })
       const before = cursor === undefined ? undefined : readCursor(cursor)
-      const listed = await listEvents(workspace.reads, narrowing, { before, limit })
-      const { page, nextCursor } = pageOf(listed)
-      const events = page.map((row) => ({
+      const { rows, end } = await listEvents(workspace.reads, narrowing, { before, limit })
+      const events = rows.map((row) => ({
         ...presentRow(row),
         status: row.status,
         triggered: row.triggered,
       }))
-      return { events, nextCursor }
+      return { events, nextCursor: writeCursor(end) }
     },
   })
 }

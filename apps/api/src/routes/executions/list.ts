@@ -2,8 +2,8 @@ import { type ExecutionStatus, executionStatuses, listExecutions, narrowExecutio
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import { readCursor, writeCursor } from '../../lists/cursor.js'
 import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-filter.js'
-import { pageOf, readCursor } from '../../lists/page.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
 import { ListedExecution, presentRow } from './execution-schemas.js'
@@ -50,15 +50,15 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
         statuses: readStatuses(status),
       })
       const before = cursor === undefined ? undefined : readCursor(cursor)
-      const { page, nextCursor } = pageOf(await listExecutions(workspace.reads, narrowing, { before, limit }))
-      const executions = page.map((row) => ({
+      const { rows, end } = await listExecutions(workspace.reads, narrowing, { before, limit })
+      const executions = rows.map((row) => ({
         ...presentRow(row),
         success: row.error === null,
         conditionsPassed: true,
         actionsExecuted: row.actionsExecuted,
         dryRun: false,
       }))
-      return { executions, nextCursor }
+      return { executions, nextCursor: writeCursor(end) }
     },
   })
 }

@@ -4,9 +4,10 @@ import type { RuleMode } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { refusals } from '../../errors.js'
 import { callerOf } from '../../evaluation/take-turn.js'
+import { writeCursor } from '../../lists/cursor.js'
 import { checkQuery, checkTypeInQuery, eventTypeOf } from '../../lists/history-filter.js'
 import { shareLongRead } from '../../lists/long-read.js'
-import { pageArguments, writeCursor } from '../../lists/page.js'
+import { pageArguments } from '../../lists/page.js'
 import { refusalResponses } from '../../responses.js'
 import { ruleId } from './check-rule.js'
 import { writeRules } from './definition-texts.js'
@@ -57,8 +58,8 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       await app.payForBytes(request, reply, sumOf(sizes))
       // All rules of the page may have been deleted meanwhile: the next page begins behind them.
       const last = sizes.at(-1)?.id ?? ids.at(-1)
-      const hasMore = last !== undefined && last !== found.at(-1)?.id
-      return sendList(reply, 'rules', readInParts(sizes, write), hasMore ? writeCursor(last) : null)
+      const end = last === found.at(-1)?.id ? undefined : last
+      return sendList(reply, 'rules', readInParts(sizes, write), writeCursor(end))
     },
   })
 

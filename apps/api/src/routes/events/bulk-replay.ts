@@ -1,0 +1,113 @@
+import { FairSlots } from '@automation/admission'
+import { countReplayable, type Narrowing, narrowEvents } from '@automation/ledger'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { refusals } from '../../errors.js'
+import { callerOf, takeTurn } from '../../evaluation/take-turn.js'
+import { parseCursor, writeCursor } from '../../lists/cursor.js'
+import { checkFilter, checkTypeInFilter, eventTypeOf, readRange } from '../../lists/history-filter.js'
+import { takeLongRead } from '../../lists/long-read.js'
+import { Matches } from '../../lists/matches.js'
+import { NextCursor, refusalResponses } from '../../responses.js'
+import { eventFilter } from './event-filter.js'
+import { noteReplay } from './note-replay.js'
+import { replayEvents, timeToReplayMs } from './replay-events.js'
+
+const ReplayFilter = Type.Object(eventFilter, { additionalProperties: false, title: 'EventFilter' })
+const BulkReplayBody = Type.Object(
+  {
+    filter: ReplayFilter,
+    cursor: Type.Optional(Type.String({ description: 'nextCursor of the previous call' })),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Only count the matches. Default: true.' })),
+  },
+  { additionalProperties: false, title: 'EventsToReplay' },
+)
+
+type BulkReplayBody = Type.Static<typeof BulkReplayBody>
+
+const maxReplayed = 1_000
+
+/** Four at once delayed others by 0.5 s, so each process runs one of a workspace at a time. */
+const limits = { total: Number.POSITIVE_INFINITY, perOwner: 1, waitingPerOwner: 16, timeoutMs: 3_000 }
+const turns = new FairSlots(limits)
+
+interface EventsToReplay {
+  narrowing: Narrowing
+  /** The id of the last event that an earlier call replayed. */
+  after: string | undefined
+}
+
+export const bulkReplayRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.post('/replay', {
+    config: { role: 'operator' },
+    schema: {
+      tags: ['Outcomes'],
+      operationId: 'replayEvents',
+      summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed} per call`,
+      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. A workspace has one call that replays at a time, of 500 events a second at most. Sixteen more may wait, for three seconds each. Others get 429. 50 events cost one token of the rate limit.`,
+      body: BulkReplayBody,
+      response: {
+        200: { ...Matches, 'x-response-description': 'A dry run. Nothing was replayed.' },
+        202: Type.Object(
+          { ...Matches.properties, replayed: Type.Integer(), nextCursor: NextCursor },
+          {
+            title: 'EventsReplayed',
+            'x-response-description': 'Accepted. The events run in the background.',
+          },
+        ),
+        ...refusalResponses(409, 413, 415, 422),
+      },
+    },
+    handler: async (request, reply) => {
+      const { body, workspace } = request
+      const caller = callerOf(request)
+      const events = await readEventsToReplay(request, body)
+      const count = () =>
+        takeLongRead(caller, () => countReplayable(workspace.reads, events.narrowing, events.after))
+      if (body.dryRun ?? true) return count()
+      const replay = async () => replayCounted(request, reply, body, events, await count())
+      const result = await takeTurn(turns, caller, replay, (error) => refusals.tooManyReplays(limits, error))
+      return reply.status(202).send(result)
+    },
+  })
+}
+
+/** @throws a 422 refusal for a filter or a cursor with a fault */
+async function readEventsToReplay(
+  request: FastifyRequest,
+  { filter, cursor }: BulkReplayBody,
+): Promise<EventsToReplay> {
+  checkFilter(ReplayFilter, filter)
+  await checkTypeInFilter(request, filter)
+  const { ruleId } = filter
+  const type = eventTypeOf(filter)
+  const narrowing = narrowEvents(request.workspace.id, {
+    ...(type !== undefined && { type }),
+    ...(ruleId !== undefined && { ruleId }),
+    ...readRange(filter),
+  })
+  const after = cursor === undefined ? undefined : parseCursor(cursor)
+  if (cursor !== undefined && after === undefined)
+    throw refusals.invalid([{ field: 'cursor', message: 'Is not a cursor' }])
+  return { narrowing, after }
+}
+
+async function replayCounted(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { filter, cursor }: BulkReplayBody,
+  events: EventsToReplay,
+  counted: Type.Static<typeof Matches>,
+) {
+  const { server, workspace, dueAt } = request
+  const { matched } = counted
+  if (matched === 0) return { ...counted, replayed: 0, nextCursor: null }
+  // Refused before it pays: after its deadline nobody reads what it did.
+  if (dueAt - performance.now() < timeToReplayMs)
+    throw refusals.unavailable(new Error('Too little time was left for a bulk replay'))
+  await server.payForMany(request, reply, Math.min(matched, maxReplayed))
+  await noteReplay(request, workspace.id, { filter, ...(cursor !== undefined && { cursor }), ...counted })
+  const { replayed, last, isOver } = await replayEvents(request, { ...events, limit: maxReplayed })
+  return { ...counted, replayed, nextCursor: writeCursor(isOver ? undefined : last) }
+}
