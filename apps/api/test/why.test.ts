@@ -1,8 +1,8 @@
 import { createPrivateDatabase } from '@automation/launcher'
+import { findUnconsidered, readEvaluatedEvent } from '@automation/ledger'
 import fc from 'fast-check'
 import t from 'tap'
 import { ruleBody, startApi, task, type Workspace } from './fixtures/api.js'
-import { changeAsOlder, noteMissed } from './fixtures/older-api.js'
 import { startWorker } from './fixtures/worker.js'
 
 interface RuleWhy {
@@ -180,35 +180,6 @@ t.test('unknown events and rules are 404, and those of another workspace too', a
   t.match(await workspace.callAs('viewer')('GET', `/api/events/${own}/why`), { status: 200 })
 })
 
-t.test('what a version before did not store is said to be not known', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const matching = await create(workspace, { name: 'Matching' })
-  const missed = await create(workspace, { name: 'Missed', conditions: [hot] })
-  const id = await trigger(workspace, { score: 10 })
-  await workspace.database.event.updateMany({ where: { id }, data: { rulesVersion: null } })
-  const { judgedAt, rules } = await why(workspace, id)
-  t.equal(judgedAt, null)
-  t.match(rules, [
-    { ruleId: matching, verdict: 'matched', version: 1, trace: null },
-    { ruleId: missed, verdict: 'not_matched', version: null, trace: null, decisive: [], change: null },
-  ])
-})
-
-t.test('a version that an older API made is not known until a worker has noted it', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const ruleId = await create(workspace, { conditions: [hot] })
-  await changeAsOlder(workspace, { kind: 'edit', ruleId, conditions: [fresh] })
-  const before = await trigger(workspace, { score: 10, status: 'new' })
-  t.match((await why(workspace, before)).rules, [{ verdict: 'matched', version: 2, trace: null }])
-  const missed = await trigger(workspace, { score: 10 })
-  t.match((await why(workspace, missed)).rules, [{ verdict: 'not_matched', version: null, trace: null }])
-  await noteMissed(api.app.database)
-  // Both events met the version of rules that is noted now.
-  t.match((await why(workspace, missed)).rules, [
-    { verdict: 'not_matched', version: 2, decisive: ['conditions[0]'] },
-  ])
-})
-
 t.test('conditions are evaluated at the moment of acceptance, however late a worker is', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace, {
@@ -282,6 +253,44 @@ const step = fc.oneof(
 )
 
 t.test(
+  'why names an active rule that was not considered only where the emitting rule was switched off',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const { database } = workspace
+    const ruleId = await create(workspace)
+    const id = await trigger(workspace, {})
+    await database.execution.deleteMany()
+    await database.event.updateMany({ where: { id }, data: { ruleSetId: null } })
+    const ask = async () => (await why(workspace, id, `ruleId=${ruleId}`)).rules
+    t.match(await ask(), [{ verdict: 'not_known' }], 'an event from outside meets all')
+    await database.event.updateMany({ where: { id }, data: { rootId: id } })
+    t.match(await ask(), [{ verdict: 'not_considered' }])
+  },
+)
+
+/** All rules of a workspace, by the `rulesVersion` that each change of rules has made. */
+type History = Map<number, Map<string, { isActive: boolean; trigger: string }>>
+
+async function remember({ database }: Workspace, history: History): Promise<void> {
+  const { rulesVersion } = await database.workspace.findFirstOrThrow()
+  const rules = await database.rule.findMany()
+  history.set(rulesVersion, new Map(rules.map((rule) => [rule.id, rule])))
+}
+
+/** What was the matter with a rule that was not considered. */
+function expectVerdict(
+  history: History,
+  { rulesVersion, type }: { rulesVersion: number; type: string },
+  ruleId: string,
+) {
+  const then = history.get(rulesVersion)?.get(ruleId)
+  if (then !== undefined)
+    return then.isActive ? (then.trigger === type ? 'considered' : 'other_type') : 'inactive'
+  const wasThere = [...history].some(([at, rules]) => at < rulesVersion && rules.has(ruleId))
+  return wasThere ? 'deleted' : 'created_later'
+}
+
+t.test(
   'why agrees with what happened, over random rules, edits, toggles, deletions and events',
   async (t) => {
     await fc.assert(
@@ -289,6 +298,8 @@ t.test(
         const workspace = await api.makeWorkspace()
         const { call, database } = workspace
         const rules: string[] = []
+        const history: History = new Map()
+        await remember(workspace, history)
         const pickRule = (pick: number) => rules[pick % rules.length]
         const underWay: Promise<unknown>[] = []
         for (const one of steps) {
@@ -297,6 +308,7 @@ t.test(
             rules.push(
               await create(workspace, { name: `R ${rules.length}`, trigger, conditions, actions: [task] }),
             )
+            await remember(workspace, history)
             continue
           }
           if (one.kind === 'event') {
@@ -316,6 +328,7 @@ t.test(
             await call('DELETE', `${rulesPath}/${id}`)
             rules.splice(rules.indexOf(id), 1)
           }
+          await remember(workspace, history)
         }
         await Promise.all(underWay)
         const events = await database.event.findMany({ select: { id: true, ruleSetId: true } })
@@ -333,6 +346,14 @@ t.test(
             if ((verdict === 'matched') !== (execution !== undefined))
               throw new Error(`${id} ${ruleId} ${verdict}`)
             if (execution !== undefined && execution.ruleVersion !== version) throw new Error(`${version}`)
+          }
+          const event = await readEvaluatedEvent(database, workspace.id, id)
+          if (event?.rulesVersion == null) throw new Error(`${id} is not done`)
+          const { rulesVersion, type } = event
+          for (const ruleId of new Set([...history.values()].flatMap((known) => [...known.keys()]))) {
+            if (set?.ruleIds.includes(ruleId)) continue
+            const verdict = (await findUnconsidered(database, event, ruleId))?.verdict
+            t.equal(verdict, expectVerdict(history, { rulesVersion, type }, ruleId), `${id} ${ruleId}`)
           }
         }
       }),

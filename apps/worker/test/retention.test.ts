@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
-import { matchLists } from '@automation/launcher/match-lists'
 import { createUnusedRemovals, type Transaction } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
 import { pino } from 'pino'
@@ -62,7 +61,6 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       versions: 0,
       ruleSets: 0,
       ruleStates: 0,
-      ruleStateGaps: 0,
       deletedVersions: 0,
     },
     'nothing is left to do',
@@ -429,9 +427,7 @@ t.test('a round passes the states of rules once, in slices', async (t) => {
     [1, 2, 3, 4, 5].map((version) => stateOf(workspaceId, ruleId, version)),
   )
   await database.system.ruleState.createMany({ data: [...states, stateOf(gone, newId(), 1)] })
-  await own.ruleStateGap.create({ data: { workspaceId, firstVersion: 2, lastVersion: 2, at: at(50) } })
-  await own.ruleStateGap.create({ data: { workspaceId, firstVersion: 4, lastVersion: 7, at: at(20) } })
-  const { ruleStates, ruleStateGaps } = createUnusedRemovals(now, 30)
+  const { ruleStates } = createUnusedRemovals(now, 30)
   const counts: number[] = []
   for (let isOver = false; !isOver; ) {
     const slice = await database.system.$transaction((transaction) => ruleStates(transaction, 3))
@@ -442,46 +438,7 @@ t.test('a round passes the states of rules once, in slices', async (t) => {
   t.equal(total, 4 * 4 + 1, 'the last state of each rule stays, but not in a workspace that is gone')
   t.ok(counts.length <= 10 && counts.every((count) => count <= 3), counts.join(' '))
   t.equal(await own.ruleState.count({ where: { rulesVersion: 5 } }), 4)
-  t.match(await database.system.$transaction((transaction) => ruleStateGaps(transaction, 1)), { removed: 1 })
-  t.match(await own.ruleStateGap.findMany(), [{ firstVersion: 4 }])
 })
-
-t.test(
-  'one worker at a time notes what another version has changed, and what it deleted goes in time',
-  async (t) => {
-    const { id: workspaceId, own } = await createWorkspace()
-    const definition = { name: 'A', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
-    const [kept, deleted] = [newId(), newId()]
-    await own.rule.create({ data: { ...definition, id: kept, workspaceId, isActive: true } })
-    await own.ruleState.create({
-      data: { workspaceId, ruleId: deleted, rulesVersion: 1, version: 1, isActive: true },
-    })
-    await own.workspace.updateMany({ data: { rulesVersion: 7, notedVersion: 3 } })
-    const log = pino({ level: 'silent' })
-    const metrics = createWorkerMetrics(openMetrics())
-    const round = () =>
-      removeRound({ database, keptDays: keep(30), log, metrics, signal: new AbortController().signal })
-    await database.system.$transaction(async (transaction) => {
-      await transaction.$queryRaw`SELECT 1 FROM (SELECT pg_advisory_xact_lock(7701202612)) AS lock`
-      await round()
-    })
-    t.match(await own.workspace.findFirst(), { notedVersion: 3 }, 'another worker holds the lock')
-    await Promise.all([round(), round()])
-    t.match(await own.workspace.findFirst(), { notedVersion: 7 })
-    t.match(await own.ruleStateGap.findMany(), [{ firstVersion: 4, lastVersion: 6 }])
-    const { updatedAt } = await own.rule.findFirstOrThrow()
-    const states = await own.ruleState.findMany({ where: { rulesVersion: 7 }, orderBy: { ruleId: 'asc' } })
-    matchLists(t, states, [
-      { ruleId: kept, version: 1, isActive: true, isDeleted: false, at: updatedAt },
-      { ruleId: deleted, version: 1, isActive: false, isDeleted: true },
-    ])
-    await round()
-    t.equal(await own.ruleState.count(), 3)
-    await removeOld(database, Date.now() + 40 * dayMs, keep(30))
-    t.match(await own.ruleState.findMany(), [{ ruleId: kept }])
-    t.equal(await own.ruleState.count(), 1)
-  },
-)
 
 t.test('a definition stays while an event is stored that met it, even without an execution', async (t) => {
   const { id: workspaceId, own, store } = await createWorkspace()

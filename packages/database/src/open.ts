@@ -158,7 +158,6 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   Rule: 'workspaceId',
   RuleVersion: 'workspaceId',
   RuleState: 'workspaceId',
-  RuleStateGap: 'workspaceId',
   DeletedRuleVersion: 'workspaceId',
   OwnEventType: 'workspaceId',
   Backtest: 'workspaceId',

@@ -3,13 +3,13 @@ import { type Administrator, type Change, changeWorkspace, listEntries } from '@
 import type { Database, WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, countsOf, isToBePaused, markAutoPaused } from '@automation/ledger'
 import { lockRules } from './lock-rules.js'
-import { catchUp, noteStates } from './rule-states.js'
+import { noteStates } from './rule-states.js'
 
 /**
  * Changes a workspace's rules. All changes of rules use this function, and they happen one after another. It increments
  * `rulesVersion`: a worker that meets a higher version than the one it compiled reads the rules again. The rules, the version and
  * the entry in the audit log become visible together, at the commit. A change without an entry changed nothing, and does not
- * increment the version. What was missed before is noted first, so the states of all rules are known at both versions.
+ * increment the version.
  */
 export function changeRules<Result>(
   administrator: Administrator,
@@ -17,12 +17,11 @@ export function changeRules<Result>(
   timeoutMs?: number,
 ): Promise<Result> {
   const work = async (transaction: WorkspaceTransaction) => {
-    await catchUp(transaction, administrator.workspaceId)
     const changed = await change(transaction)
     if (listEntries(changed).length > 0)
       await transaction.workspace.update({
         where: { id: administrator.workspaceId },
-        data: { rulesVersion: { increment: 1 }, notedVersion: { increment: 1 } },
+        data: { rulesVersion: { increment: 1 } },
         select: { id: true },
       })
     return changed

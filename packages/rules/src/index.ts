@@ -66,7 +66,6 @@ export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fie
 export { exportRules, type RuleFile } from './rule-file.js'
 export { completeMode, isShadow, modeOf, RuleMode } from './rule-mode.js'
 export { DraftToSave, FullDefinition, maxRules, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
-export { createMissedNoting } from './rule-states.js'
 export { type Saved, saveRules } from './save-rules.js'
 export { EmailTemplateToCreate, EmailTemplateToUpdate, findEmailTemplateFaults } from './template-schemas.js'
 export { areGuardsDue, type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'

@@ -15,7 +15,6 @@ CREATE TABLE workspaces (
   name TEXT NOT NULL,
   plan plan NOT NULL DEFAULT 'standard',
   rules_version INTEGER NOT NULL DEFAULT 0,
-  noted_version INTEGER,
   auto_pause_after INTEGER,
   retention_days INTEGER,
   created_by TEXT,
@@ -158,14 +157,6 @@ CREATE TABLE rule_states (
   is_deleted BOOLEAN NOT NULL DEFAULT false,
   at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   PRIMARY KEY (workspace_id, rule_id, rules_version)
-);
-
-CREATE TABLE rule_state_gaps (
-  workspace_id UUID NOT NULL,
-  first_version INTEGER NOT NULL,
-  last_version INTEGER NOT NULL,
-  at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  PRIMARY KEY (workspace_id, first_version)
 );
 
 CREATE TABLE rule_drafts (

@@ -1,7 +1,6 @@
 import { type Database, readClock } from '@automation/database'
 import { createHistoryRemoval, createTaskRemoval, createUnusedRemovals } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
-import { createMissedNoting } from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import { createWorkerMetrics, type WorkerMetrics } from '../worker-metrics.js'
@@ -75,17 +74,10 @@ export async function removeRound({
       'retention removed nothing: the clocks of this worker and of Postgres differ',
     )
   }
-  try {
-    const removed = await removeOld(database, now, keptDays, signal)
-    const seconds = Math.round((performance.now() - startedAt) / 1_000)
-    if (Object.values(removed).some((count) => count > 0))
-      log.info({ removed, seconds }, 'removed expired rows')
-  } finally {
-    // Last, and also after a failure: neither must keep the other from being done. Under the same lock: one worker does it.
-    const { noted } = await removeGently(database, { noted: createMissedNoting() }, signal)
-    if (noted > 0)
-      log.info({ workspaces: noted }, 'noted rules that a process of another version has changed')
-  }
+  const removed = await removeOld(database, now, keptDays, signal)
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  if (Object.values(removed).some((count) => count > 0))
+    log.info({ removed, seconds }, 'removed expired rows')
 }
 
 /**

@@ -1,6 +1,6 @@
-import { clockSkewMs, executionIdOf, Prisma, timeOf, type WorkspaceDatabase } from '@automation/database'
+import { executionIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
 import { type Addressee, addresseeOf } from '../addressee.js'
-import { type KnownState, readStates } from './known-states.js'
+import { type PastState, readStates } from './past-states.js'
 
 /** An event, as far as it says which rules were considered for it. */
 export interface EvaluatedEvent {
@@ -12,7 +12,7 @@ export interface EvaluatedEvent {
   quarantined: boolean
   addressee: Addressee | null
   ruleSetId: string | null
-  /** null: the event is not done, or a worker of the version before evaluated it. */
+  /** null: no rule was evaluated for it. */
   rulesVersion: number | null
   /** The event from outside that led to it; null for one from outside. */
   rootId: string | null
@@ -34,7 +34,7 @@ export type Verdict =
   | 'not_considered'
   | 'not_known'
 
-/** A rule, in the version in which it was considered. What is not known is null. */
+/** A rule, in the version in which it was considered. What is not stored any more is null. */
 export interface ConsideredRule {
   ruleId: string
   verdict: Verdict
@@ -62,7 +62,7 @@ export async function readEvaluatedEvent(
 
 /**
  * Lists the rules that were considered for an event, in creation order: each in the version that was evaluated, with what happened. Verdicts
- * are facts of rows. The engine can explain those whose version is known.
+ * are facts of rows, and the engine can explain them.
  *
  * @param only this rule, if it was considered
  */
@@ -80,18 +80,15 @@ export async function listConsidered(
   return ruleIds.map((ruleId): ConsideredRule => {
     const state = states.get(ruleId)
     const execution = executions.get(ruleId)
-    // An execution has the version that it was evaluated in, or a later one: retried, it may go on with the latest.
-    const isKnown =
-      state?.isKnown === true && (execution === undefined || execution.ruleVersion >= (state.version ?? 0))
     const verdict =
       execution === undefined ? 'not_matched' : execution.isUnevaluated ? 'not_judged' : 'matched'
     return {
       ruleId,
       verdict,
       executionId: execution?.id ?? null,
-      version: isKnown ? (state.version ?? null) : (execution?.ruleVersion ?? null),
+      version: state?.version ?? null,
       name: state?.name ?? null,
-      conditions: isKnown ? state.conditions : null,
+      conditions: state?.conditions ?? null,
     }
   })
 }
@@ -113,22 +110,18 @@ export async function findUnconsidered(
     ruleId,
     verdict,
     executionId: null,
-    version: state.isKnown ? state.version : null,
+    version: state.version,
     name: state.name,
     conditions: verdict === 'inactive' ? state.conditions : null,
   }
 }
 
-/** Each verdict but `not_known` is certain. */
-function verdictOf(event: EvaluatedEvent, ruleId: string, state: KnownState): Verdict {
+/** `not_known`: the definition that says more is not stored any more. */
+function verdictOf(event: EvaluatedEvent, ruleId: string, state: PastState): Verdict {
   if (event.quarantined) return 'quarantined'
   if (event.doneAt === null) return 'pending'
   if (event.addressee !== null && event.addressee.id !== ruleId) return 'not_considered'
   if (state.isDeleted) return 'deleted'
-  if (!state.isKnown) {
-    const isCreatedLater = timeOf(ruleId) > event.doneAt.getTime() + clockSkewMs
-    return isCreatedLater ? 'created_later' : 'not_known'
-  }
   if (state.version === null) return 'created_later'
   if (event.addressee !== null) return 'not_known'
   if (state.isActive === false) return 'inactive'

@@ -22,15 +22,6 @@ export const ruleStates: Explanations = {
     CASE WHEN is_deleted THEN at ELSE lead(at) OVER (PARTITION BY workspace_id, rule_id ORDER BY rules_version) END`,
 }
 
-export const ruleStateGaps: Explanations = {
-  table: Prisma.sql`rule_state_gaps`,
-  key: [
-    ['workspace_id', 'uuid'],
-    ['first_version', 'int'],
-  ],
-  endedAt: Prisma.sql`at`,
-}
-
 /** Versions of deleted rules: until the deletion. */
 export const deletedVersions: Explanations = {
   table: Prisma.sql`deleted_rule_versions`,

@@ -1,7 +1,7 @@
 import { clockSkewMs, Prisma } from '@automation/database'
 import type { Removal } from './removal.js'
 import { dayMs } from './remove-history.js'
-import { createSupersededRemoval, deletedVersions, ruleStateGaps, ruleStates } from './remove-superseded.js'
+import { createSupersededRemoval, deletedVersions, ruleStates } from './remove-superseded.js'
 
 /** How many versions of each rule are kept, whatever their age, so that users can read and restore them. */
 const versionsKept = 20
@@ -21,7 +21,6 @@ export function createUnusedRemovals(now: number, defaultDays: number) {
     versions: createVersionRemoval(now, age),
     ruleSets: createRuleSetRemoval(now, age),
     ruleStates: createSupersededRemoval(ruleStates, now, age),
-    ruleStateGaps: createSupersededRemoval(ruleStateGaps, now, age),
     deletedVersions: createSupersededRemoval(deletedVersions, now, age),
   }
 }

@@ -32,7 +32,7 @@ const RuleVerdict = Type.Enum(
   {
     title: 'RuleVerdict',
     description:
-      'What became of the rule for this event. matched, not_matched: its conditions were evaluated. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: it is not stored, since a service before this function evaluated the event or changed the rule.',
+      'What became of the rule for this event. matched, not_matched: its conditions were evaluated. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: the definition that would say why is not stored any more.',
   },
 )
 

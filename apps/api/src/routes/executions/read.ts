@@ -104,14 +104,7 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
 /** Nothing of it is stored: the version, the data and the time are there, and the engine evaluates them as it did then. */
 async function explainExecution(
   request: FastifyRequest,
-  {
-    workspaceId,
-    ruleId,
-    ruleVersion: version,
-    eventId,
-    startedAt,
-    results,
-  }: ExecutionRow & { results: ActionResult[] },
+  { workspaceId, ruleId, ruleVersion: version, eventId, results }: ExecutionRow & { results: ActionResult[] },
   limits: WorkLimits,
 ): Promise<Trace | null> {
   const { reads: database } = request.workspace
@@ -125,8 +118,7 @@ async function explainExecution(
   return request.evaluate('explain', {
     definition: { conditions, actions },
     data: event.data,
-    // A worker of the version before evaluated at the start of the execution.
-    now: (event.rulesVersion === null ? startedAt : event.acceptedAt).getTime(),
+    now: event.acceptedAt.getTime(),
     limits,
     results,
   })

@@ -1,14 +1,11 @@
 import { Prisma, type WorkspaceDatabase } from '@automation/database'
 
-/** What a rule was when an event was evaluated, as far as it is known. */
-export interface KnownState {
+/** What a rule was when an event was evaluated. */
+export interface PastState {
   ruleId: string
-  /** Whether the rest is certain: no process of another version may have changed the rule meanwhile without a note. */
-  isKnown: boolean
-  /** null, where it is known: the rule did not exist. */
+  /** null, as are the next two: the rule did not exist. */
   version: number | null
   isActive: boolean | null
-  /** Certain, also where the rest is not: a rule does not come back. */
   isDeleted: boolean | null
   /** The present name, or the last one. */
   name: string | null
@@ -26,44 +23,30 @@ const separator = '\u0001'
 /**
  * Reads what rules were at the `rulesVersion` of an event: their last row of `rule_states` up to there.
  *
- * - Up to `noted_version` all changes are noted, but for those in a gap. A rule that changed in a gap has a row directly after it.
- * - After `noted_version` nothing is noted yet. A rule that is still as in its last row did not change.
- *
- * @returns nothing for rules that the workspace has, and had, never, as far as that is noted
+ * @returns nothing for rules that the workspace has, and had, never
  */
 export async function readStates(
   database: Pick<WorkspaceDatabase, '$queryRaw'>,
   { workspaceId, rulesVersion }: { workspaceId: string; rulesVersion: number | null },
   ruleIds: string[],
-): Promise<Map<string, KnownState>> {
+): Promise<Map<string, PastState>> {
   const [row] = await database.$queryRaw<{ states: string; conditions: string | null }[]>(Prisma.sql`
     SELECT coalesce(json_agg(json_build_object(
-             'ruleId', "ruleId", 'version', version, 'isActive', "isActive", 'isDeleted', "isDeleted", 'isKnown', "isKnown",
+             'ruleId', "ruleId", 'version', version, 'isActive', "isActive", 'isDeleted', "isDeleted",
              'name', name, 'trigger', trigger) ORDER BY "ruleId"), '[]')::text AS states,
            string_agg(coalesce(conditions, ''), ${separator} ORDER BY "ruleId") AS conditions
     FROM (
       SELECT input.rule_id AS "ruleId", state.version, state.is_active AS "isActive", state.is_deleted AS "isDeleted",
-             coalesce(CASE
-               WHEN ${rulesVersion}::int <= workspaces.noted_version THEN changed.rules_version IS NULL
-               ELSE (present.version, present.is_active, present.updated_at) = (state.version, state.is_active, state.at)
-             END, false) AS "isKnown",
              coalesce(present.name, stored.name, deleted.name, latest.name) AS name,
              coalesce(stored.trigger, deleted.trigger) AS trigger,
              coalesce(stored.conditions, deleted.conditions)::text AS conditions
       FROM workspaces
       CROSS JOIN unnest(${ruleIds}::uuid[]) AS input (rule_id)
       LEFT JOIN LATERAL (
-        SELECT version, is_active, is_deleted, at FROM rule_states
+        SELECT version, is_active, is_deleted FROM rule_states
         WHERE workspace_id = workspaces.id AND rule_id = input.rule_id AND rules_version <= ${rulesVersion}::int
         ORDER BY rules_version DESC LIMIT 1
       ) AS state ON true
-      LEFT JOIN LATERAL (
-        SELECT last_version FROM rule_state_gaps
-        WHERE workspace_id = workspaces.id AND first_version <= ${rulesVersion}::int
-        ORDER BY first_version DESC LIMIT 1
-      ) AS gap ON gap.last_version >= ${rulesVersion}::int
-      LEFT JOIN rule_states AS changed ON changed.workspace_id = workspaces.id
-        AND changed.rule_id = input.rule_id AND changed.rules_version = gap.last_version + 1
       LEFT JOIN LATERAL (
         SELECT versions.name FROM rule_states
         LEFT JOIN deleted_rule_versions AS versions USING (workspace_id, rule_id, version)
@@ -79,7 +62,7 @@ export async function readStates(
         AND (present.id IS NOT NULL OR EXISTS (
           SELECT FROM rule_states WHERE workspace_id = workspaces.id AND rule_id = input.rule_id))
     ) AS states`)
-  const states = JSON.parse(row?.states ?? '[]') as Omit<KnownState, 'conditions'>[]
+  const states = JSON.parse(row?.states ?? '[]') as Omit<PastState, 'conditions'>[]
   const conditions = row?.conditions?.split(separator) ?? []
   return new Map(
     states.map((state, index) => [state.ruleId, { ...state, conditions: conditions[index] || null }]),
