@@ -1,5 +1,5 @@
 import type { Database } from '@automation/database'
-import { auditLedger, type FaultKind, faultKinds } from '@automation/ledger'
+import { auditLedger, faultKinds, type InconsistencyKind } from '@automation/ledger'
 import { createCachedReading, type Metrics } from '@automation/process/telemetry'
 
 const hourMs = 60 * 60 * 1_000
@@ -22,7 +22,7 @@ export function registerLedgerMetrics(metrics: Metrics, findDatabase: () => Data
     },
     { keepMs: 60_000, timeoutMs: 5_000, unknown: undefined },
   )
-  metrics.gauges<FaultKind>(
+  metrics.gauges<InconsistencyKind>(
     'automation_ledger_imbalance',
     'Violations that the reconciliation found in the last hour, over all workspaces, by kind; no series if Postgres does not respond',
     'kind',

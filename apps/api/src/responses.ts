@@ -1,3 +1,4 @@
+import { orNull } from '@automation/access'
 import { Type } from 'typebox'
 
 export const FieldError = Type.Object(
@@ -54,11 +55,6 @@ export function refusalResponses<Extra extends Status = never>(...extra: Extra[]
 
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601 with milliseconds' })
 export const Id = Type.String({ format: 'uuid' })
-
-/** `null` where nothing happened yet. */
-export function orNull<Schema extends Type.TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()])
-}
 
 /** Newest first, by keyset: the cursor is the last id of a page, made opaque. */
 export const PageQuery = {

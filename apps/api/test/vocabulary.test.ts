@@ -1,7 +1,7 @@
 import { actionDefinitions, eventTypes } from '@automation/engine'
 import { Ajv } from 'ajv'
 import t from 'tap'
-import { eventsOf } from '../src/routes/incoming-webhooks/payload.js'
+import { eventsOfPayload } from '../src/routes/incoming-webhooks/payload.js'
 import { rules, startApi } from './fixtures/api.js'
 
 const api = await startApi(t)
@@ -74,7 +74,7 @@ t.test('the example of WEBHOOK_RECEIVED has the fields of a real one', async (t)
   const { example } = body.eventTypes.find(({ type }) => type === 'WEBHOOK_RECEIVED') ?? { example: {} }
   const { payload } = example as { payload: unknown }
   const delivery = { workspaceId: workspace.id, provider: 'billing' } as never
-  const [received] = await eventsOf(delivery, 'r', { payload }, 1, api.app.eventTypes)
+  const [received] = await eventsOfPayload(delivery, 'r', { payload }, 1, api.app.eventTypes)
   t.strictSame(Object.keys(example), Object.keys(received?.data ?? {}))
 })
 

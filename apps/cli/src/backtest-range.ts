@@ -2,7 +2,7 @@ import { type BacktestRange, completeRange, findOrderFaults } from '@automation/
 import { usageError } from './command-error.js'
 
 /** @throws CommandError if no kept event can be in it */
-export function readRange(
+export function readBacktestRange(
   { last, from, to }: Partial<BacktestRange> & { last?: number },
   historyFrom: number | null,
   now: number,

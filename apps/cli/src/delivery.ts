@@ -13,7 +13,7 @@ export interface Target {
   secret: string
 }
 
-export interface Delivery {
+export interface SignedDelivery {
   url: string
   headers: Record<string, string>
   body: Buffer
@@ -28,7 +28,7 @@ export interface DeliveryResponse {
 const timeoutMs = 30_000
 
 /** @throws CommandError if the target's URL or secret is invalid */
-export function signDelivery(target: Target, id: string, body: Buffer, sentAt: Date): Delivery {
+export function signDelivery(target: Target, id: string, body: Buffer, sentAt: Date): SignedDelivery {
   if (!/^https?:/.test(target.url) || !URL.canParse(target.url))
     throw usageError(`--url must look like http://127.0.0.1:3000, but is ${target.url}.`)
   const timestamp = `${Math.floor(sentAt.getTime() / 1_000)}`
@@ -47,7 +47,7 @@ export function signDelivery(target: Target, id: string, body: Buffer, sentAt: D
 }
 
 /** The same delivery with one bit of its body changed after it was signed. */
-export function tamperWith({ body, ...delivery }: Delivery): Delivery {
+export function tamperWith({ body, ...delivery }: SignedDelivery): SignedDelivery {
   const changed = Buffer.from(body)
   const middle = changed.length >> 1
   changed[middle] = (changed[middle] ?? 0) ^ 1
@@ -55,7 +55,7 @@ export function tamperWith({ body, ...delivery }: Delivery): Delivery {
 }
 
 /** @throws CommandError if there is no response */
-export async function sendDelivery({ url, headers, body }: Delivery): Promise<DeliveryResponse> {
+export async function sendDelivery({ url, headers, body }: SignedDelivery): Promise<DeliveryResponse> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const response = await fetch(url, { method: 'POST', headers, body, signal })

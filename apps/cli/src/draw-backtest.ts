@@ -1,6 +1,6 @@
 import { formatCount } from '@automation/backtest/words'
 import { maskControls } from './format.js'
-import { formatMinute, type Report } from './format-backtest.js'
+import { formatMinute, type StoredReport } from './format-backtest.js'
 
 const width = 960
 const height = 360
@@ -22,7 +22,7 @@ const style = `
 type Series = 'active' | 'draft'
 
 /** Draws the matches over time as SVG, a step for each bucket: of the active version, of the draft, or of both. */
-export function drawBacktest(name: string, report: Report): string {
+export function drawBacktest(name: string, report: StoredReport): string {
   const { overTime, bucketMs, active, draft } = report
   const shown: [Series, string][] = [
     ...(active === null ? [] : [['active', `version ${active.version}`] satisfies [Series, string]]),
@@ -51,7 +51,7 @@ function drawLegend(shown: [Series, string][]): string {
     .join('\n')
 }
 
-function drawAxes(overTime: Report['overTime'], top: number, bucketMs: number): string {
+function drawAxes(overTime: StoredReport['overTime'], top: number, bucketMs: number): string {
   const counts = Array.from({ length: ticks + 1 }, (_, index) => (top / ticks) * index)
   const lines = counts.map((count) => {
     const y = yOf(count, top)
@@ -67,7 +67,7 @@ function drawAxes(overTime: Report['overTime'], top: number, bucketMs: number): 
   return [...lines, ...times, name].join('\n')
 }
 
-function drawSteps(overTime: Report['overTime'], series: Series, top: number): string {
+function drawSteps(overTime: StoredReport['overTime'], series: Series, top: number): string {
   const steps = overTime.map((bucket, index) => {
     const [x, next] = [xOf(index, overTime.length), xOf(index + 1, overTime.length)]
     return `${index === 0 ? 'M' : 'L'}${x},${yOf(bucket[series], top)}H${next}`

@@ -2,10 +2,10 @@ import { describeChanges, describeLoad, describeReach, formatCount } from '@auto
 import type { StoredBacktest } from '@automation/rules'
 import { maskControls } from './format.js'
 
-export type Report = NonNullable<StoredBacktest['report']>
+export type StoredReport = NonNullable<StoredBacktest['report']>
 
 /** A report for people: what was compared, who would have been reached, and what it cannot know. */
-export function formatBacktest(name: string, report: Report): string {
+export function formatBacktest(name: string, report: StoredReport): string {
   const { from, to, scanned, considered, difference, notKnown, notes } = report
   const lines = [
     `Backtest of rule ${JSON.stringify(name)} from ${formatMinute(from)} to ${formatMinute(to)}: ${formatCount(scanned)} events scanned, ${formatCount(considered)} considered.`,
@@ -25,7 +25,7 @@ export function formatBacktest(name: string, report: Report): string {
   return lines.map(maskControls).join('\n')
 }
 
-function formatMatches({ active, draft, difference }: Report): string {
+function formatMatches({ active, draft, difference }: StoredReport): string {
   if (difference === null || active === null || draft === null)
     return `Matches: ${formatCount((draft ?? active)?.matched ?? 0)}${active ? ` (version ${active.version})` : ''}.`
   const { same, added, removed } = difference
@@ -33,7 +33,7 @@ function formatMatches({ active, draft, difference }: Report): string {
   return `Matches: ${formatCount(active.matched)} → ${formatCount(draft.matched)} (version ${active.version} → draft): ${counts}.`
 }
 
-function formatNotEvaluated({ active, draft }: Report): string[] {
+function formatNotEvaluated({ active, draft }: StoredReport): string[] {
   return Object.entries({ active, draft }).flatMap(([which, counts]) =>
     counts === null || counts.notJudged === 0
       ? []
@@ -41,7 +41,7 @@ function formatNotEvaluated({ active, draft }: Report): string[] {
   )
 }
 
-function formatActions({ actions }: Report): string[] {
+function formatActions({ actions }: StoredReport): string[] {
   return actions.flatMap((action) => {
     const { index, type, faults, warnings } = action
     const parts = [describeReach(action), ...describeLoad(action, formatMinute)]
@@ -52,7 +52,7 @@ function formatActions({ actions }: Report): string[] {
   })
 }
 
-function formatNearMisses({ clauses }: Report): string[] {
+function formatNearMisses({ clauses }: StoredReport): string[] {
   return clauses
     .filter(({ aloneFailed }) => aloneFailed > 0)
     .map(
@@ -62,7 +62,7 @@ function formatNearMisses({ clauses }: Report): string[] {
 }
 
 /** All events of the trigger have the other ones. */
-function formatFields({ fields, considered }: Report): string[] {
+function formatFields({ fields, considered }: StoredReport): string[] {
   return fields
     .filter(({ present }) => present < considered)
     .map(({ path, present, didYouMean }) => {
@@ -75,7 +75,7 @@ function formatFields({ fields, considered }: Report): string[] {
 
 const shownExamples = 3
 
-function formatExamples({ examples }: Report): string[] {
+function formatExamples({ examples }: StoredReport): string[] {
   const { added, removed, nearMisses } = examples
   return Object.entries({ added, removed, 'near misses': nearMisses }).flatMap(([kind, ids]) =>
     ids.length === 0 ? [] : [`${kind}: ${ids.slice(0, shownExamples).join(', ')}`],

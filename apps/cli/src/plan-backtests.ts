@@ -2,10 +2,10 @@ import type { Administrator } from '@automation/access'
 import { describeChanges, formatCount } from '@automation/backtest/words'
 import { readClock } from '@automation/database'
 import { activeVersionOf, definitionToTest, findHistoryFrom, type ImportPlan } from '@automation/rules'
-import { readRange } from './backtest-range.js'
+import { readBacktestRange } from './backtest-range.js'
 import { readRetentionDays } from './config.js'
 import { maskControls } from './format.js'
-import { formatMinute, type Report } from './format-backtest.js'
+import { formatMinute, type StoredReport } from './format-backtest.js'
 import { type BacktestSubject, runBacktest } from './run-backtest.js'
 
 type Tested = Pick<BacktestSubject, 'ruleId' | 'active' | 'draft'>
@@ -16,7 +16,7 @@ export interface PlannedBacktest {
   name: string
   before: number
   after: number
-  report: Report
+  report: StoredReport
 }
 
 /**
@@ -34,7 +34,7 @@ export async function runPlanBacktests(
   const tables = database.forWorkspace(workspaceId)
   const now = await readClock(database)
   const historyFrom = await findHistoryFrom(tables, workspaceId, readRetentionDays(), now)
-  const range = readRange({ last }, historyFrom, now)
+  const range = readBacktestRange({ last }, historyFrom, now)
   const results: PlannedBacktest[] = []
   for (const [name, tested] of listTested(plan)) {
     const toRun = { subject: { ...tested, ...range }, historyFrom, pace: 'gentle' as const }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { type ExitName, exitCodes, exitMeanings } from './exit-codes.js'
 import { reportError } from './report-error.js'
-import { describeVariable, type Variable } from './variables.js'
+import { describeVariable, type VariableName } from './variables.js'
 
 /** An id for examples. */
 export const exampleId = '01984f6e-5d3c-7a10-9c0e-2b6f4d1a8e77'
@@ -15,7 +15,7 @@ interface Description {
 
 interface CommandDescription extends Description {
   /** The environment that the command reads. */
-  reads: Variable[]
+  reads: VariableName[]
   /** Its exit codes beside those that every command has, or with a meaning of its own. */
   exits?: Partial<Record<ExitName, string>> | ExitName[]
 }

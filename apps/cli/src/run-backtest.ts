@@ -6,15 +6,15 @@ import {
   cancelBacktest,
   createBacktest,
   findBacktest,
-  isUnfinished,
+  isBacktestRunning,
   type StoredBacktest,
 } from '@automation/rules'
 import { CommandError } from './command-error.js'
-import type { Report } from './format-backtest.js'
+import type { StoredReport } from './format-backtest.js'
 
 type NewBacktest = Parameters<typeof createBacktest>[1]
 export type BacktestSubject = NewBacktest['subject']
-export type FinishedBacktest = StoredBacktest & { report: Report }
+export type FinishedBacktest = StoredBacktest & { report: StoredReport }
 
 export interface BacktestToRun {
   subject: BacktestSubject
@@ -62,7 +62,7 @@ async function waitForEnd(
       if (signal.aborted) await cancelBacktest(tables, id)
       const backtest = await findBacktest(tables, id)
       if (backtest === null) throw new CommandError(`The backtest ${id} was removed.`)
-      if (!isUnfinished(backtest)) return checkEnd(backtest)
+      if (!isBacktestRunning(backtest)) return checkEnd(backtest)
       progress.show(backtest)
       await pause(lookEveryMs, undefined, { signal }).catch(() => {})
     }

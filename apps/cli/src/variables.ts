@@ -18,9 +18,9 @@ const variables = {
   RULES_WORKSPACE: 'id of the workspace; an API key needs none (default: the workspace of the demo)',
 }
 
-export type Variable = keyof typeof variables
+export type VariableName = keyof typeof variables
 
-export const describeVariable = (name: Variable): string => variables[name]
+export const describeVariable = (name: VariableName): string => variables[name]
 
 function describe(schema: object): string {
   const { description = '', default: value } = schema as { description?: string; default?: unknown }

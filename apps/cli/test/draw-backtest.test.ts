@@ -1,9 +1,9 @@
 import t from 'tap'
 import { drawBacktest } from '../src/draw-backtest.js'
-import type { Report } from '../src/format-backtest.js'
+import type { StoredReport } from '../src/format-backtest.js'
 
 const minuteMs = 60_000
-const reportOf = (fields: Partial<Report>) =>
+const reportOf = (fields: Partial<StoredReport>) =>
   ({
     bucketMs: 5 * minuteMs,
     active: { version: 3, matched: 9, notJudged: 0 },
@@ -14,7 +14,7 @@ const reportOf = (fields: Partial<Report>) =>
       draft: index,
     })),
     ...fields,
-  }) as Report
+  }) as StoredReport
 
 t.test('a picture of a backtest has a title, axes, a legend and both series', async (t) => {
   const svg = drawBacktest('Hot & "cold" <leads>', reportOf({}))

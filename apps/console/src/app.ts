@@ -7,8 +7,8 @@ import { handOnRoutes } from './hand-on/hand-on.js'
 import { addMetrics } from './metrics.js'
 import { pageRoutes } from './pages.js'
 import { probeRoutes } from './probes.js'
-import { Attempts } from './sign-in/attempts.js'
 import { linkRoutes } from './sign-in/link.js'
+import { LoginAttempts } from './sign-in/login-attempts.js'
 import { oidcRoutes } from './sign-in/oidc.js'
 import { Refresher } from './sign-in/refresh.js'
 import { Sessions } from './sign-in/sessions.js'
@@ -37,7 +37,7 @@ export async function buildApp(config: Config) {
   addRequestGuard(app, config)
 
   await app.register(probeRoutes, config)
-  const attempts = new Attempts(app)
+  const attempts = new LoginAttempts(app)
   await app.register(linkRoutes, { ...config, sessions, attempts, usedLinks, prefix: '/session' })
   await app.register(tokenRoutes, { ...config, sessions, attempts, prefix: '/session' })
   await app.register(oidcRoutes, { ...config, sessions, attempts, prefix: '/session/oidc' })

@@ -3,7 +3,7 @@ import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
 import { parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
-import { credentialTimes, listNewest, orNull, presentTimes, Timestamp } from './credential.js'
+import { credentialTimes, DateTime, listNewest, orNull, presentTimes } from './credential.js'
 import { Refused } from './refused.js'
 
 /** What a key may do. Those on rules are like the roles: each holds the ones before it. `admin` holds all. */
@@ -19,7 +19,7 @@ export const ApiKey = Type.Object(
     scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
     state: Type.Enum(['active', 'expired', 'revoked']),
     ...credentialTimes,
-    expiresAt: orNull(Timestamp),
+    expiresAt: orNull(DateTime),
   },
   { title: 'ApiKey' },
 )
@@ -79,7 +79,7 @@ export function createApiKey(
       },
     })
     return {
-      result: { ...present(row), key },
+      result: { ...presentApiKey(row), key },
       entry: {
         action: 'api_key.created',
         subject: id,
@@ -94,7 +94,7 @@ export async function listApiKeys(database: WorkspaceDatabase): Promise<ApiKey[]
   const rows = await listNewest(isInUse(), (where, take) =>
     database.apiKey.findMany({ where, take, orderBy: { id: 'desc' } }),
   )
-  return rows.map(present)
+  return rows.map(presentApiKey)
 }
 
 function isInUse() {
@@ -106,10 +106,10 @@ export function revokeApiKey(administrator: Administrator, id: string): Promise<
   return changeWorkspace(administrator, async (transaction) => {
     const found = isUuid(id) ? await transaction.apiKey.findUnique({ where: { id } }) : null
     if (found === null) throw new Refused('not_found', 'API key not found')
-    if (found.revokedAt) return { result: present(found), entry: undefined }
+    if (found.revokedAt) return { result: presentApiKey(found), entry: undefined }
     const row = await transaction.apiKey.update({ where: { id }, data: { revokedAt: new Date() } })
     return {
-      result: present(row),
+      result: presentApiKey(row),
       entry: { action: 'api_key.revoked', subject: row.id, details: { name: row.name } },
     }
   })
@@ -151,7 +151,7 @@ interface Row {
   lastUsedAt: Date | null
 }
 
-function present(row: Row): ApiKey {
+function presentApiKey(row: Row): ApiKey {
   const isExpired = row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()
   return {
     id: row.id,

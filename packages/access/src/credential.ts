@@ -1,16 +1,16 @@
 import { Type } from 'typebox'
 
-// routes/responses.ts of the API has its own `Timestamp` and `orNull`: this package must not depend on an app, and its schemas need both.
-export const Timestamp = Type.String({ format: 'date-time' })
+export const DateTime = Type.String({ format: 'date-time' })
 
+/** `null` if nothing happened yet. */
 export function orNull<Schema extends Type.TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }
 
 /** The times of a key or a secret; null where that has not happened. */
 export const credentialTimes = {
-  createdAt: Timestamp,
-  revokedAt: orNull(Timestamp),
+  createdAt: DateTime,
+  revokedAt: orNull(DateTime),
   lastUsedAt: orNull(
     Type.String({ format: 'date-time', description: 'Time of the last use, accurate to one minute' }),
   ),

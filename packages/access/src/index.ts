@@ -18,7 +18,7 @@ export {
   isWorkspaceBusy,
   listEntries,
 } from './change-workspace.js'
-export { Timestamp } from './credential.js'
+export { DateTime, orNull } from './credential.js'
 export { readKeyList } from './key-list.js'
 export { isUserId, listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
 export { findMembership, type Membership, type Tenant } from './memberships.js'

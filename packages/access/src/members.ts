@@ -36,7 +36,7 @@ export async function listMembers(database: WorkspaceDatabase): Promise<Member[]
     orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
     take: maxMembers,
   })
-  return members.map(present)
+  return members.map(presentMember)
 }
 
 /**
@@ -52,7 +52,8 @@ export function putMember(
   return changeWorkspace(administrator, async (transaction) => {
     refuseBadUserId(userId)
     const before = await transaction.member.findUnique({ where, select: fields })
-    if (before?.role === role) return { result: { member: present(before), isNew: false }, entry: undefined }
+    if (before?.role === role)
+      return { result: { member: presentMember(before), isNew: false }, entry: undefined }
     if (role !== 'admin') await refuseToLoseLastAdmin(transaction, userId)
     if (before === null && (await transaction.member.count()) >= maxMembers)
       throw new Refused('conflict', `A workspace may have ${maxMembers} members`)
@@ -63,7 +64,7 @@ export function putMember(
       select: fields,
     })
     return {
-      result: { member: present(member), isNew: before === null },
+      result: { member: presentMember(member), isNew: before === null },
       entry:
         before === null
           ? { action: 'member.added', subject: userId, details: { role } }
@@ -104,6 +105,6 @@ async function refuseToLoseLastAdmin(transaction: WorkspaceTransaction, userId: 
     throw new Refused('conflict', 'A workspace needs an admin, and this is the last one')
 }
 
-function present({ createdAt, ...member }: Omit<Member, 'createdAt'> & { createdAt: Date }): Member {
+function presentMember({ createdAt, ...member }: Omit<Member, 'createdAt'> & { createdAt: Date }): Member {
   return { ...member, createdAt: createdAt.toISOString() }
 }

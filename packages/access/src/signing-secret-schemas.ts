@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { credentialTimes, orNull, Timestamp } from './credential.js'
+import { credentialTimes, DateTime, orNull } from './credential.js'
 
 const providerPattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 
@@ -37,7 +37,7 @@ export const SigningSecret = Type.Object(
     provider: Counterparty,
     state: SigningSecretState,
     ...credentialTimes,
-    retiresAt: orNull(Timestamp),
+    retiresAt: orNull(DateTime),
   },
   { title: 'SigningSecret' },
 )

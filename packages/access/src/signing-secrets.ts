@@ -69,7 +69,7 @@ export async function addSigningSecret(
     )
   const id = newId()
   const sealed = sealer.seal(readSigningKey(secret), sealingContext({ id, workspaceId }))
-  return present(await transaction.signingSecret.create({ data: { ...fields, id, sealed } }))
+  return presentSigningSecret(await transaction.signingSecret.create({ data: { ...fields, id, sealed } }))
 }
 
 /** Lists all secrets in use and the newest retired and revoked ones, at most 1,000, the newest first. */
@@ -85,7 +85,7 @@ export async function listSigningSecrets(
   const rows = await listNewest(isInUse(), (condition, take) =>
     database.signingSecret.findMany({ where: { ...filters, ...condition }, take, orderBy: { id: 'desc' } }),
   )
-  return rows.map(present)
+  return rows.map(presentSigningSecret)
 }
 
 function isInUse() {
@@ -112,7 +112,7 @@ export function retireSigningSecret(
     const retiresAt = new Date(now + overlapMs)
     const row = await transaction.signingSecret.update({ where: { id }, data: { retiresAt } })
     return {
-      result: present(row),
+      result: presentSigningSecret(row),
       entry: {
         action: 'signing_secret.retired',
         subject: row.id,
@@ -126,10 +126,10 @@ export function retireSigningSecret(
 export function revokeSigningSecret(administrator: Administrator, id: string): Promise<SigningSecret> {
   return changeWorkspace(administrator, async (transaction) => {
     const found = await findSecret(transaction, id)
-    if (found.revokedAt) return { result: present(found), entry: undefined }
+    if (found.revokedAt) return { result: presentSigningSecret(found), entry: undefined }
     const row = await transaction.signingSecret.update({ where: { id }, data: { revokedAt: new Date() } })
     return {
-      result: present(row),
+      result: presentSigningSecret(row),
       entry: { action: 'signing_secret.revoked', subject: row.id, details: { provider: row.provider } },
     }
   })
@@ -171,7 +171,7 @@ interface Row {
   lastUsedAt: Date | null
 }
 
-function present(row: Row): SigningSecret {
+function presentSigningSecret(row: Row): SigningSecret {
   return {
     id: row.id,
     direction: row.direction,

@@ -44,7 +44,7 @@ export function createSubscription(
     const secretFields = { workspaceId, direction: 'outgoing', provider: id } as const
     const { id: secretId } = await addSigningSecret(transaction, sealer, secretFields, secret)
     return {
-      result: { ...present(row), secret },
+      result: { ...presentSubscription(row), secret },
       entry: {
         action: 'subscription.created',
         subject: id,
@@ -57,7 +57,7 @@ export function createSubscription(
 /** Lists all subscriptions of a workspace, the newest first. */
 export async function listSubscriptions(database: Database, workspaceId: string): Promise<Subscription[]> {
   const rows = await database.forWorkspace(workspaceId).subscription.findMany({ orderBy: { id: 'desc' } })
-  return rows.map(present)
+  return rows.map(presentSubscription)
 }
 
 /** @returns null where the workspace has no subscription with this id */
@@ -68,7 +68,7 @@ export async function findSubscription(
 ): Promise<Subscription | null> {
   const { subscription } = database.forWorkspace(workspaceId)
   const row = isUuid(id) ? await subscription.findUnique({ where: { id } }) : null
-  return row && present(row)
+  return row && presentSubscription(row)
 }
 
 /** @throws Refused where there is no such subscription */
@@ -94,7 +94,7 @@ export function updateSubscription(
     const changed = Object.entries(changes).filter(
       ([name, value]) => !isDeepStrictEqual(before[name as keyof Row], value),
     )
-    if (changed.length === 0) return { result: present(before), entry: undefined }
+    if (changed.length === 0) return { result: presentSubscription(before), entry: undefined }
     if (changes.isActive && (await isBeingCancelled(transaction, [before.id])))
       throw new Refused('conflict', 'Deliveries are still being cancelled: try again in a moment')
     const row = await transaction.subscription.update({ where: { id }, data: changes })
@@ -105,7 +105,7 @@ export function updateSubscription(
     const details = { ...Object.fromEntries(changed), ...(isSwitchedOff ? { cancelled } : {}) }
     const isSwitchOff = isSwitchedOff && changed.length === 1
     return {
-      result: present(row),
+      result: presentSubscription(row),
       entry: { action: 'subscription.updated', subject: row.id, details, isSwitchOff },
     }
   })
@@ -171,7 +171,7 @@ function notFound(): Refused {
 
 type Row = Prisma.SubscriptionGetPayload<object>
 
-function present({ workspaceId: _, createdAt, eventTypes, ...row }: Row): Subscription {
+function presentSubscription({ workspaceId: _, createdAt, eventTypes, ...row }: Row): Subscription {
   return { ...row, eventTypes: eventTypes as ServiceEventType[], createdAt: createdAt.toISOString() }
 }
 

@@ -120,7 +120,7 @@ export function createWorkspace(
         subject: id,
         details: { name, plan, ...(retentionDays !== null && { retentionDays }), adminUserId },
       })
-      return present(workspace)
+      return presentWorkspace(workspace)
     })
   return creator === undefined ? create() : serialize(creator.createdBy, create)
 }
@@ -171,7 +171,7 @@ export function updateWorkspace(
     if (isDeepStrictEqual({ ...before, ...data }, before)) return { result: before, entry: undefined }
     const after = await transaction.workspace.update({ where: { id }, data, select: fields })
     return {
-      result: present(after),
+      result: presentWorkspace(after),
       entry: { action: 'workspace.updated', subject: id, details: changes },
     }
   })
@@ -184,7 +184,7 @@ export async function findWorkspace(
 ): Promise<Workspace> {
   const workspace = await database.workspace.findUnique({ where: { id }, select: fields })
   if (workspace === null) throw new Refused('not_found', 'Workspace not found')
-  return present(workspace)
+  return presentWorkspace(workspace)
 }
 
 /** Nobody is asked before becoming a member, so the number of a user's workspaces has no limit, but the list has. */
@@ -198,7 +198,7 @@ export async function listWorkspaces(database: Database, userId?: string): Promi
     orderBy: { id: 'asc' },
     ...(userId !== undefined && { take: maxListed }),
   })
-  return workspaces.map(present)
+  return workspaces.map(presentWorkspace)
 }
 
 /** Lists the first 1,000 workspaces of a user with the role there, the oldest first. */
@@ -212,9 +212,12 @@ export async function listMemberships(
     orderBy: { workspaceId: 'asc' },
     take: maxListed,
   })
-  return members.map(({ role, workspace }) => ({ role, workspace: present(workspace) }))
+  return members.map(({ role, workspace }) => ({ role, workspace: presentWorkspace(workspace) }))
 }
 
-function present({ createdAt, ...workspace }: Omit<Workspace, 'createdAt'> & { createdAt: Date }): Workspace {
+function presentWorkspace({
+  createdAt,
+  ...workspace
+}: Omit<Workspace, 'createdAt'> & { createdAt: Date }): Workspace {
   return { ...workspace, createdAt: createdAt.toISOString() }
 }

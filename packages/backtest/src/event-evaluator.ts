@@ -34,7 +34,7 @@ export interface EventVerdicts {
 }
 
 /** What a rule would have done: an action, unless one before it would have stopped the rule. */
-export interface Step {
+export interface TestedStep {
   planned: PlannedAction
   isStopped: boolean
 }
@@ -42,7 +42,7 @@ export interface Step {
 export interface Evaluated {
   verdicts: EventVerdicts
   /** Of the rules that matched; calls are assumed to succeed. */
-  steps: { active: Step[]; draft: Step[] }
+  steps: { active: TestedStep[]; draft: TestedStep[] }
 }
 
 interface TestedRule {
@@ -112,7 +112,7 @@ export class EventEvaluator {
     return evaluation.fault === null ? 'not_matched' : 'not_judged'
   }
 
-  #listSteps({ compiled }: TestedRule, { acceptedAt, data }: TestedEvent): Step[] {
+  #listSteps({ compiled }: TestedRule, { acceptedAt, data }: TestedEvent): TestedStep[] {
     let isStopped = false
     const evaluation = new Evaluation(acceptedAt, this.#limits, this.#budget)
     return planActions(compiled, data, acceptedAt, evaluation).actions.map((planned) => {
@@ -124,7 +124,7 @@ export class EventEvaluator {
 }
 
 /** The actions that would have been done. */
-export function listDone(steps: readonly Step[]): ReadyAction[] {
+export function listDone(steps: readonly TestedStep[]): ReadyAction[] {
   return steps.flatMap(({ planned, isStopped }) => (!isStopped && isReady(planned) ? [planned] : []))
 }
 

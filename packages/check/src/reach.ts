@@ -1,4 +1,4 @@
-import { isReady, type Plan, type ReadyAction } from '@automation/engine'
+import { isReady, type ReadyAction, type RulePlan } from '@automation/engine'
 import type { CheckedRule } from './finding.js'
 import { listActionPlaceholders } from './placeholders.js'
 
@@ -11,7 +11,7 @@ export interface PlacedAction {
 }
 
 /** The action with this index, if it is done: a fault of an action before it stops the rule, as in an execution. */
-export function findDone({ actions }: Plan, index: number): ReadyAction | undefined {
+export function findDone({ actions }: RulePlan, index: number): ReadyAction | undefined {
   const isStopped = actions
     .slice(0, index)
     .some((planned) => 'fault' in planned && !planned.of.continueOnError)

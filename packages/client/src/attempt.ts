@@ -2,13 +2,13 @@ import { ApiError } from './api-error.js'
 import { within } from './within.js'
 
 /** The raw response, whatever its status. */
-export interface Arrival {
+export interface RawResponse {
   status: number
   headers: Headers
   text: string
 }
 
-export interface Attempt {
+export interface RequestToSend {
   fetch: typeof fetch
   url: string
   init: RequestInit
@@ -21,7 +21,7 @@ export interface Attempt {
  *
  * @throws ApiError with status 0 if there is no response in time, or the reason of the aborted signal
  */
-export async function attempt({ fetch, url, init, timeoutMs, signal }: Attempt): Promise<Arrival> {
+export async function attempt({ fetch, url, init, timeoutMs, signal }: RequestToSend): Promise<RawResponse> {
   const noAnswer = (why: string, cause?: unknown) =>
     new ApiError(`No answer to ${init.method} ${url}: ${why}`, 0, { cause })
   const late = () => noAnswer(`within ${timeoutMs} ms`)

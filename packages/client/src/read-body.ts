@@ -1,8 +1,8 @@
 import { ApiError, type FieldError } from './api-error.js'
-import type { Arrival } from './attempt.js'
+import type { RawResponse } from './attempt.js'
 
 /** The body of a success. @throws ApiError for any other response; a proxy may send anything */
-export function readBody(arrival: Arrival, method: string): unknown {
+export function readResponseBody(arrival: RawResponse, method: string): unknown {
   const { status, headers, text } = arrival
   const body = parse(text)
   if (isSuccess(arrival, method, body)) return body
@@ -21,12 +21,12 @@ export function readBody(arrival: Arrival, method: string): unknown {
 }
 
 /** The successes of the API: 200 with a JSON object; 201 and 202 only for a write, and 204 without a body for a deletion. */
-function isSuccess({ status, text }: Arrival, method: string, body: unknown): boolean {
+function isSuccess({ status, text }: RawResponse, method: string, body: unknown): boolean {
   if (status === 204) return method === 'DELETE' && text === ''
   return isObject(body) && (status === 200 || (method !== 'GET' && (status === 201 || status === 202)))
 }
 
-export function describeForeign({ status, headers }: Pick<Arrival, 'status' | 'headers'>): string {
+export function describeForeign({ status, headers }: Pick<RawResponse, 'status' | 'headers'>): string {
   const location = headers.get('location')
   const redirect = status >= 300 && status < 400 ? ` (a redirect${location ? ` to ${location}` : ''})` : ''
   return `Answered ${status}${redirect}, and not by the API`

@@ -6,7 +6,7 @@ import { type AnswerOf, type Inputs, type LooseInputs, type OperationName, write
 import { Pace } from './pace.js'
 import { pause } from './pause.js'
 import { type RateLimit, readRateLimit } from './rate-limit.js'
-import { readBody } from './read-body.js'
+import { readResponseBody } from './read-body.js'
 import { RetryPolicy } from './retry.js'
 import { checkRetries, checkTimeout, within } from './within.js'
 import { writeBody } from './write-body.js'
@@ -153,7 +153,10 @@ export class Sender {
       told = readRateLimit(arrival.headers)
       this.#rateLimit = told ?? this.#rateLimit
       const { status } = arrival
-      const answer = readBody(alsoGood.includes(status) ? { ...arrival, status: 200 } : arrival, method)
+      const answer = readResponseBody(
+        alsoGood.includes(status) ? { ...arrival, status: 200 } : arrival,
+        method,
+      )
       return { status, headers: arrival.headers, body: answer }
     } finally {
       pace?.leave(tokens, told)

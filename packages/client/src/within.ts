@@ -1,7 +1,7 @@
 /** Timers of browsers and Node end at once if their delay is longer. */
 export const longestTimerMs = 2 ** 31 - 1
 
-export interface Limit {
+export interface TimeLimit {
   /** Infinity: no timeout. */
   timeoutMs: number
   signal: AbortSignal | undefined
@@ -15,7 +15,7 @@ export interface Limit {
  * @throws `late()` after the timeout, or the reason of the aborted signal
  */
 export async function within<Value>(
-  { timeoutMs, signal, late }: Limit,
+  { timeoutMs, signal, late }: TimeLimit,
   work: (ending: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   signal?.throwIfAborted()

@@ -89,11 +89,11 @@ export {
   compileRule,
   explainRule,
   isReady,
-  type Plan,
   type PlannedAction,
   planActions,
   planRule,
   type ReadyAction,
+  type RulePlan,
   ruleHolds,
 } from './run.js'
 export {
@@ -106,7 +106,7 @@ export { parseTimestamp } from './timestamp.js'
 export { listPaths } from './trace-hints.js'
 export { usesPatterns } from './uses-patterns.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
-export { Change, evaluateWhy, explainWhy, type Why } from './why.js'
+export { evaluateWhy, explainWhy, NearestChange, type Why } from './why.js'
 export { unlimitedBudget, type WorkBounds, WorkBudget } from './work-budget.js'
 export { workLimitsOf, workSettings } from './work-settings.js'
 

@@ -1,6 +1,6 @@
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import { indexRules } from './rule-index.js'
-import { type CompiledRule, type Plan, planActions, planNothing, ruleHolds } from './run.js'
+import { type CompiledRule, planActions, planNothing, type RulePlan, ruleHolds } from './run.js'
 import type { WorkBudget } from './work-budget.js'
 
 /**
@@ -15,7 +15,7 @@ export function* planEvent(
   now: number,
   limits?: WorkLimits,
   budget?: WorkBudget,
-): Generator<Plan> {
+): Generator<RulePlan> {
   const evaluation = new Evaluation(now, limits, budget)
   const candidates = new Set(indexRules(rules).findCandidates(data))
   for (const [index, rule] of rules.entries()) {

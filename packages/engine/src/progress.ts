@@ -1,6 +1,6 @@
 import { Evaluation } from './evaluation.js'
 import type { ActionResult } from './outcome.js'
-import type { CompiledAction, CompiledRule, Plan, PlannedAction, ReadyAction } from './run.js'
+import type { CompiledAction, CompiledRule, PlannedAction, ReadyAction, RulePlan } from './run.js'
 import { isReady, planAction, readEnd } from './run.js'
 
 /** The effect of an action. A failure is an expected result, not an error to throw. */
@@ -96,7 +96,7 @@ export function findError(results: ActionResult[]): string | null {
  * Shows what an execution would do, without effects. It includes every action with its rendered config, also after one
  * that would fail: a dry run finds all faults at once.
  */
-export function simulatePlan(plan: Plan) {
+export function simulatePlan(plan: RulePlan) {
   const results = plan.actions.map(simulateAction)
   return {
     success: plan.fault === undefined && !results.some(isFailure),

@@ -30,7 +30,7 @@ export interface CompiledAction {
 }
 
 /** What a rule would do for one event: evaluated, rendered and checked, but not yet done. */
-export interface Plan {
+export interface RulePlan {
   readonly conditionsPassed: boolean
   /** Empty when the conditions did not pass. */
   readonly actions: readonly PlannedAction[]
@@ -65,7 +65,7 @@ type FaultyAction = Planned & { readonly config: unknown; readonly fault: string
 
 export type PlannedAction = ReadyAction | SkippedAction | FaultyAction
 
-const notPassed: Plan = Object.freeze({ conditionsPassed: false, actions: Object.freeze([]) })
+const notPassed: RulePlan = Object.freeze({ conditionsPassed: false, actions: Object.freeze([]) })
 
 /**
  * Compiles a definition that fits RuleDefinition and has no faults (findRuleFaults). Throws an Error for faults of conditions; those of a
@@ -99,14 +99,14 @@ export function planRule(
   now: number,
   limits?: WorkLimits,
   budget?: WorkBudget,
-): Plan {
+): RulePlan {
   const evaluation = new Evaluation(now, limits, budget)
   if (!ruleHolds(rule, data, evaluation)) return planNothing(evaluation)
   return planActions(rule, data, now, evaluation)
 }
 
 /** The plan for a rule whose conditions did not pass, or could not be evaluated. */
-export function planNothing({ fault }: Pick<Evaluation, 'fault'>): Plan {
+export function planNothing({ fault }: Pick<Evaluation, 'fault'>): RulePlan {
   return fault === null ? notPassed : { ...notPassed, fault }
 }
 
@@ -114,7 +114,12 @@ export function planNothing({ fault }: Pick<Evaluation, 'fault'>): Plan {
  * Plans the actions of a rule whose conditions passed. As at a worker, the work of one rule is that of a turn, which a call or a WAIT
  * ends.
  */
-export function planActions(rule: CompiledRule, data: unknown, now: number, evaluation: Evaluation): Plan {
+export function planActions(
+  rule: CompiledRule,
+  data: unknown,
+  now: number,
+  evaluation: Evaluation,
+): RulePlan {
   const actions: PlannedAction[] = []
   let at = now
   evaluation.beginRule()

@@ -10,7 +10,7 @@ import { addHints } from './trace-hints.js'
 import type { WorkBudget } from './work-budget.js'
 
 /** A value with which the rule would have matched. */
-export const Change = Type.Object(
+export const NearestChange = Type.Object(
   {
     field: Type.String(),
     from: Type.Optional(
@@ -22,7 +22,7 @@ export const Change = Type.Object(
   },
   { title: 'Change' },
 )
-export type Change = Type.Static<typeof Change>
+export type NearestChange = Type.Static<typeof NearestChange>
 
 /** Why a version of a rule matches data at a moment, or not. */
 export interface Why {
@@ -30,7 +30,7 @@ export interface Why {
   /** The paths of the smallest set of clauses that would have to turn for the verdict to turn, such as `conditions[0].any[1]`. */
   decisive: string[]
   /** Near data with which it would match, checked by the engine; null where it matches, or where none was found. */
-  change: Change[] | null
+  change: NearestChange[] | null
   trace: Trace
 }
 

@@ -1,10 +1,10 @@
 /** Runs one long step of the start, and may print its progress. */
-export type Step = <Result>(title: string, work: () => Promise<Result>) => Promise<Result>
+export type ProgressStep = <Result>(title: string, work: () => Promise<Result>) => Promise<Result>
 
 let isLineOpen = false
 
 /** Prints one line per step: its title at the start, and its duration in seconds at the end. */
-export const printStep: Step = async (title, work) => {
+export const printStep: ProgressStep = async (title, work) => {
   const startedAt = performance.now()
   write(`${title} …`)
   isLineOpen = true
@@ -23,7 +23,7 @@ export const printStep: Step = async (title, work) => {
   }
 }
 
-export const quietStep: Step = (_title, work) => work()
+export const quietStep: ProgressStep = (_title, work) => work()
 
 /** Prints a sentence on its own line, also in the middle of a step. */
 export function printLine(sentence: string): void {

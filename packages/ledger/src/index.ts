@@ -83,7 +83,7 @@ export { finishEvents, type Outcome } from './outcomes/finish-events.js'
 export { type FailingRule, type FollowUps, isToBePaused } from './outcomes/follow-ups.js'
 export { recordSteps, type Step } from './outcomes/record-steps.js'
 export { type Audit, auditLedger } from './reconciliation/reconcile.js'
-export { type FaultKind, faultKinds } from './reconciliation/slice.js'
+export { faultKinds, type InconsistencyKind } from './reconciliation/slice.js'
 export { type ExecutionStatus, executionStatuses, isUnfinished, retryableStatuses } from './statuses.js'
 export { BacklogWalk, type FindPage } from './unfinished/backlog-walk.js'
 export {

@@ -1,4 +1,4 @@
-import { type Administrator, changeWorkspace, Refused, Timestamp } from '@automation/access'
+import { type Administrator, changeWorkspace, DateTime, Refused } from '@automation/access'
 import { isUuid, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
 import { Type } from 'typebox'
 import {
@@ -23,8 +23,8 @@ export const EmailTemplate = Type.Object(
     name: TemplateName,
     text: MailText,
     html: MailText,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
+    createdAt: DateTime,
+    updatedAt: DateTime,
   },
   { title: 'EmailTemplate' },
 )
@@ -40,7 +40,7 @@ export function createEmailTemplate(
     refuseFaultyTexts({ text, html })
     await refuseTakenName(transaction, workspaceId, name)
     const [row] = await insertTemplates(transaction, workspaceId, [{ name, text, html }])
-    return { result: present(row as TemplateRow), entry: createdTemplateEntry(row as TemplateRow) }
+    return { result: presentTemplate(row as TemplateRow), entry: createdTemplateEntry(row as TemplateRow) }
   })
 }
 
@@ -55,10 +55,10 @@ export function updateEmailTemplate(
     const { name = before.name, text = before.text, html = before.html } = fields
     refuseFaultyTexts({ text, html })
     if (listTemplateChanges(before, { name, text, html }).length === 0)
-      return { result: present(before), entry: undefined }
+      return { result: presentTemplate(before), entry: undefined }
     if (name !== before.name) await refuseTakenName(transaction, administrator.workspaceId, name)
     const { row, entry } = await saveTemplate(transaction, before, { name, text, html })
-    return { result: present(row), entry }
+    return { result: presentTemplate(row), entry }
   })
 }
 
@@ -73,7 +73,7 @@ export function deleteEmailTemplate(administrator: Administrator, id: string): P
 
 /** @throws Refused where there is no such template */
 export async function findEmailTemplate(database: WorkspaceDatabase, id: string): Promise<EmailTemplate> {
-  return present(await findRow(database, id))
+  return presentTemplate(await findRow(database, id))
 }
 
 function refuseFaultyTexts(texts: { text: string | null; html: string | null }): void {
@@ -100,6 +100,6 @@ async function findRow({ emailTemplate }: Pick<WorkspaceTransaction, 'emailTempl
   return row
 }
 
-function present({ id, name, text, html, createdAt, updatedAt }: TemplateRow): EmailTemplate {
+function presentTemplate({ id, name, text, html, createdAt, updatedAt }: TemplateRow): EmailTemplate {
   return { id, name, text, html, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() }
 }

@@ -1,4 +1,4 @@
-import { type Administrator, changeWorkspace, Refused, Timestamp } from '@automation/access'
+import { type Administrator, changeWorkspace, DateTime, Refused } from '@automation/access'
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { EventType, isEventType, isEventTypeName } from '@automation/engine'
 import { Type } from 'typebox'
@@ -11,7 +11,7 @@ export const OwnEventType = Type.Object(
   {
     name: EventType,
     description: Type.String({ maxLength: 2_000 }),
-    createdAt: Timestamp,
+    createdAt: DateTime,
   },
   { title: 'OwnEventType' },
 )

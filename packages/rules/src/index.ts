@@ -27,8 +27,8 @@ export {
   completeReport,
   createBacktest,
   findBacktest,
+  isBacktestRunning,
   isBacktestUnfinished,
-  isUnfinished,
   listBacktests,
   maxUnfinishedBacktests,
 } from './backtests/backtests.js'

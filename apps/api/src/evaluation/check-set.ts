@@ -7,11 +7,11 @@ import {
 } from '@automation/check'
 import { type Fault, findRuleFaults } from '@automation/engine'
 import { type Bounds, findOverrun, maxResponseBytes, type Overrun, openBudget } from './bounds.js'
-import type { StoredRule } from './dry-run.js'
+import type { RuleToDryRun } from './dry-run.js'
 import { JsonPieces } from './json-pieces.js'
 
 /** A rule as Postgres writes it: the API parses none. */
-export interface StoredRuleToCheck extends StoredRule {
+export interface StoredRuleToCheck extends RuleToDryRun {
   trigger: string
   isActive: boolean
 }

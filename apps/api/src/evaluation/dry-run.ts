@@ -5,10 +5,10 @@ import {
   explainRule,
   type Fault,
   findError,
-  type Plan,
   planEvent,
   planRule,
   type RuleDefinition,
+  type RulePlan,
   simulatePlan,
   type Trace,
   type WorkLimits,
@@ -70,7 +70,7 @@ function writeOutcome<Outcome extends { results: ActionResult[] }>(
 }
 
 /** A rule as Postgres writes it: to read the JSON of a thousand rules takes the child's time, and not the API's. */
-export interface StoredRule {
+export interface RuleToDryRun {
   id: string
   name: string
   conditions: string
@@ -78,7 +78,7 @@ export interface StoredRule {
 }
 
 interface EventToEvaluate extends Omit<ToEvaluate, 'definition'>, Bounds {
-  rules: StoredRule[]
+  rules: RuleToDryRun[]
   explains: boolean
 }
 
@@ -100,7 +100,7 @@ export function dryRunEvent({
   json.add(`{"triggered":${rules.length},"dryRun":true,"results":[`)
   for (const [index, { id: ruleId, name }] of rules.entries()) {
     const rule = ready[index] as (typeof ready)[number]
-    const outcome = 'fault' in rule ? simulateFault(rule.fault) : simulate(plans.next().value as Plan)
+    const outcome = 'fault' in rule ? simulateFault(rule.fault) : simulate(plans.next().value as RulePlan)
     // The rules before it may have left it less work than its trace has.
     const { conditionsPassed } = outcome
     const trace =
@@ -123,7 +123,7 @@ type SimulatedOutcome = Omit<RuleResult, 'ruleId' | 'executionId'> & { results: 
 const notReached = { fault: '' }
 const nothingPlanned = { conditionsPassed: false, actions: [] }
 
-function simulate(plan: Plan): SimulatedOutcome {
+function simulate(plan: RulePlan): SimulatedOutcome {
   const { success, conditionsPassed, results, error = findError(results) } = simulatePlan(plan)
   return {
     success,
@@ -138,7 +138,7 @@ function simulateFault(error: string): SimulatedOutcome {
   return { success: false, status: 'simulated', conditionsPassed: false, error, results: [] }
 }
 
-function compileStored({ conditions, actions }: StoredRule): CompiledRule | { fault: string } {
+function compileStored({ conditions, actions }: RuleToDryRun): CompiledRule | { fault: string } {
   return compileOrFault({ conditions: JSON.parse(conditions), actions: JSON.parse(actions) })
 }
 

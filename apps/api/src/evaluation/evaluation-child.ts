@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { lowerPriority } from '@automation/process/lower-priority'
-import type { Message, Question } from './evaluation-process.js'
+import type { ChildMessage, EvaluationQuestion } from './evaluation-process.js'
 import { evaluationTasks } from './evaluation-tasks.js'
 
 // The child process of EvaluationProcess. It has neither database nor settings: all that it needs comes with the question, and nothing is kept from one
@@ -8,12 +8,12 @@ import { evaluationTasks } from './evaluation-tasks.js'
 
 // A signal for the whole group is the parent's to handle: it still responds to those who wait.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
-process.on('message', ({ name, input }: Question) => send(answer(name, input)))
+process.on('message', ({ name, input }: EvaluationQuestion) => send(answer(name, input)))
 lowerPriority()
 offerToKernel()
 send('ready')
 
-function answer(name: Question['name'], input: unknown): Message {
+function answer(name: EvaluationQuestion['name'], input: unknown): ChildMessage {
   try {
     return { result: (evaluationTasks[name] as (input: unknown) => unknown)(input) }
   } catch (error) {
@@ -21,7 +21,7 @@ function answer(name: Question['name'], input: unknown): Message {
   }
 }
 
-function send(message: Message): void {
+function send(message: ChildMessage): void {
   // A parent that has ended gets no reply.
   process.send?.(message, undefined, undefined, () => {})
 }

@@ -2,13 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { EvaluationTasks } from './evaluation-tasks.js'
 
-export interface Question {
+export interface EvaluationQuestion {
   name: keyof EvaluationTasks
   input: unknown
 }
 
 /** What the process sends: that it is ready, and a reply to each question. */
-export type Message = 'ready' | { result: unknown } | { fault: Error }
+export type ChildMessage = 'ready' | { result: unknown } | { fault: Error }
 
 /** Why there is no reply: the process has ended. */
 export interface Ending {
@@ -38,7 +38,7 @@ export class EvaluationProcess {
   readonly #closed: Promise<void>
   #isReady = false
   #ended: Ending['ended'] | undefined
-  #settle: (outcome: Message | Ending) => void = () => {}
+  #settle: (outcome: ChildMessage | Ending) => void = () => {}
   #lastWords = ''
   #idle: NodeJS.Timeout | undefined
 
@@ -56,7 +56,7 @@ export class EvaluationProcess {
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#lastWords = (this.#lastWords + text).slice(-maxLastWords)
     })
-    this.#child.on('message', (message: Message) => {
+    this.#child.on('message', (message: ChildMessage) => {
       this.#isReady = true
       this.#settle(message)
     })
@@ -80,14 +80,17 @@ export class EvaluationProcess {
   }
 
   /** Call it when the question before has its reply. */
-  async ask(question: Question, timeoutMs: number): Promise<Exclude<Message, 'ready'> | Ending> {
+  async ask(
+    question: EvaluationQuestion,
+    timeoutMs: number,
+  ): Promise<Exclude<ChildMessage, 'ready'> | Ending> {
     clearTimeout(this.#idle)
     await this.#ready
     if (this.#ended !== undefined) return { ended: this.#ended }
     const reply = this.#await(timeoutMs, 'late')
     // If the process has just ended, its end is the reply.
     this.#child.send(question, () => {})
-    const outcome = (await reply) as Exclude<Message, 'ready'> | Ending
+    const outcome = (await reply) as Exclude<ChildMessage, 'ready'> | Ending
     if (this.#ended === undefined) this.#idle = setTimeout(() => this.#end('closed'), idleMs)
     return outcome
   }
@@ -97,7 +100,7 @@ export class EvaluationProcess {
     await this.#closed
   }
 
-  #await(timeoutMs: number, ifLate: Ending['ended']): Promise<Message | Ending> {
+  #await(timeoutMs: number, ifLate: Ending['ended']): Promise<ChildMessage | Ending> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#end(ifLate), timeoutMs)
       this.#settle = (outcome) => {

@@ -114,13 +114,13 @@ const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
  * Parses a checked time. It is at least 1970, since Postgres has no year 0 and no row is older, and at most the year 9999, since a
  * zone may lead to a later time, which cannot be presented.
  */
-export function readTime(text: string, offsetMs = 0): Date {
+export function readQueryTime(text: string, offsetMs = 0): Date {
   return new Date(Math.min(Math.max(parseTimestamp(text) + offsetMs, 0), lastMs))
 }
 
 /** The lowest id of a row that was accepted at this time, or later. */
 export function firstIdAt(text: string, offsetMs = 0): string {
-  return firstIdOf(readTime(text, offsetMs).getTime())
+  return firstIdOf(readQueryTime(text, offsetMs).getTime())
 }
 
 function findFaults(names: object, filter: Filter): FilterFault[] {
@@ -141,7 +141,7 @@ function findDoubleNames({ eventType, type, trigger }: Filter): FilterFault[] {
 /** Parses the times of a checked filter. */
 export function readRange({ from, to }: { from?: string; to?: string }): { from?: Date; to?: Date } {
   return {
-    ...(from !== undefined && { from: readTime(from) }),
-    ...(to !== undefined && { to: readTime(to) }),
+    ...(from !== undefined && { from: readQueryTime(from) }),
+    ...(to !== undefined && { to: readQueryTime(to) }),
   }
 }

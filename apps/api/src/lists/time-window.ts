@@ -2,7 +2,7 @@ import { maxCountedByTime } from '@automation/ledger'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
 import { Timestamp } from '../responses.js'
-import { checkQuery, readTime, TimeRange } from './history-filter.js'
+import { checkQuery, readQueryTime, TimeRange } from './history-filter.js'
 
 const dayMs = 86_400_000
 const longestMs = 31 * dayMs
@@ -36,8 +36,8 @@ export function windowQuery(maximum: number, usual: number) {
     /** @throws a 400 refusal where it is none, or too long */
     read(query: Type.Static<typeof schema>): TimeWindow {
       checkQuery(schema, query)
-      const to = query.to === undefined ? Date.now() : readTime(query.to).getTime()
-      const from = query.from === undefined ? Math.max(to - dayMs, 0) : readTime(query.from).getTime()
+      const to = query.to === undefined ? Date.now() : readQueryTime(query.to).getTime()
+      const from = query.from === undefined ? Math.max(to - dayMs, 0) : readQueryTime(query.from).getTime()
       if (from >= to) throw refusals.badRequest('Query parameter from must be before to')
       if (to - from > longestMs)
         throw refusals.badRequest('Query parameters from and to must be 31 days apart at most')

@@ -11,7 +11,7 @@ export const docsPaths = [...referencePaths, ...textPages.map((name) => `/docs/$
 export type DocsPath = (typeof docsPaths)[number]
 
 /** A response of /docs: the same for everybody. */
-export interface Page {
+export interface DocsPage {
   plain: Representation
   /** Compressed once, when the page is rendered. */
   gzip: Representation

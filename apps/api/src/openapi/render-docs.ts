@@ -5,7 +5,7 @@ import reference from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'
 import { docsDirectory } from '../docs-directory.js'
 import { etagOf } from '../etag.js'
-import { cachingHeaders, type DocsPath, type Page, referencePaths, textPages } from './docs-pages.js'
+import { cachingHeaders, type DocsPage, type DocsPath, referencePaths, textPages } from './docs-pages.js'
 import { renderTextPage } from './render-text-page.js'
 
 // What the thread of render-in-thread.ts does.
@@ -31,27 +31,27 @@ const headerNames = [
  * of 3.5 MB. So it runs in an app that nobody can reach, which is asked once. The document is the file that is made of the routes (`npm run openapi`; the
  * tests compare it): to make it takes 0.2 s of the process.
  */
-export async function renderDocs(): Promise<Record<DocsPath, Page>> {
+export async function renderDocs(): Promise<Record<DocsPath, DocsPage>> {
   const document = JSON.parse(await readFile(new URL('openapi.json', docsDirectory), 'utf8'))
   const renderer = Fastify()
   await renderer.register(reference, {
     routePrefix: '/docs',
     configuration: { content: document, ...fromHereAlone },
   })
-  const pages: Partial<Record<DocsPath, Page>> = {}
+  const pages: Partial<Record<DocsPath, DocsPage>> = {}
   for (const path of referencePaths) pages[path] = await renderReference(renderer, path)
   for (const name of textPages)
     pages[`/docs/${name}`] = await pageOf(Buffer.from(await renderTextPage(name)), {
       'content-type': 'text/html; charset=utf-8',
     })
   await renderer.close()
-  return pages as Record<DocsPath, Page>
+  return pages as Record<DocsPath, DocsPage>
 }
 
 async function renderReference(
   renderer: ReturnType<typeof Fastify>,
   path: (typeof referencePaths)[number],
-): Promise<Page> {
+): Promise<DocsPage> {
   const { statusCode, headers, rawPayload: body } = await renderer.inject(path)
   if (statusCode !== 200) throw new Error(`${path} could not be rendered`)
   const own = headerNames.flatMap((name) =>
@@ -60,7 +60,7 @@ async function renderReference(
   return pageOf(body, Object.fromEntries(own))
 }
 
-async function pageOf(body: Buffer, own: Record<string, string>): Promise<Page> {
+async function pageOf(body: Buffer, own: Record<string, string>): Promise<DocsPage> {
   const headers = { ...own, ...cachingHeaders, vary: 'accept-encoding' }
   const compressed = await promisify(gzip)(body, { level: 9 })
   return {

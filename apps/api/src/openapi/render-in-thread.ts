@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import type { DocsPath, Page } from './docs-pages.js'
+import type { DocsPage, DocsPath } from './docs-pages.js'
 
 /** A thread that has not rendered by then (ms) never will. */
 const longestMs = 30_000
 
-type Pages = Record<DocsPath, Page>
+type Pages = Record<DocsPath, DocsPage>
 
 /**
  * Renders what /docs serves in a thread that ends with it: it loads 300 modules and takes 0.2 s, for which the process would respond to

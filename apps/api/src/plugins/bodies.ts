@@ -1,12 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { type Fault, listLongFaults, mayHaveLongNumber, readJson } from '@automation/engine'
-import {
-  findUnstorable as findUnstorableTexts,
-  hasTooManyValues,
-  maxNodes,
-  TooLarge,
-} from '@automation/rules'
+import { findUnstorable, hasTooManyValues, maxNodes, TooLarge } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { findCallerRefusal } from '../access/find-caller-refusal.js'
@@ -23,7 +18,7 @@ declare module 'fastify' {
     unstorable: Fault[] | undefined
   }
   interface FastifyContextConfig {
-    /** The route checks each part of its body with findUnstorable: a faulty part is refused, and the others are not. */
+    /** The route checks each part of its body with findUnstorableValues: a faulty part is refused, and the others are not. */
     evaluatesParts?: boolean
   }
 }
@@ -94,7 +89,7 @@ export function noteUnstorable(request: FastifyRequest): void {
     keepLongNumbers(request)
     return
   }
-  const unstorable = findUnstorable(request.body)
+  const unstorable = findUnstorableValues(request.body)
   keepLongNumbers(request)
   const faults = [...unstorable, ...listLongFaults(request.longNumbers ?? [])]
   if (faults.length > 0) request.unstorable = faults
@@ -116,9 +111,9 @@ function keepLongNumbers(request: FastifyRequest): void {
  * @param root path of the value within the body
  * @throws a 422 refusal where the value is too deep or too large
  */
-export function findUnstorable(body: unknown, root = ''): Fault[] {
+export function findUnstorableValues(body: unknown, root = ''): Fault[] {
   try {
-    return findUnstorableTexts(body, root)
+    return findUnstorable(body, root)
   } catch (error) {
     throw error instanceof TooLarge ? refusals.invalid([error.fault]) : error
   }

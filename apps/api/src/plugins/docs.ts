@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isKnown } from '../etag.js'
-import { cachingHeaders, type DocsPath, docsPaths, type Page } from '../openapi/docs-pages.js'
+import { cachingHeaders, type DocsPage, type DocsPath, docsPaths } from '../openapi/docs-pages.js'
 import { renderInThread } from '../openapi/render-in-thread.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
 
@@ -11,9 +11,9 @@ import { limitationOf } from '../rate-limit/rate-limit.js'
  */
 export default fp(
   async (app) => {
-    let pages: Promise<Record<DocsPath, Page>> | undefined
+    let pages: Promise<Record<DocsPath, DocsPage>> | undefined
 
-    function findPages(): Promise<Record<DocsPath, Page>> {
+    function findPages(): Promise<Record<DocsPath, DocsPage>> {
       pages ??= renderInThread().catch((error) => {
         pages = undefined
         throw error

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { isUnfinished } from '@automation/process/server'
+import { isRequestUnfinished } from '@automation/process/server'
 import { errorCodes, type FastifyRequest } from 'fastify'
 import { refusals } from '../errors.js'
 import { type BodyOwner, smallLength } from './body-budget.js'
@@ -37,9 +37,9 @@ export async function readBody(
 
 /** What came together with the headers is parsed in a moment. */
 async function isOnItsWay(raw: IncomingMessage): Promise<boolean> {
-  if (!isUnfinished(raw)) return false
+  if (!isRequestUnfinished(raw)) return false
   await new Promise((resolve) => setImmediate(resolve))
-  return isUnfinished(raw)
+  return isRequestUnfinished(raw)
 }
 
 /** @param take is told how many bytes have come; what it throws ends the reading */

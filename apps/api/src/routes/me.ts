@@ -1,8 +1,8 @@
-import { findWorkspace, listMemberships, Role, Scope, Workspace } from '@automation/access'
+import { findWorkspace, listMemberships, orNull, Role, Scope, Workspace } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
-import { orNull, refusalResponses } from '../responses.js'
+import { refusalResponses } from '../responses.js'
 
 const Me = Type.Object(
   {

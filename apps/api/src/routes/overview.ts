@@ -50,12 +50,12 @@ export const overviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
         countByTime(reads, id, range),
         reads.webhookTally.aggregate({ where: { workspaceId: id, hour }, _sum: { rejected: true } }),
       ])
-      return present(found, range, tally._sum.rejected ?? 0)
+      return presentOverview(found, range, tally._sum.rejected ?? 0)
     },
   })
 }
 
-function present(
+function presentOverview(
   { events, executions, countedFrom }: CountsByTime,
   range: TimeWindow,
   rejectedWebhooks: number,

@@ -1,9 +1,10 @@
+import { orNull } from '@automation/access'
 import { isUuid } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
 import { cutPage, pageArguments } from '../lists/page.js'
-import { Id, NextCursor, orNull, PageQuery, refusalResponses, Timestamp } from '../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../responses.js'
 
 const Task = Type.Object(
   {

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { formatFields } from '../format.js'
 import { readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
-import { formatResults } from './format-event.js'
+import { formatRuleResults } from './format-event.js'
 import { apiVariables, useApi } from './use-api.js'
 
 export function addEventsGet(events: Command): void {
@@ -23,5 +23,5 @@ async function get(id: string, _options: object, command: Command): Promise<void
 }
 
 export function formatEvent({ results, ...fields }: Event): string {
-  return `${formatFields(fields)}\n\n${formatResults(results)}`
+  return `${formatFields(fields)}\n\n${formatRuleResults(results)}`
 }

@@ -8,7 +8,7 @@ import { CommandError, usageError } from '../command-error.js'
 import { maskControls } from '../format.js'
 import { readAs } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
-import { formatResults } from './format-event.js'
+import { formatRuleResults } from './format-event.js'
 import { apiVariables, useApi } from './use-api.js'
 
 const Seconds = Type.Integer({ minimum: 0, maximum: 30 })
@@ -53,7 +53,7 @@ async function send(
       run,
       `Accepted as event ${run.id}. Its outcome: npm run client -- events wait ${run.id}`,
     )
-  print(command, run, `Event ${run.id} is done.\n${formatResults(run.results)}`)
+  print(command, run, `Event ${run.id} is done.\n${formatRuleResults(run.results)}`)
 }
 
 function readData(text: string | undefined, { file }: Options): object {

@@ -2,7 +2,7 @@ import type { RuleResult } from '@automation/client'
 import { formatTable } from '../format.js'
 
 /** The outcome of an event: what became of each rule that it considered. */
-export function formatResults(results: RuleResult[]): string {
+export function formatRuleResults(results: RuleResult[]): string {
   const rows = results.map(({ ruleId, status, executionId, error = null }) => {
     return { ruleId, status, executionId, error }
   })

@@ -4,10 +4,10 @@ import { readApiSettings } from '../config.js'
 import { maskControls } from '../format.js'
 import { demoFile, readDemo } from '../read-demo.js'
 import type { Purpose } from '../use-database.js'
-import type { Variable } from '../variables.js'
+import type { VariableName } from '../variables.js'
 
 /** The environment of every command that calls the API. */
-export const apiVariables: Variable[] = ['RULES_URL', 'RULES_TOKEN', 'RULES_WORKSPACE']
+export const apiVariables: VariableName[] = ['RULES_URL', 'RULES_TOKEN', 'RULES_WORKSPACE']
 
 /** Calls the API as the user whom the environment names. @throws CommandError if the API refuses or does not respond */
 export async function useApi<Result>(

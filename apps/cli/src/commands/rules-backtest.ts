@@ -1,7 +1,7 @@
 import { readClock } from '@automation/database'
 import { BacktestPace, findHistoryFrom } from '@automation/rules'
 import { type Command, Option } from 'commander'
-import { readRange } from '../backtest-range.js'
+import { readBacktestRange } from '../backtest-range.js'
 import { usageError } from '../command-error.js'
 import { readRetentionDays } from '../config.js'
 import { drawBacktest } from '../draw-backtest.js'
@@ -60,7 +60,7 @@ async function backtest(path: string | undefined, options: BacktestOptions, comm
     const tables = administrator.database.forWorkspace(workspace)
     const now = await readClock(administrator.database)
     const historyFrom = await findHistoryFrom(tables, workspace, readRetentionDays(), now)
-    const range = readRange(options, historyFrom, now)
+    const range = readBacktestRange(options, historyFrom, now)
     const { name, ...tested } =
       path === undefined ? await findStoredRule(tables, rule ?? '') : await findFileRule(tables, path, rule)
     const toRun = { subject: { ...tested, ...range }, historyFrom, pace }

@@ -60,7 +60,7 @@ async function testFile(path: string | undefined, options: TestOptions, command:
   if (options.junit !== undefined) await writeFile(options.junit, writeJunit(path, results))
   if (results.some(({ failures }) => failures.length > 0)) process.exitCode = exitCodes.failed
   const text = [
-    formatResults(results),
+    formatTestResults(results),
     ...(coverage ? [formatCoverage(coverage)] : []),
     ...(mutation ? [formatMutation(mutation)] : []),
   ].join('\n')
@@ -68,7 +68,7 @@ async function testFile(path: string | undefined, options: TestOptions, command:
 }
 
 /** Failures first, each with the reasons below. */
-export function formatResults(results: readonly TestResult[]): string {
+export function formatTestResults(results: readonly TestResult[]): string {
   const failed = results.filter(({ failures }) => failures.length > 0)
   const lines = failed.flatMap(({ name, failures }) => [
     `FAILED ${name}`,
@@ -85,7 +85,7 @@ export function refuseFailingTests(rules: readonly CheckedRule[], tests: readonl
   const results = runTests(rules, tests)
   if (results.every(({ failures }) => failures.length === 0)) return
   throw new CommandError(
-    `${formatResults(results)}\nNothing was applied (--skip-tests imports without them).`,
+    `${formatTestResults(results)}\nNothing was applied (--skip-tests imports without them).`,
   )
 }
 

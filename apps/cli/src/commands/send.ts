@@ -6,8 +6,8 @@ import { CommandError, usageError } from '../command-error.js'
 import { completeTarget } from '../complete-target.js'
 import { readWebhookSecret } from '../config.js'
 import {
-  type Delivery,
   type DeliveryResponse,
+  type SignedDelivery,
   sendDelivery,
   signDelivery,
   type Target,
@@ -81,7 +81,7 @@ async function sendWebhook(body: string | undefined, options: Options, command: 
   checkResponses(responses, options.tampered || options.stale ? 'refused' : 'accepted')
 }
 
-function prepareDelivery(body: string | undefined, options: Options): Delivery {
+function prepareDelivery(body: string | undefined, options: Options): SignedDelivery {
   const id = options.id ?? `msg_${randomBytes(12).toString('hex')}`
   const sentAt = new Date(Date.now() - (options.stale ? staleMs : 0))
   const target = completeTarget({ ...options, secret: readSecret(options) })
@@ -115,7 +115,10 @@ function readBody(body: string | undefined, { file }: Options): Buffer {
   }
 }
 
-async function deliver(delivery: Delivery, { replay, copies = 1 }: Options): Promise<DeliveryResponse[]> {
+async function deliver(
+  delivery: SignedDelivery,
+  { replay, copies = 1 }: Options,
+): Promise<DeliveryResponse[]> {
   const responses = await Promise.all(Array.from({ length: copies }, () => sendDelivery(delivery)))
   return replay ? [...responses, await sendDelivery(delivery)] : responses
 }

@@ -8,14 +8,14 @@ export interface Sample {
   acceptedAt: string | null
 }
 
-export interface Verdict {
+export interface SampleVerdict {
   sample: Sample
   matches: boolean
   conditions: ConditionTrace[]
 }
 
 export interface DraftEvaluation {
-  verdicts: Verdict[]
+  verdicts: SampleVerdict[]
   /** How many of the samples each top-level condition lets through. */
   passedBy: number[]
   faults: Fault[]

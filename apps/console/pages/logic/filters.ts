@@ -7,10 +7,10 @@ export const spans = {
   '7d': { label: 'Last 7 days', ms: 168 * hourMs, slices: 56 },
   '30d': { label: 'Last 30 days', ms: 720 * hourMs, slices: 60 },
 } as const
-export type Span = keyof typeof spans
+export type RecentSpan = keyof typeof spans
 
-export function readSpan(text: string | undefined, usual: Span = '24h'): Span {
-  return text !== undefined && Object.hasOwn(spans, text) ? (text as Span) : usual
+export function readSpan(text: string | undefined, usual: RecentSpan = '24h'): RecentSpan {
+  return text !== undefined && Object.hasOwn(spans, text) ? (text as RecentSpan) : usual
 }
 
 /** The parameters of an address without the empty ones, in a fixed order: equal filters have equal addresses. */

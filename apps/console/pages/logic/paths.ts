@@ -10,7 +10,7 @@ const deepest = 6
 const most = 300
 
 /** The paths in the data of some events, each with the value of the first event that has it. */
-export function listPaths(data: readonly unknown[]): SeenPath[] {
+export function listConditionPaths(data: readonly unknown[]): SeenPath[] {
   const seen = new Map<string, SeenPath>()
   for (const one of data) walk(one, '', 0, seen)
   return [...seen.values()].sort((left, right) => (left.path < right.path ? -1 : 1))

@@ -1,5 +1,5 @@
 import { describeClause } from './describe-clause.js'
-import { type Span, spans } from './filters.js'
+import { type RecentSpan, spans } from './filters.js'
 import type { Definition } from './rule-definition.js'
 
 /** What a backtest evaluates. A name changes nothing. */
@@ -17,7 +17,7 @@ export function rangeOf(
   own: { from: string | undefined; to: string | undefined },
   now: number,
 ): { from?: string; to?: string } {
-  if (name !== 'own') return { from: new Date(now - spans[name as Span].ms).toISOString() }
+  if (name !== 'own') return { from: new Date(now - spans[name as RecentSpan].ms).toISOString() }
   return { ...(own.from && { from: own.from }), ...(own.to && { to: own.to }) }
 }
 

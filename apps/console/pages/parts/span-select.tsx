@@ -1,13 +1,21 @@
-import { type Span, spans } from '../logic/filters.js'
+import { type RecentSpan, spans } from '../logic/filters.js'
 
-export function SpanSelect({ span, usual, set }: { span: Span; usual: Span; set: (span: Span) => void }) {
+export function SpanSelect({
+  span,
+  usual,
+  set,
+}: {
+  span: RecentSpan
+  usual: RecentSpan
+  set: (span: RecentSpan) => void
+}) {
   return (
     <label>
       Time
       <select
         value={span}
         onChange={({ currentTarget }) =>
-          set((currentTarget.value === usual ? '' : currentTarget.value) as Span)
+          set((currentTarget.value === usual ? '' : currentTarget.value) as RecentSpan)
         }
       >
         {Object.entries(spans).map(([name, { label }]) => (

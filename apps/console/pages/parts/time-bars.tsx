@@ -1,6 +1,6 @@
 import type { Overview } from '@automation/client'
 import { useLocation } from 'preact-iso'
-import { type Span, spans } from '../logic/filters.js'
+import { type RecentSpan, spans } from '../logic/filters.js'
 import { api } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
@@ -8,7 +8,7 @@ import { Bars } from './bars.js'
 import { When } from './when.js'
 
 /** The counts of a span. Screens share them: the server counts once. */
-export function useOverview(span: Span) {
+export function useOverview(span: RecentSpan) {
   const { ms, slices } = spans[span]
   return useQuery<Overview>({
     key: ['overview', span],
@@ -19,7 +19,7 @@ export function useOverview(span: Span) {
 
 interface Props {
   screen: 'events' | 'runs'
-  span: Span
+  span: RecentSpan
   /** The filters of the screen, which stay when a bar is opened. */
   query: Record<string, string | undefined>
 }

@@ -1,5 +1,5 @@
 import type { Ledger } from '@automation/client'
-import { readSpan, type Span, spans } from '../logic/filters.js'
+import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
 import { Screen } from '../parts/screen.js'
 import { SpanSelect } from '../parts/span-select.js'
 import { Loading, NoPermission, Problem } from '../parts/states.js'
@@ -32,7 +32,7 @@ export function Books() {
       {!may('admin') && <NoPermission>The books are for admins of the workspace.</NoPermission>}
       {may('admin') && (
         <search class="filters">
-          <SpanSelect span={span} usual="24h" set={(last: Span) => set({ last })} />
+          <SpanSelect span={span} usual="24h" set={(last: RecentSpan) => set({ last })} />
         </search>
       )}
       {may('admin') && books.isPending && <Loading what="the books" />}

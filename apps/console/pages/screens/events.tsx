@@ -1,5 +1,5 @@
 import type { EventSummary } from '@automation/client'
-import { readSpan, type Span, spans } from '../logic/filters.js'
+import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
 import { History } from '../parts/history.js'
 import { Mark } from '../parts/mark.js'
 import { Screen } from '../parts/screen.js'
@@ -60,7 +60,7 @@ export function Events() {
             ))}
           </select>
         </label>
-        <SpanSelect span={span} usual="24h" set={(last: Span) => set({ last, to: '' })} />
+        <SpanSelect span={span} usual="24h" set={(last: RecentSpan) => set({ last, to: '' })} />
         <Until to={to} set={(until) => set({ to: until })} />
         {rule !== undefined && (
           <button type="button" class="chip" onClick={() => set({ rule: '' })}>
@@ -107,7 +107,7 @@ function NoEvents({
   set,
 }: {
   isFiltered: boolean
-  span: Span
+  span: RecentSpan
   set: (changes: Record<string, string>) => void
 }) {
   if (isFiltered)

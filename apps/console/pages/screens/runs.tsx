@@ -1,5 +1,5 @@
 import type { ExecutionSummary } from '@automation/client'
-import { readSpan, type Span, spans } from '../logic/filters.js'
+import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
 import { formatDuration } from '../logic/format-time.js'
 import { History } from '../parts/history.js'
 import { Mark } from '../parts/mark.js'
@@ -81,7 +81,7 @@ export function Runs() {
             onChange={({ currentTarget }) => set({ error: currentTarget.value })}
           />
         </label>
-        <SpanSelect span={span} usual="24h" set={(last: Span) => set({ last, to: '' })} />
+        <SpanSelect span={span} usual="24h" set={(last: RecentSpan) => set({ last, to: '' })} />
         <Until to={to} set={(until) => set({ to: until })} />
       </search>
       <TimeBars screen="runs" span={span} query={query} />
@@ -123,7 +123,7 @@ function NoRuns({
   set,
 }: {
   isFiltered: boolean
-  span: Span
+  span: RecentSpan
   set: (changes: Record<string, string>) => void
 }) {
   if (isFiltered)

@@ -1,6 +1,6 @@
 import type { AttentionItem, Overview } from '@automation/client'
 import { useLocation } from 'preact-iso'
-import { readSpan, type Span, spans } from '../logic/filters.js'
+import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
 import { formatTime } from '../logic/format-time.js'
 import { Bars } from '../parts/bars.js'
 import { Screen } from '../parts/screen.js'
@@ -33,7 +33,10 @@ export function Today() {
         <>
           <label class="inline">
             <span class="hidden">Time</span>
-            <select value={span} onChange={({ currentTarget }) => set({ last: currentTarget.value as Span })}>
+            <select
+              value={span}
+              onChange={({ currentTarget }) => set({ last: currentTarget.value as RecentSpan })}
+            >
               {Object.entries(spans).map(([name, { label }]) => (
                 <option key={name} value={name}>
                   {label}
@@ -89,7 +92,7 @@ function Verdict({
 }: {
   overview: Overview
   attention: AttentionItem[]
-  span: Span
+  span: RecentSpan
 }) {
   const { events, succeeded, failed, unfinished, rejectedWebhooks } = overview.totals
   const isWell = failed === 0 && attention.length === 0 && rejectedWebhooks === 0

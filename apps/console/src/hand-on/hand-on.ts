@@ -6,7 +6,7 @@ import { findProxyBearer } from '../sign-in/proxy.js'
 import type { Refresher } from '../sign-in/refresh.js'
 import type { Session, Sessions } from '../sign-in/sessions.js'
 import { Deadline } from './deadline.js'
-import { readPath } from './read-path.js'
+import { readApiPath } from './read-path.js'
 import { maxInAll, Slots } from './slots.js'
 
 /** What the API serves. */
@@ -49,7 +49,7 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
   app.route({ method: methods, url: '/*', handler: handOn })
 
   async function handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const target = readPath(request.url)
+    const target = readApiPath(request.url)
     if (target === 'malformed') return reply.status(400).send({ error: 'The URL cannot be decoded' })
     if (target === 'foreign') return reply.status(404).send({ error: 'Not found' })
     const given = findProxyBearer(request, trustsBearer)

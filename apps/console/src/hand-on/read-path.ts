@@ -5,7 +5,7 @@
  * @returns 'malformed' where an escape of the path cannot be decoded; 'foreign' where the path leads out of `/api/`, however it is
  * written: another program on the way to the API may decode it once more
  */
-export function readPath(rawUrl: string): { path: string; query: string } | 'malformed' | 'foreign' {
+export function readApiPath(rawUrl: string): { path: string; query: string } | 'malformed' | 'foreign' {
   const end = rawUrl.indexOf('?')
   const path = end < 0 ? rawUrl : rawUrl.slice(0, end)
   // The API checks the query.

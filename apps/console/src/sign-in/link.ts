@@ -1,6 +1,6 @@
 import { type LinkContent, openLink } from '@automation/process/sign-in'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Attempts } from './attempts.js'
+import type { LoginAttempts } from './login-attempts.js'
 import { describeBearer, readExpiry } from './read-claims.js'
 import type { Session, Sessions } from './sessions.js'
 import type { Spending, SpentIds } from './spent-ids.js'
@@ -23,7 +23,7 @@ interface Body {
 
 interface Options {
   sessions: Sessions
-  attempts: Attempts
+  attempts: LoginAttempts
   usedLinks: SpentIds
   secret: string
 }
@@ -64,7 +64,7 @@ export const linkRoutes: FastifyPluginAsync<Options> = async (app, options) => {
 }
 
 function askFirst(
-  attempts: Attempts,
+  attempts: LoginAttempts,
   request: FastifyRequest,
   reply: FastifyReply,
   session: Session,

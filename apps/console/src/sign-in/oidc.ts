@@ -10,9 +10,9 @@ import {
   randomState,
 } from 'openid-client'
 import type { Config } from '../config.js'
-import type { Attempts } from './attempts.js'
 import { cookieName, cookieOptions, readCookie, writeCookie } from './cookies.js'
-import { type Provider, ProviderDiscovery } from './provider.js'
+import type { LoginAttempts } from './login-attempts.js'
+import { type IdentityProvider, ProviderDiscovery } from './provider.js'
 import { readExpiry } from './read-claims.js'
 import { readNext } from './read-next.js'
 import type { Sessions } from './sessions.js'
@@ -32,7 +32,7 @@ const visitSeconds = 600
 
 interface Options extends Pick<Config, 'oidc' | 'secret' | 'url'> {
   sessions: Sessions
-  attempts: Attempts
+  attempts: LoginAttempts
 }
 
 /** Signs in with the company's identity provider: authorization code with PKCE, state and nonce. */
@@ -43,7 +43,7 @@ export const oidcRoutes: FastifyPluginAsync<Options> = async (app, options) => {
 function addOidc(
   app: Parameters<FastifyPluginAsync>[0],
   { secret, url, sessions, attempts }: Options,
-  oidc: Provider,
+  oidc: IdentityProvider,
 ): void {
   const discovery = new ProviderDiscovery(oidc)
   const box = createBox<Visit>(secret, 'visit')

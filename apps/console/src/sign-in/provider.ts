@@ -1,14 +1,14 @@
 import { allowInsecureRequests, type Configuration, discovery } from 'openid-client'
 import type { Config } from '../config.js'
 
-export type Provider = NonNullable<Config['oidc']>
+export type IdentityProvider = NonNullable<Config['oidc']>
 
 /** Discovers the identity provider when it is first needed, and again after a failure: the console starts without it. */
 export class ProviderDiscovery {
-  readonly #provider: Provider
+  readonly #provider: IdentityProvider
   #found: Promise<Configuration> | undefined
 
-  constructor(provider: Provider) {
+  constructor(provider: IdentityProvider) {
     this.#provider = provider
   }
 

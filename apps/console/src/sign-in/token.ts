@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Attempts } from './attempts.js'
+import type { LoginAttempts } from './login-attempts.js'
 import { findProxyBearer } from './proxy.js'
 import { readExpiry } from './read-claims.js'
 import type { Sessions } from './sessions.js'
@@ -17,7 +17,7 @@ const maxChecks = 16
 
 interface Options {
   sessions: Sessions
-  attempts: Attempts
+  attempts: LoginAttempts
   apiUrl: string
   oidc: object | undefined
   trustsBearer: boolean
@@ -93,7 +93,7 @@ async function checkBearer(apiUrl: string, bearer: string, ip: string): Promise<
 
 /** The API did not check the token. A 429 stays counted: otherwise guesses beyond the API's limit would be free. */
 function postpone(
-  attempts: Attempts,
+  attempts: LoginAttempts,
   request: FastifyRequest,
   reply: FastifyReply,
   { status, retryAfter }: Check,

@@ -8,7 +8,7 @@ import { fieldOfFault } from '../../pages/logic/field-of-fault.js'
 import { readSpan, writeQuery } from '../../pages/logic/filters.js'
 import { formatDuration, formatTime, readLocalTime, writeLocalTime } from '../../pages/logic/format-time.js'
 import { namePath } from '../../pages/logic/name-path.js'
-import { findNearestPath, listPaths } from '../../pages/logic/paths.js'
+import { findNearestPath, listConditionPaths } from '../../pages/logic/paths.js'
 import { rankChoices } from '../../pages/logic/rank.js'
 import { readDefinition, writeDefinition } from '../../pages/logic/rule-definition.js'
 import { show } from '../../pages/logic/show.js'
@@ -66,7 +66,7 @@ t.test(
 
 t.test('paths come from the data, each with an example', async (t) => {
   t.same(
-    listPaths([
+    listConditionPaths([
       { lead: { score: 1 }, tags: ['a'] },
       { lead: { score: 2 }, vip: true },
     ]),

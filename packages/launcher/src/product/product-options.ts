@@ -1,4 +1,4 @@
-import type { Step } from '../progress.js'
+import type { ProgressStep } from '../progress.js'
 
 export interface ProductOptions {
   /** Holds the data of Postgres and Redis, `mail/` and `logs/`. */
@@ -19,7 +19,7 @@ export interface ProductOptions {
    * each further one the next port; 0 is any free port.
    */
   env?: Record<string, string>
-  step?: Step
+  step?: ProgressStep
   /** Aborts the start between two steps; everything already started is stopped. */
   signal?: AbortSignal
 }

@@ -1,5 +1,5 @@
 import { Prisma } from '@automation/database'
-import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
+import { faultOf, type Inconsistency, type Slice, type Snapshot, withinSlice } from './slice.js'
 
 /** The effects of executions, by the results in their journals. */
 export interface EffectCounts {
@@ -17,7 +17,7 @@ const isCall = Prisma.sql`action LIKE 'SEND\\_%'`
 
 /** Compares tasks and emitted events with the results that report them. The effects of calls are outside of the service. */
 export async function countEffects(snapshot: Snapshot, slice: Slice) {
-  const [row] = await snapshot.$queryRaw<[EffectCounts & { faults: Fault[] }]>(Prisma.sql`
+  const [row] = await snapshot.$queryRaw<[EffectCounts & { faults: Inconsistency[] }]>(Prisma.sql`
     SELECT count(*) FILTER (WHERE makes_task)::int AS tasks,
            count(*) FILTER (WHERE emitted_id IS NOT NULL)::int AS "emittedEvents",
            count(*) FILTER (WHERE ${isCall} AND result = 'success')::int AS "callsSucceeded",
@@ -55,8 +55,8 @@ export async function countEffects(snapshot: Snapshot, slice: Slice) {
 }
 
 /** Finds tasks without an execution. A task has a time of its own: it may be created long after its execution began. */
-export async function findStrayTasks(snapshot: Snapshot, slice: Slice): Promise<Fault[]> {
-  const [row] = await snapshot.$queryRaw<[{ fault: Fault }]>(Prisma.sql`
+export async function findStrayTasks(snapshot: Snapshot, slice: Slice): Promise<Inconsistency[]> {
+  const [row] = await snapshot.$queryRaw<[{ fault: Inconsistency }]>(Prisma.sql`
     SELECT ${faultOf('task_without_execution', Prisma.sql`true`)} AS fault
     FROM tasks
     WHERE ${withinSlice(slice)} AND execution_id >= ${slice.keptSince}::uuid AND NOT EXISTS (

@@ -1,6 +1,6 @@
 import { Prisma } from '@automation/database'
 import { subscriptionOf } from '../addressee.js'
-import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
+import { faultOf, type Inconsistency, type Slice, type Snapshot, withinSlice } from './slice.js'
 
 /** Events by source, and by progress. Each of the two sums is the number of accepted events. */
 export interface EventCounts {
@@ -18,7 +18,7 @@ export interface EventCounts {
 }
 
 export async function countEvents(snapshot: Snapshot, slice: Slice) {
-  const [row] = await snapshot.$queryRaw<[EventCounts & { faults: Fault[] }]>(Prisma.sql`
+  const [row] = await snapshot.$queryRaw<[EventCounts & { faults: Inconsistency[] }]>(Prisma.sql`
     SELECT count(*) FILTER (WHERE is_service)::int AS service,
            count(*) FILTER (WHERE caused_by IS NOT NULL)::int AS emitted,
            count(*) FILTER (WHERE replay_of IS NOT NULL)::int AS replayed,

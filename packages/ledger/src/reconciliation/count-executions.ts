@@ -1,5 +1,5 @@
 import { Prisma } from '@automation/database'
-import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
+import { faultOf, type Inconsistency, type Slice, type Snapshot, withinSlice } from './slice.js'
 
 /** Executions by progress: finished, waiting for their time, or leased by a worker. */
 export interface ExecutionCounts {
@@ -19,7 +19,7 @@ const isAdrift = Prisma.sql`
   CASE WHEN ${isFinished} THEN finished_at IS NULL OR due_at IS NOT NULL ELSE finished_at IS NOT NULL OR due_at IS NULL END`
 
 export async function countExecutions(snapshot: Snapshot, slice: Slice) {
-  const [row] = await snapshot.$queryRaw<[ExecutionCounts & { faults: Fault[] }]>(Prisma.sql`
+  const [row] = await snapshot.$queryRaw<[ExecutionCounts & { faults: Inconsistency[] }]>(Prisma.sql`
     SELECT count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded,
            count(*) FILTER (WHERE status = 'failed')::int AS failed,
            count(*) FILTER (WHERE status = 'cancelled')::int AS cancelled,

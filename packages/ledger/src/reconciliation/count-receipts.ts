@@ -1,5 +1,5 @@
 import { Prisma } from '@automation/database'
-import { type Fault, faultOf, type Slice, type Snapshot, withinSlice } from './slice.js'
+import { faultOf, type Inconsistency, type Slice, type Snapshot, withinSlice } from './slice.js'
 
 /** Accepted webhooks, and the events that they became. */
 export interface ReceiptCounts {
@@ -8,7 +8,7 @@ export interface ReceiptCounts {
 }
 
 export async function countReceipts(snapshot: Snapshot, slice: Slice) {
-  const [row] = await snapshot.$queryRaw<[ReceiptCounts & { faults: Fault[] }]>(Prisma.sql`
+  const [row] = await snapshot.$queryRaw<[ReceiptCounts & { faults: Inconsistency[] }]>(Prisma.sql`
     SELECT count(*)::int AS accepted, coalesce(sum(cardinality(event_ids)), 0)::int AS events,
            json_build_array(${faultOf('receipt_without_event', Prisma.sql`found < cardinality(event_ids)`)}) AS faults
     FROM (

@@ -1,5 +1,5 @@
 import { Prisma } from '@automation/database'
-import { type Fault, maxIds, type Slice, type Snapshot, withinSlice } from './slice.js'
+import { type Inconsistency, maxIds, type Slice, type Snapshot, withinSlice } from './slice.js'
 
 /** How many executions of each rule have succeeded and failed, summed over slices. */
 export type RuleTally = Map<string, { successes: number; failures: number }>
@@ -28,7 +28,7 @@ export async function compareCounters(
   snapshot: Snapshot,
   workspaceId: string | undefined,
   tally: RuleTally,
-): Promise<Fault[]> {
+): Promise<Inconsistency[]> {
   const rows = [...tally].map(([id, { successes, failures }]) => ({ id, successes, failures }))
   const own =
     workspaceId === undefined ? Prisma.empty : Prisma.sql`AND rules.workspace_id = ${workspaceId}::uuid`

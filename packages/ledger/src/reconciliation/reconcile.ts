@@ -4,7 +4,7 @@ import { countEvents, type EventCounts } from './count-events.js'
 import { countExecutions, type ExecutionCounts } from './count-executions.js'
 import { countReceipts, type ReceiptCounts } from './count-receipts.js'
 import { compareCounters, type RuleTally, tallyRules } from './count-rules.js'
-import { type Fault, findSliceStart, maxIds, type Slice, type Snapshot } from './slice.js'
+import { findSliceStart, type Inconsistency, maxIds, type Slice, type Snapshot } from './slice.js'
 
 /** Times are epoch ms. */
 export interface AuditRequest {
@@ -26,7 +26,7 @@ export interface Audit {
   executions: ExecutionCounts
   effects: EffectCounts
   /** Violations; empty where the books balance. */
-  faults: Fault[]
+  faults: Inconsistency[]
 }
 
 const longestMs = 10_000
@@ -72,14 +72,14 @@ async function auditSlice(snapshot: Snapshot, slice: Slice, audit: Audit): Promi
   note(audit, await findStrayTasks(snapshot, slice))
 }
 
-function addUp(audit: Audit, sums: object, { faults, ...counts }: { faults: Fault[] }): void {
+function addUp(audit: Audit, sums: object, { faults, ...counts }: { faults: Inconsistency[] }): void {
   const totals = sums as Record<string, number>
   for (const [name, count] of Object.entries(counts as Record<string, number>))
     totals[name] = (totals[name] ?? 0) + count
   note(audit, faults)
 }
 
-function note(audit: Audit, faults: Fault[]): void {
+function note(audit: Audit, faults: Inconsistency[]): void {
   for (const { kind, count, ids } of faults) {
     if (count === 0) continue
     const known = audit.faults.find((fault) => fault.kind === kind)

@@ -17,13 +17,13 @@ export interface Slice {
 export const maxIds = 10
 
 /** A violation: how often it occurs, and some ids of the rows. */
-export interface Fault {
-  kind: FaultKind
+export interface Inconsistency {
+  kind: InconsistencyKind
   count: number
   ids: string[]
 }
 
-export type FaultKind = keyof typeof faultKinds
+export type InconsistencyKind = keyof typeof faultKinds
 
 /** The kinds of violations. The count of each must be 0. */
 export const faultKinds = {
@@ -70,7 +70,7 @@ export function withinSlice(
 }
 
 /** Aggregates the rows with a fault: their number, and the first ids. */
-export function faultOf(kind: FaultKind, condition: Prisma.Sql): Prisma.Sql {
+export function faultOf(kind: InconsistencyKind, condition: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`
     json_build_object('kind', ${kind}::text, 'count', count(*) FILTER (WHERE ${condition}),
       'ids', coalesce((array_agg(id ORDER BY id) FILTER (WHERE ${condition}))[1:${maxIds}], '{}'))`

@@ -14,14 +14,14 @@ export interface Cursor {
   id: string
 }
 
-export interface Page<Row> {
+export interface BacklogPage<Row> {
   rows: Row[]
   /** How many entries of the index were read for it (count-reads.ts). */
   read: number
 }
 
 /** Finds the first `pageSize` rows behind a cursor whose time is below `before` (epoch ms). */
-export type FindPage<Row> = (after: Cursor, before: number) => Promise<Page<Row>>
+export type FindPage<Row> = (after: Cursor, before: number) => Promise<BacklogPage<Row>>
 
 /** Finds the `maxNewest` newest rows whose time is not below `from` (epoch ms), the newest first. */
 export type FindNewest<Row> = (from: number) => Promise<Row[]>

@@ -1,6 +1,6 @@
 import { type Database, firstIdOf, timeOf } from '@automation/database'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
-import { BacklogWalk, maxNewest, type Page, pageSize } from './backlog-walk.js'
+import { type BacklogPage, BacklogWalk, maxNewest, pageSize } from './backlog-walk.js'
 import { countReads, readsOfEvents, readsOfExecutions } from './count-reads.js'
 import { markEvents, markExecutions } from './oldest-due.js'
 
@@ -67,11 +67,11 @@ export function walkEvents(database: Database): BacklogWalk<UndoneEvent> {
     markEvents(database),
     async ({ id }, before) => {
       const bounds = [id, firstIdOf(before)]
-      const [page] = await database.run<Page<UndoneRow>>('find_undone', undoneEvents, bounds)
+      const [page] = await database.run<BacklogPage<UndoneRow>>('find_undone', undoneEvents, bounds)
       return page ? { rows: page.rows.map(undoneEventOf), read: page.read } : nothing
     },
     async (from) => {
-      const [page] = await database.run<Page<UndoneRow>>('find_newest_undone', newestUndone, [
+      const [page] = await database.run<BacklogPage<UndoneRow>>('find_newest_undone', newestUndone, [
         firstIdOf(from),
       ])
       return page?.rows.map(undoneEventOf) ?? []
@@ -116,11 +116,11 @@ export function walkExecutions(database: Database): BacklogWalk<UnclaimedExecuti
     markExecutions(database),
     async ({ time, id }, before) => {
       const bounds = [time, id, before]
-      const [page] = await database.run<Page<UnclaimedExecution>>('find_due', dueExecutions, bounds)
+      const [page] = await database.run<BacklogPage<UnclaimedExecution>>('find_due', dueExecutions, bounds)
       return page ?? nothing
     },
     async (from) => {
-      const [page] = await database.run<Page<UnclaimedExecution>>('find_newest_due', newestDue, [from])
+      const [page] = await database.run<BacklogPage<UnclaimedExecution>>('find_newest_due', newestDue, [from])
       return page?.rows ?? []
     },
     ({ dueAt, id }) => ({ time: dueAt, id }),

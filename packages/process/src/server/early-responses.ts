@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import { endGently } from './end-gently.js'
 
 /** Whether bytes of the body are still on their way. Of an injected request, nobody knows: no. */
-export function isUnfinished({ complete, headers }: IncomingMessage): boolean {
+export function isRequestUnfinished({ complete, headers }: IncomingMessage): boolean {
   return (
     complete === false &&
     (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
@@ -18,7 +18,7 @@ export function isUnfinished({ complete, headers }: IncomingMessage): boolean {
 export const earlyResponses = fp(
   async (app) => {
     app.addHook('onSend', (request, reply, _payload, done) => {
-      if (isUnfinished(request.raw)) {
+      if (isRequestUnfinished(request.raw)) {
         reply.header('connection', 'close')
         endGentlyAfterResponse(request.raw.socket)
       }

@@ -1,5 +1,5 @@
 export { createPageServer } from './create-page-server.js'
-export { earlyResponses, isUnfinished } from './early-responses.js'
+export { earlyResponses, isRequestUnfinished } from './early-responses.js'
 export { addMetricsPort } from './metrics-port.js'
 export { refuseBrokenRequest } from './refuse-broken-request.js'
 export { type SecurityHeaders, securityHeaders } from './security-headers.js'

@@ -1,4 +1,4 @@
-export interface ReadLimits {
+export interface PaceLimits {
   /** How long (ms) a caller may take not a single byte. */
   stallMs: number
   /** Bytes a second, averaged over the window. */
@@ -10,17 +10,17 @@ export interface ReadLimits {
  * A phone at the edge of its network (GPRS) reads 5 KB a second. The kernel takes more only when about a third of its buffer is free, up to a megabyte: so a
  * caller who reads 40 KB a second may seem to stall for half a minute.
  */
-export const readLimits: ReadLimits = { stallMs: 30_000, minRate: 4_096, windowMs: 60_000 }
+export const paceLimits: PaceLimits = { stallMs: 30_000, minRate: 4_096, windowMs: 60_000 }
 
 /** How fast a caller takes bytes that wait to be sent. */
 export class ReadingPace {
-  readonly #limits: ReadLimits
+  readonly #limits: PaceLimits
   /** When a byte was last seen to be sent, and how many were sent by then. */
   #last: { at: number; sent: number }
   /** The same of the beginning of the window. */
   #begin: { at: number; sent: number }
 
-  constructor(limits: ReadLimits, at: number, sent: number) {
+  constructor(limits: PaceLimits, at: number, sent: number) {
     this.#limits = limits
     this.#last = { at, sent }
     this.#begin = { at, sent }

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import fp from 'fastify-plugin'
-import { ReadingPace, type ReadLimits, readLimits } from './reading-pace.js'
+import { type PaceLimits, paceLimits, ReadingPace } from './reading-pace.js'
 
 const lookEveryMs = 5_000
 
 interface Options {
-  limits?: ReadLimits
+  limits?: PaceLimits
   everyMs?: number
   /** Called for each connection that is closed. */
   noteClosed?: () => void
@@ -22,7 +22,7 @@ interface Options {
  * of the whole server would have to be longer than the longest wait for an outcome.
  */
 export const slowReaders = fp<Options>(
-  async (app, { limits = readLimits, everyMs = lookEveryMs, noteClosed }) => {
+  async (app, { limits = paceLimits, everyMs = lookEveryMs, noteClosed }) => {
     const sockets = new Set<Socket>()
     let watched = new WeakMap<Socket, ReadingPace>()
     let lookedAt = performance.now()

@@ -11,7 +11,7 @@ export interface Dependency {
   findFault(): Promise<string | undefined>
 }
 
-export interface WaitOptions {
+export interface AvailabilityOptions {
   timeoutSeconds: number
   log: { warn(message: string): void; info(message: string): void; fatal(message: string): void }
 }
@@ -26,7 +26,7 @@ const responseMs = 1_000
  * once, on every change, and every ten seconds. After the timeout, or at once where no wait helps, the process exits with
  * code 1, and its supervisor decides what to do next.
  */
-export async function waitOrExit(dependencies: Dependency[], options: WaitOptions): Promise<void> {
+export async function waitOrExit(dependencies: Dependency[], options: AvailabilityOptions): Promise<void> {
   try {
     const missing = await waitUntilAvailable(dependencies, options)
     if (missing === undefined) return
@@ -40,7 +40,7 @@ export async function waitOrExit(dependencies: Dependency[], options: WaitOption
 /** @returns what is still missing after the timeout, or undefined if all dependencies are available */
 export async function waitUntilAvailable(
   dependencies: Dependency[],
-  { timeoutSeconds, log }: WaitOptions,
+  { timeoutSeconds, log }: AvailabilityOptions,
 ): Promise<string | undefined> {
   const deadline = performance.now() + timeoutSeconds * 1_000
   const checks = dependencies.map(startChecks)

@@ -14,7 +14,7 @@ const maxDelayedOfAll = 600
 const maxClients = 1_000
 
 /** An attempt that may be evaluated. It counts as failed until it is known not to be. */
-export interface Attempt {
+export interface LoginAttempt {
   /** The attempt did not fail. */
   giveBack(): void
 }
@@ -43,7 +43,7 @@ export class FailedLogins {
   }
 
   /** @returns undefined at once where too many attempts are delayed; otherwise an attempt, as soon as it may be evaluated */
-  async reserve(address: string): Promise<Attempt | undefined> {
+  async reserve(address: string): Promise<LoginAttempt | undefined> {
     const client = clientOf(address)
     if (this.#isDelayed(client) && !(await this.#delay(client))) return undefined
     const counted = [this.#count(this.#renewed(client)), this.#count(this.#all)]

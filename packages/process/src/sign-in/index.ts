@@ -1,3 +1,3 @@
-export { type Attempt, delayMs, FailedLogins } from './failed-logins.js'
+export { delayMs, FailedLogins, type LoginAttempt } from './failed-logins.js'
 export { type LinkContent, mintLink, openLink, sealLink } from './link.js'
 export { createBox, type SealedBox } from './sealed-box.js'

@@ -9,7 +9,7 @@ export type Tracing = Awaited<ReturnType<typeof openTracing>>
 export interface Span {
   /** Its position in the trace, in the format of W3C Trace Context, for jobs in the queue and outgoing requests. */
   readonly traceparent: string
-  begin(name: string, kind?: Kind, attributes?: Attributes): Span
+  begin(name: string, kind?: SpanRole, attributes?: Attributes): Span
   set(attributes: Attributes): void
   /** Only the first call counts. @param hasFailed marks the span as an error */
   end(hasFailed?: boolean): void
@@ -23,7 +23,7 @@ interface Beginning {
 }
 
 /** `server` and `client` speak HTTP or SMTP; `producer` and `consumer` are the two ends of the queue. */
-export type Kind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
+export type SpanRole = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
 
 /**
  * Opens OpenTelemetry tracing. Collector, sampler and service name are set by the OTEL_ variables. Its packages are
@@ -53,7 +53,7 @@ export async function openTracing(name: string, warn: (message: string) => void)
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   })
   const tracer: Tracer = provider.getTracer('automation-rules')
-  const kinds: Record<Kind, SpanKind> = {
+  const kinds: Record<SpanRole, SpanKind> = {
     internal: api.SpanKind.INTERNAL,
     server: api.SpanKind.SERVER,
     client: api.SpanKind.CLIENT,
@@ -70,7 +70,7 @@ export async function openTracing(name: string, warn: (message: string) => void)
      * @param link the traceparent of a related span; the span stays in a trace of its own
      * @param elapsedMs how long ago it began
      */
-    begin(name: string, kind: Kind, { parent, link, attributes = {}, elapsedMs }: Beginning): Span {
+    begin(name: string, kind: SpanRole, { parent, link, attributes = {}, elapsedMs }: Beginning): Span {
       const remote = parseTraceparent(parent)
       const linked = parseTraceparent(link)
       const context = remote ? api.trace.setSpanContext(api.ROOT_CONTEXT, remote) : api.ROOT_CONTEXT
@@ -86,7 +86,7 @@ export async function openTracing(name: string, warn: (message: string) => void)
 
   function begin(
     name: string,
-    kind: Kind,
+    kind: SpanRole,
     attributes: Attributes,
     context: Context,
     links: Link[] = [],

@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { ReadingPace, readLimits } from '../../src/server/reading-pace.js'
+import { paceLimits, ReadingPace } from '../../src/server/reading-pace.js'
 import { slowReaders } from '../../src/server/slow-readers.js'
 
-const { minRate, stallMs, windowMs } = readLimits
+const { minRate, stallMs, windowMs } = paceLimits
 const lookEveryMs = 5_000
 
 /** Looks at a caller who takes these bytes every so many ms. @returns when (ms) it is too slow; undefined: not within ten minutes */
 function findEnd(bytes: number, everyMs: number): number | undefined {
-  const pace = new ReadingPace(readLimits, 0, 0)
+  const pace = new ReadingPace(paceLimits, 0, 0)
   for (let now = lookEveryMs; now <= 600_000; now += lookEveryMs)
     if (pace.isTooSlow(now, Math.floor(now / everyMs) * bytes)) return now
   return undefined
@@ -30,7 +30,7 @@ t.test('a caller who takes the least rate on average may pause for 14 s', async 
 })
 
 t.test('a caller who was fast once has saved up nothing', async (t) => {
-  const pace = new ReadingPace(readLimits, 0, 0)
+  const pace = new ReadingPace(paceLimits, 0, 0)
   t.notOk(pace.isTooSlow(windowMs, 100_000_000))
   for (let ms = lookEveryMs; ms < windowMs; ms += lookEveryMs)
     t.notOk(pace.isTooSlow(windowMs + ms, 100_000_000 + ms))

@@ -43,7 +43,7 @@ export async function createBacktest(
       },
       select: { ...listed, report: true },
     })
-    return { result: present(row), entry: undefined }
+    return { result: presentBacktest(row), entry: undefined }
   })
 }
 
@@ -72,7 +72,7 @@ export async function findBacktest(
   const row = isUuid(id)
     ? await backtest.findUnique({ where: { id }, select: { ...listed, report: true } })
     : null
-  return row && present(row)
+  return row && presentBacktest(row)
 }
 
 /** Whether it waits or runs, without its report: for those that ask often. */
@@ -111,7 +111,7 @@ export async function cancelBacktest(
 }
 
 /** Whether a worker still computes it, or will. */
-export function isUnfinished({ status }: Pick<ListedBacktest, 'status'>): boolean {
+export function isBacktestRunning({ status }: Pick<ListedBacktest, 'status'>): boolean {
   return status === 'waiting' || status === 'running'
 }
 
@@ -133,7 +133,7 @@ const listed = {
 } satisfies Prisma.BacktestSelect
 type ListedRow = Prisma.BacktestGetPayload<{ select: typeof listed }>
 
-function present({ report, ...row }: ListedRow & { report: unknown }): StoredBacktest {
+function presentBacktest({ report, ...row }: ListedRow & { report: unknown }): StoredBacktest {
   return { ...list(row), report: completeReport(report as BacktestReport | null) }
 }
 

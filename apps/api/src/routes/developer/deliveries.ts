@@ -1,11 +1,11 @@
-import { readSubscription } from '@automation/access'
+import { orNull, readSubscription } from '@automation/access'
 import type { Prisma } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { EvaluationStatus } from '../../acceptance/results.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
-import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 
 /** A delivery to a subscription is an execution like that of a rule. Its one action is the call. */
 const Delivery = Type.Object(
@@ -67,12 +67,12 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...page,
       })
       const cut = cutPage(rows, limit)
-      return { data: cut.page.map(present), nextCursor: cut.nextCursor }
+      return { data: cut.page.map(presentDelivery), nextCursor: cut.nextCursor }
     },
   })
 }
 
-function present(row: Prisma.ExecutionGetPayload<{ select: typeof fields }>): Delivery {
+function presentDelivery(row: Prisma.ExecutionGetPayload<{ select: typeof fields }>): Delivery {
   const [call] = row.results as unknown as ActionResult[]
   const attempts = call?.attempts ?? []
   const last = attempts.at(-1)

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { callerOf, takeTurn } from '../../evaluation/take-turn.js'
-import { checkQuery, readTime, TimeRange } from '../../lists/history-filter.js'
+import { checkQuery, readQueryTime, TimeRange } from '../../lists/history-filter.js'
 import { refusalResponses } from '../../responses.js'
 import { Ledger, presentLedger } from './present-ledger.js'
 
@@ -72,8 +72,8 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
 
 /** @throws a 400 refusal where it is none, or too long */
 function readWindow(query: { from?: string; to?: string }, now: number): { from: number; to: number } {
-  const to = query.to === undefined ? now : readTime(query.to).getTime()
-  const from = query.from === undefined ? Math.max(to - hourMs, 0) : readTime(query.from).getTime()
+  const to = query.to === undefined ? now : readQueryTime(query.to).getTime()
+  const from = query.from === undefined ? Math.max(to - hourMs, 0) : readQueryTime(query.from).getTime()
   if (from >= to) throw refusals.badRequest('Query parameter from must be before to')
   if (to - from > longestMs)
     throw refusals.badRequest('Query parameters from and to must be 31 days apart at most')

@@ -1,7 +1,8 @@
+import { orNull } from '@automation/access'
 import type { Prisma } from '@automation/database'
 import type { Finding } from '@automation/webhooks'
 import { Type } from 'typebox'
-import { Id, orNull, Timestamp } from '../../responses.js'
+import { Id, Timestamp } from '../../responses.js'
 
 export const ReceiptState = Type.Enum(['accepted', 'rejected'])
 

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { permits } from '../../access/permissions.js'
 import { refusals } from '../../errors.js'
-import { checkQuery, firstIdAt, readTime, TimeRange } from '../../lists/history-filter.js'
+import { checkQuery, firstIdAt, readQueryTime, TimeRange } from '../../lists/history-filter.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { acceptedFields, presentAccepted, presentRejected, Receipt, ReceiptState } from './present-receipt.js'
@@ -77,10 +77,10 @@ function filterOf({ provider, from, to }: { provider?: string; from?: string; to
     ...(provider === undefined ? {} : { provider }),
     ...(from === undefined
       ? {}
-      : { id: { gte: firstIdAt(from, -clockSkewMs) }, receivedAt: { gte: readTime(from) } }),
+      : { id: { gte: firstIdAt(from, -clockSkewMs) }, receivedAt: { gte: readQueryTime(from) } }),
     ...(to === undefined
       ? {}
-      : { AND: { id: { lt: firstIdAt(to, clockSkewMs) }, receivedAt: { lt: readTime(to) } } }),
+      : { AND: { id: { lt: firstIdAt(to, clockSkewMs) }, receivedAt: { lt: readQueryTime(to) } } }),
   }
 }
 

@@ -1,13 +1,13 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { readRoutes } from './read.js'
-import { writeRoutes } from './write.js'
+import { templateReadRoutes } from './read.js'
+import { templateWriteRoutes } from './write.js'
 
 /** What the mails of SEND_EMAIL are written with. */
 export const emailTemplateRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
   { workLimits },
 ) => {
-  await app.register(readRoutes, { workLimits })
-  await app.register(writeRoutes)
+  await app.register(templateReadRoutes, { workLimits })
+  await app.register(templateWriteRoutes)
 }

@@ -1,3 +1,4 @@
+import { orNull } from '@automation/access'
 import { escapeLike } from '@automation/database'
 import { findDoubtfulPlaceholders, findMailTemplateFaults, type WorkLimits } from '@automation/engine'
 import { EmailTemplate, findEmailTemplate } from '@automation/rules'
@@ -9,7 +10,7 @@ import { SearchText } from '../../lists/search-text.js'
 import { warnOfTexts } from '../../long-numbers.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, NextCursor, orNull, PageQuery, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { refuseFaults } from '../rules/check-rule.js'
 
 /** A list contains no texts: those of 200 templates may be 40 million characters. */
@@ -52,7 +53,7 @@ const tags = ['Email templates']
 const TemplateParams = Type.Object({ id: Id })
 const defaultLimit = 50
 
-export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+export const templateReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
   { workLimits },
 ) => {

@@ -18,7 +18,7 @@ import { refuseFaults } from '../rules/check-rule.js'
 const tags = ['Email templates']
 const TemplateParams = Type.Object({ id: Id })
 
-export const writeRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/', {
     attachValidation: true,
     config: { role: 'editor' },

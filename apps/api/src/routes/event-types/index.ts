@@ -1,10 +1,11 @@
+import { orNull } from '@automation/access'
 import { eventTypeDefinitions } from '@automation/engine'
 import { createEventType, deleteEventType, EventTypeToCreate, OwnEventType } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { NextCursor, orNull, PageQuery, refusalResponses } from '../../responses.js'
+import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { fieldRoutes } from './fields.js'
 
 const tags = ['Rules']

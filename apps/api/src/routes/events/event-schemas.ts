@@ -1,7 +1,8 @@
+import { orNull } from '@automation/access'
 import type { EventRow } from '@automation/ledger'
 import { Type } from 'typebox'
 import { TriggerResult } from '../../acceptance/results.js'
-import { Id, orNull, Timestamp } from '../../responses.js'
+import { Id, Timestamp } from '../../responses.js'
 
 const OptionalId = (description: string) => orNull(Type.String({ format: 'uuid', description }))
 
@@ -60,7 +61,7 @@ export const Event = Type.Object(
 )
 
 /** Presents an event, listed or by itself. */
-export function presentRow(row: EventRow) {
+export function presentEventRow(row: EventRow) {
   return {
     id: row.id,
     workspaceId: row.workspaceId,

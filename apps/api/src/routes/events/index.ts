@@ -1,8 +1,8 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { bulkReplayRoutes } from './bulk-replay.js'
-import { listRoutes } from './list.js'
-import { readRoutes } from './read.js'
+import { eventListRoutes } from './list.js'
+import { eventReadRoutes } from './read.js'
 import { replayRoutes } from './replay.js'
 import { sampleRoutes } from './samples.js'
 import { searchRoutes } from './search.js'
@@ -13,9 +13,9 @@ export const eventRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> 
   app,
   { workLimits },
 ) => {
-  await app.register(listRoutes)
+  await app.register(eventListRoutes)
   await app.register(sampleRoutes)
-  await app.register(readRoutes)
+  await app.register(eventReadRoutes)
   await app.register(searchRoutes, { workLimits })
   await app.register(whyRoutes, { workLimits })
   await app.register(replayRoutes)

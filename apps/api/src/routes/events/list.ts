@@ -5,13 +5,13 @@ import { readCursor, writeCursor } from '../../lists/cursor.js'
 import { checkQuery, checkTypeInQuery, eventTypeOf, readRange } from '../../lists/history-filter.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
-import { EventStatus, ListedEvent, presentRow } from './event-schemas.js'
+import { EventStatus, ListedEvent, presentEventRow } from './event-schemas.js'
 
 const EventQuery = Type.Object({ ...PageQuery, ...eventFilter, status: Type.Optional(EventStatus) })
 
 const defaultLimit = 50
 
-export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const eventListRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
@@ -41,7 +41,7 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const before = cursor === undefined ? undefined : readCursor(cursor)
       const { rows, end } = await listEvents(workspace.reads, narrowing, { before, limit })
       const events = rows.map((row) => ({
-        ...presentRow(row),
+        ...presentEventRow(row),
         status: row.status,
         triggered: row.triggered,
       }))

@@ -6,9 +6,9 @@ import { triggerResultOf } from '../../acceptance/results.js'
 import { readEvaluations } from '../../acceptance/stored-evaluations.js'
 import { refusals } from '../../errors.js'
 import { Id, refusalResponses } from '../../responses.js'
-import { Event, type EventStatus, presentRow } from './event-schemas.js'
+import { Event, type EventStatus, presentEventRow } from './event-schemas.js'
 
-export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const eventReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
@@ -23,7 +23,7 @@ export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
       if (event === null) throw refusals.eventNotFound()
       const evaluations = event.doneAt === null ? [] : await readEvaluations(reads, event)
       return {
-        ...presentRow(event),
+        ...presentEventRow(event),
         data: event.data as object,
         status: statusOf(event, evaluations),
         ...triggerResultOf(evaluations),

@@ -1,5 +1,6 @@
+import { orNull } from '@automation/access'
 import { isUuid } from '@automation/database'
-import { Change, Trace, type WorkLimits } from '@automation/engine'
+import { NearestChange, Trace, type WorkLimits } from '@automation/engine'
 import {
   type ConsideredRule,
   type EvaluatedEvent,
@@ -13,7 +14,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { checkQuery } from '../../lists/history-filter.js'
-import { Id, NextCursor, orNull, PageQuery, refusalResponses, Timestamp } from '../../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../../responses.js'
 
 const RuleVerdict = Type.Enum(
   [
@@ -51,7 +52,7 @@ const RuleWhy = Type.Object(
     }),
     trace: orNull(Trace),
     change: orNull(
-      Type.Array(Change, {
+      Type.Array(NearestChange, {
         description:
           'The nearest data found with which the rule would have matched. The engine has checked it. null if it matched, or none was found.',
       }),

@@ -1,8 +1,9 @@
+import { orNull } from '@automation/access'
 import type { ListedExecutionRow } from '@automation/ledger'
 import { Type } from 'typebox'
 import { ExecutionResult } from '../../acceptance/execution-result.js'
 import { EvaluationStatus } from '../../acceptance/results.js'
-import { Id, orNull, Timestamp } from '../../responses.js'
+import { Id, Timestamp } from '../../responses.js'
 
 const { results, ...outcome } = ExecutionResult.properties
 
@@ -40,7 +41,7 @@ export type Execution = Type.Static<typeof Execution>
 export type ExecutionRow = Omit<ListedExecutionRow, 'actionsExecuted'>
 
 /** Presents a stored execution, listed or by itself. */
-export function presentRow(row: ExecutionRow) {
+export function presentExecutionRow(row: ExecutionRow) {
   return {
     id: row.id,
     workspaceId: row.workspaceId,

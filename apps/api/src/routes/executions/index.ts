@@ -1,7 +1,7 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { listRoutes } from './list.js'
-import { readRoutes } from './read.js'
+import { executionListRoutes } from './list.js'
+import { executionReadRoutes } from './read.js'
 import { retryRoutes } from './retry.js'
 
 /** What rules did: look it up, and do again what failed. */
@@ -9,7 +9,7 @@ export const executionRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits
   app,
   { workLimits },
 ) => {
-  await app.register(listRoutes)
-  await app.register(readRoutes, { workLimits })
+  await app.register(executionListRoutes)
+  await app.register(executionReadRoutes, { workLimits })
   await app.register(retryRoutes)
 }

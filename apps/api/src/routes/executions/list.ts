@@ -6,7 +6,7 @@ import { readCursor, writeCursor } from '../../lists/cursor.js'
 import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-filter.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
-import { ListedExecution, presentRow } from './execution-schemas.js'
+import { ListedExecution, presentExecutionRow } from './execution-schemas.js'
 
 const ExecutionQuery = Type.Object({
   ...PageQuery,
@@ -21,7 +21,7 @@ const ExecutionQuery = Type.Object({
 
 const defaultLimit = 50
 
-export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const executionListRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
@@ -52,7 +52,7 @@ export const listRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const before = cursor === undefined ? undefined : readCursor(cursor)
       const { rows, end } = await listExecutions(workspace.reads, narrowing, { before, limit })
       const executions = rows.map((row) => ({
-        ...presentRow(row),
+        ...presentExecutionRow(row),
         success: row.error === null,
         conditionsPassed: true,
         actionsExecuted: row.actionsExecuted,

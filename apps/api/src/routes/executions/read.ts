@@ -1,3 +1,4 @@
+import { orNull } from '@automation/access'
 import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import { type ActionResult, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
 import { type Addressee, addresseeOf, readEvaluatedEvent } from '@automation/ledger'
@@ -6,15 +7,15 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { executionResultOf } from '../../acceptance/results.js'
 import { refusals } from '../../errors.js'
-import { Id, orNull, refusalResponses } from '../../responses.js'
-import { Execution, type ExecutionRow, presentRow } from './execution-schemas.js'
+import { Id, refusalResponses } from '../../responses.js'
+import { Execution, type ExecutionRow, presentExecutionRow } from './execution-schemas.js'
 
 const ExplainedExecution = Type.Object(
   { ...Execution.properties, trace: Type.Optional(orNull(Trace)) },
   { title: 'Execution' },
 )
 
-export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
   { workLimits },
 ) => {
@@ -46,7 +47,7 @@ export const readRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
       const { id: executionId, ruleId, status, error } = row
       const results = row.results as unknown as ActionResult[]
       return {
-        ...presentRow(row),
+        ...presentExecutionRow(row),
         ...executionResultOf({ ruleId, executionId, status, error, results }),
         ...(query.explain === true && {
           trace: await request.readAndEvaluate(() =>

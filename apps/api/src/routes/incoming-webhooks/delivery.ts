@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 
 /** One attempt to deliver a webhook, just as it was sent: '' stands for a header that is not there. */
-export interface Delivery {
+export interface IncomingDelivery {
   provider: string
   workspaceId: string
   /** X-Idempotency-Key: the event's id at the provider. */
@@ -47,7 +47,7 @@ export function rejectionReason(error: { code?: string }): RejectionReason | und
   return error instanceof Refusal && error.statusCode === 415 ? 'content_encoding' : undefined
 }
 
-export function readDelivery({ params, headers, body }: FastifyRequest): Delivery {
+export function readDelivery({ params, headers, body }: FastifyRequest): IncomingDelivery {
   const { provider, workspaceId } = params as { provider: string; workspaceId: string }
   // Node joins headers of such names that come twice.
   const header = (name: string) => (headers[name] ?? '') as string
@@ -64,7 +64,7 @@ export function readDelivery({ params, headers, body }: FastifyRequest): Deliver
 }
 
 /** @throws a 400 refusal; a signature of any look is left to the comparison */
-export function checkHeaders({ id, timestamp, signature, signatureId }: Delivery): void {
+export function checkHeaders({ id, timestamp, signature, signatureId }: IncomingDelivery): void {
   if (id === '') refuse('Header X-Idempotency-Key is required')
   if (timestamp === '') refuse('Header X-Timestamp is required')
   if (signature === '') refuse('Header X-Signature is required')
@@ -75,7 +75,7 @@ export function checkHeaders({ id, timestamp, signature, signatureId }: Delivery
 }
 
 /** SHA-256, as hex. */
-export function hashBody({ body }: Delivery): string {
+export function hashBody({ body }: IncomingDelivery): string {
   return hash('sha256', body, 'hex')
 }
 

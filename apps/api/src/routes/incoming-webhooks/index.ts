@@ -14,14 +14,14 @@ import { limitationOf } from '../../rate-limit/rate-limit.js'
 import { DataWarnings, Id, refusalResponses } from '../../responses.js'
 import {
   checkHeaders,
-  type Delivery,
   DeliveryRefusal,
   hashBody,
+  type IncomingDelivery,
   readDelivery,
   rejectionReason,
 } from './delivery.js'
 import { openKnownReceipts } from './known-receipts.js'
-import { createPayloadReader, eventsOf, type Payload } from './payload.js'
+import { createPayloadReader, eventsOfPayload, type Payload } from './payload.js'
 import { openRejectionLog } from './rejections.js'
 import { openTallies } from './tallies.js'
 import { createDeliveryVerifier, type StoredSecret } from './verify-delivery.js'
@@ -144,7 +144,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     },
   })
 
-  function countRejected({ workspaceId }: Delivery, reason: keyof ApiMetrics['rejections']): void {
+  function countRejected({ workspaceId }: IncomingDelivery, reason: keyof ApiMetrics['rejections']): void {
     tallies.count(workspaceId, 'rejected')
     app.metrics.deliveries.rejected.inc()
     app.metrics.rejections[reason].inc()
@@ -164,14 +164,20 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
 
   async function accept(
     request: FastifyRequest,
-    delivery: Delivery,
+    delivery: IncomingDelivery,
     { id: secretId, createdBy }: Pick<StoredSecret, 'id' | 'createdBy'>,
     bodyHash: string,
     payload: Payload,
   ) {
     const { workspaceId, provider, id: key } = delivery
     const id = newId()
-    const events = await eventsOf({ ...delivery, createdBy }, id, payload, request.bodyLength, app.eventTypes)
+    const events = await eventsOfPayload(
+      { ...delivery, createdBy },
+      id,
+      payload,
+      request.bodyLength,
+      app.eventTypes,
+    )
     request.eventId = events[0]?.id
     const receipt = { id, workspaceId, provider, key, bodyHash, secretId }
     const stored = await app.inbox.acceptWebhook(receipt, events)
@@ -189,6 +195,6 @@ function otherReason(error: FastifyError): 'rate_limit' | 'size' | 'unavailable'
   return statusCode === 503 || isPassing(error) ? 'unavailable' : 'fault'
 }
 
-function isOutsideWindow({ timestamp }: Delivery, now: number): boolean {
+function isOutsideWindow({ timestamp }: IncomingDelivery, now: number): boolean {
   return Math.abs(now / 1_000 - Number(timestamp)) > toleranceSeconds
 }

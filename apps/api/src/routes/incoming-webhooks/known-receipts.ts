@@ -1,7 +1,7 @@
 import { createBatcher } from '@automation/database'
 import type { StoredReceipt } from '@automation/ledger'
 import type { Redis } from 'ioredis'
-import type { Delivery } from './delivery.js'
+import type { IncomingDelivery } from './delivery.js'
 
 const timeToLiveSeconds = 24 * 60 * 60
 
@@ -14,16 +14,16 @@ const timeToLiveSeconds = 24 * 60 * 60
  */
 export function openKnownReceipts(redis: Redis, prefix: string) {
   const load = createBatcher((keys: string[]) => redis.mget(keys))
-  const keyOf = ({ workspaceId, provider, id }: Delivery) =>
+  const keyOf = ({ workspaceId, provider, id }: IncomingDelivery) =>
     `${prefix}:webhook:${workspaceId}:${provider}:${id}`
 
   return {
-    async find(delivery: Delivery): Promise<StoredReceipt | undefined> {
+    async find(delivery: IncomingDelivery): Promise<StoredReceipt | undefined> {
       const entry = await load(keyOf(delivery)).catch(() => null)
       const [id, bodyHash] = entry?.split(' ') ?? []
       return id && bodyHash ? { id, bodyHash } : undefined
     },
-    remember(delivery: Delivery, { id, bodyHash }: StoredReceipt): void {
+    remember(delivery: IncomingDelivery, { id, bodyHash }: StoredReceipt): void {
       redis.set(keyOf(delivery), `${id} ${bodyHash}`, 'EX', timeToLiveSeconds).catch(() => {})
     },
   }

@@ -5,9 +5,9 @@ import type { NewEvent } from '@automation/ledger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 import { warnOfTexts } from '../../long-numbers.js'
-import { decodeBody, findUnstorable } from '../../plugins/bodies.js'
+import { decodeBody, findUnstorableValues } from '../../plugins/bodies.js'
 import type { EventTypes } from '../../plugins/event-types.js'
-import { type Delivery, DeliveryRefusal } from './delivery.js'
+import { DeliveryRefusal, type IncomingDelivery } from './delivery.js'
 
 /** The JSON of a delivery, and what of it is stored in another form. */
 export interface Payload {
@@ -34,7 +34,7 @@ export function createPayloadReader(app: FastifyInstance) {
       if (error) throw refusals.bodyNotJson(text)
       payload = value
     })
-    const faults = findUnstorable(payload)
+    const faults = findUnstorableValues(payload)
     if (faults.length > 0) throw refusals.invalid(faults)
     if (!mayHaveLongNumber(text)) return { payload }
     const { value, longNumbers } = readJson(text)
@@ -43,8 +43,8 @@ export function createPayloadReader(app: FastifyInstance) {
 }
 
 /** What a webhook becomes: WEBHOOK_RECEIVED, and the event that its body names, as `{ type, data }`. */
-export async function eventsOf(
-  { workspaceId, provider, createdBy }: Delivery & Pick<Tenant, 'createdBy'>,
+export async function eventsOfPayload(
+  { workspaceId, provider, createdBy }: IncomingDelivery & Pick<Tenant, 'createdBy'>,
   receiptId: string,
   { payload, ...warned }: Payload,
   bytes: number,

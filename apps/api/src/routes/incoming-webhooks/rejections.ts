@@ -10,12 +10,12 @@ import { diagnose, diagnoseHeaders, type Finding, type KnownSecret } from '@auto
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { createLocalBuckets } from '../../rate-limit/token-bucket.js'
-import type { Delivery, RejectionReason } from './delivery.js'
+import type { IncomingDelivery, RejectionReason } from './delivery.js'
 
 type SigningSecretRow = Prisma.SigningSecretGetPayload<object>
 
 interface Rejection {
-  delivery: Delivery
+  delivery: IncomingDelivery
   reason: RejectionReason
 }
 
@@ -51,7 +51,7 @@ export function openRejectionLog(
   const unknown = new LRUCache<string, true>(unknownNames)
 
   return {
-    record(delivery: Delivery, reason: RejectionReason): void {
+    record(delivery: IncomingDelivery, reason: RejectionReason): void {
       if (isUuid(delivery.workspaceId)) writeOrWait({ delivery, reason })
     },
     /** Writes what waits. */
@@ -142,6 +142,6 @@ export function openRejectionLog(
   }
 }
 
-function nameOf({ workspaceId, provider }: Delivery): string {
+function nameOf({ workspaceId, provider }: IncomingDelivery): string {
   return `${workspaceId} ${provider}`
 }

@@ -5,7 +5,7 @@ import { verifySignature } from '@automation/webhooks'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { createUseNotes } from '../../access/last-used.js'
-import type { Delivery } from './delivery.js'
+import type { IncomingDelivery } from './delivery.js'
 import { UnopenedSecrets } from './unopened-secrets.js'
 
 export interface StoredSecret extends Tenant {
@@ -24,12 +24,12 @@ const secretTtlMs = 50
 
 export interface DeliveryVerifier {
   /** Answers the secret that signed a delivery; undefined where none did. @throws what Postgres throws when it is away */
-  verify(delivery: Delivery): Promise<StoredSecret | undefined>
+  verify(delivery: IncomingDelivery): Promise<StoredSecret | undefined>
   /**
    * Whether a delivery names a secret of the workspace and provider that it names, before its body is there. It says only who pays for the
    * body: a refusal would tell a stranger that the secret exists.
    */
-  namesSecret(delivery: Delivery): Promise<boolean>
+  namesSecret(delivery: IncomingDelivery): Promise<boolean>
 }
 
 /**
@@ -66,7 +66,7 @@ export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): De
     },
   }
 
-  function loadNamed({ signatureId }: Delivery): Promise<StoredSecret | undefined> {
+  function loadNamed({ signatureId }: IncomingDelivery): Promise<StoredSecret | undefined> {
     return load(isUuid(signatureId) ? signatureId : noId)
   }
 
@@ -88,12 +88,12 @@ export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): De
 }
 
 /** Digests the whole body before it compares the workspace, so that the time says nothing about which of them differs. */
-function isSignedWith(secret: OpenedSecret, delivery: Delivery): boolean {
+function isSignedWith(secret: OpenedSecret, delivery: IncomingDelivery): boolean {
   const isRight = verifySignature(secret.key, delivery, delivery.signature)
   return isRight && isOfPlace(secret, delivery)
 }
 
-function isOfPlace({ workspaceId, provider }: StoredSecret, delivery: Delivery): boolean {
+function isOfPlace({ workspaceId, provider }: StoredSecret, delivery: IncomingDelivery): boolean {
   return workspaceId === delivery.workspaceId && provider === delivery.provider
 }
 

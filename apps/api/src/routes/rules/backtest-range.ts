@@ -1,7 +1,7 @@
 import { isUuid } from '@automation/database'
 import { type Fault, parseTimestamp } from '@automation/engine'
 import { type BacktestRange, type BacktestToCreate, completeRange, findOrderFaults } from '@automation/rules'
-import { readTime } from '../../lists/history-filter.js'
+import { readQueryTime } from '../../lists/history-filter.js'
 
 /**
  * What the schema of a backtest cannot express.
@@ -30,7 +30,7 @@ export function findRangeFaults(body: BacktestToCreate, historyFrom: number | nu
 /** The times of a range that has no faults of form. */
 export function readTimes({ from, to }: Pick<BacktestToCreate, 'from' | 'to'>): Partial<BacktestRange> {
   return {
-    ...(from !== undefined && { from: readTime(from).getTime() }),
-    ...(to !== undefined && { to: readTime(to).getTime() }),
+    ...(from !== undefined && { from: readQueryTime(from).getTime() }),
+    ...(to !== undefined && { to: readQueryTime(to).getTime() }),
   }
 }

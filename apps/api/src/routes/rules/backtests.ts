@@ -10,8 +10,8 @@ import {
   findBacktest,
   findHistoryFrom,
   findRuleBodyFaults,
+  isBacktestRunning,
   isBacktestUnfinished,
-  isUnfinished,
   ListedBacktest,
   listBacktests,
   maxRuleBytes,
@@ -74,7 +74,7 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       reply.header('location', `${app.prefix}/backtests/${created.id}`)
       if (applied !== undefined) reply.header('preference-applied', applied)
       const backtest = applied === undefined ? created : await waitForEnd(request, created, waitMs)
-      return reply.status(isUnfinished(backtest) ? 202 : 200).send(backtest)
+      return reply.status(isBacktestRunning(backtest) ? 202 : 200).send(backtest)
     },
   })
 

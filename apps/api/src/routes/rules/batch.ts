@@ -8,7 +8,7 @@ import type { KnownRequest } from '../../acceptance/idempotency/kept-responses.j
 import { hashRequest, keyPattern } from '../../acceptance/idempotency/request-key.js'
 import { Refusal, refusals } from '../../errors.js'
 import { warnOfTexts } from '../../long-numbers.js'
-import { findUnstorable } from '../../plugins/bodies.js'
+import { findUnstorableValues } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { DataWarnings, FieldError, Id, refusalResponses } from '../../responses.js'
 import { maxBatchEvents } from '../../vocabulary/vocabulary.js'
@@ -150,7 +150,7 @@ function evaluateEvents(request: FastifyRequest): (index: number) => Fault[] {
 /** Elsewhere a body that is too deep is refused before anything else; here it is a fault of one event. */
 function findUnstorableEvent(event: unknown, field: string): Fault[] {
   try {
-    return findUnstorable(event, field)
+    return findUnstorableValues(event, field)
   } catch (error) {
     if (error instanceof Refusal && 'errors' in error.body) return error.body.errors
     throw error

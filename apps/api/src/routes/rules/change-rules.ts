@@ -3,7 +3,7 @@ import type { Change } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
 import { type Fault, findRuleFaults } from '@automation/engine'
 import {
-  changeRules as changeRulesAs,
+  changeRules,
   isShadow,
   type RuleFields,
   type Saved,
@@ -14,15 +14,15 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { type Definition, findFaults, isCheapToCheck, refuseFaults } from './check-rule.js'
+import { type DefinitionToCheck, findFaults, isCheapToCheck, refuseFaults } from './check-rule.js'
 import type { RuleRow } from './present-rule.js'
 
 /** Every change of rules that a request asks for (packages/rules/src/change-rules.ts). */
-export function changeRules<Result>(
+export function changeRulesOfRequest<Result>(
   request: FastifyRequest,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
 ): Promise<Result> {
-  return changeRulesAs(administratorOf(request), change)
+  return changeRules(administratorOf(request), change)
 }
 
 /**
@@ -35,9 +35,9 @@ export async function updateRule(
   id: string,
   fields: Partial<RuleFields>,
 ): Promise<RuleRow> {
-  let checked: { definition: Definition; faults: Fault[] } | undefined
+  let checked: { definition: DefinitionToCheck; faults: Fault[] } | undefined
   for (;;) {
-    const outcome = await changeRules<{ rule: RuleRow } | { unchecked: Definition }>(
+    const outcome = await changeRulesOfRequest<{ rule: RuleRow } | { unchecked: DefinitionToCheck }>(
       request,
       async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)

@@ -20,7 +20,7 @@ const maxLengthCheckedHere = 32_768
  *
  * @throws refusals: 422 with every fault, then 400 for an unknown trigger
  */
-export async function checkRule<Body extends { trigger?: string } & Partial<RuleDefinition>>(
+export async function checkRuleOfRequest<Body extends { trigger?: string } & Partial<RuleDefinition>>(
   request: FastifyRequest,
   body: Body,
 ): Promise<Body> {
@@ -46,7 +46,7 @@ export async function readOwnTypes(
   return listOwnNames(body).length === 0 ? none : server.eventTypes.readOwn(workspace.id)
 }
 
-export interface Definition {
+export interface DefinitionToCheck {
   conditions?: unknown
   actions?: unknown
 }
@@ -54,7 +54,7 @@ export interface Definition {
 /** The faults of a definition. */
 export async function findFaults(
   request: FastifyRequest,
-  { conditions, actions }: Definition,
+  { conditions, actions }: DefinitionToCheck,
 ): Promise<Fault[]> {
   const definition = { conditions, actions }
   return isCheapToCheck(request, definition)
@@ -63,7 +63,7 @@ export async function findFaults(
 }
 
 /** Whether findRuleFaults takes milliseconds. To compile patterns may take a second, so that is left to the child process. */
-export function isCheapToCheck({ bodyLength }: FastifyRequest, definition: Definition): boolean {
+export function isCheapToCheck({ bodyLength }: FastifyRequest, definition: DefinitionToCheck): boolean {
   return bodyLength <= maxLengthCheckedHere && !usesPatterns(definition)
 }
 

@@ -5,7 +5,7 @@ import { claimKey, KeyTaken, keepResponse } from '../../acceptance/idempotency/c
 import { findResponse } from '../../acceptance/idempotency/find-response.js'
 import { findUsedKey, readRequestKey } from '../../acceptance/idempotency/request-key.js'
 import type { StoredResponse } from '../../acceptance/idempotency/stored-response.js'
-import { changeRules } from './change-rules.js'
+import { changeRulesOfRequest } from './change-rules.js'
 import { presentRule, type RuleRow } from './present-rule.js'
 
 /**
@@ -39,12 +39,12 @@ export async function createOnce(
   create: (transaction: WorkspaceTransaction) => Promise<Change<RuleRow>>,
 ): Promise<StoredResponse> {
   const key = readRequestKey(request)
-  if (key === undefined) return presentCreated(await changeRules(request, create))
+  if (key === undefined) return presentCreated(await changeRulesOfRequest(request, create))
   // Most repeats come later, and then there is no lock to wait for.
   const known = await findResponse(request, key)
   if (known !== undefined) return known
   try {
-    return await changeRules(request, async (transaction) => {
+    return await changeRulesOfRequest(request, async (transaction) => {
       await claimKey(transaction, key)
       const { result, entry } = await create(transaction)
       const response = presentCreated(result)

@@ -1,7 +1,8 @@
+import { orNull } from '@automation/access'
 import { type DraftRow, definitionOf, FullDefinition, GuardToSet } from '@automation/rules'
 import { Type } from 'typebox'
 import { RuleDifference } from '../../differences/difference.js'
-import { orNull, Timestamp } from '../../responses.js'
+import { Timestamp } from '../../responses.js'
 import { Rule } from './rule-schemas.js'
 
 /** A draft as every response contains it. */

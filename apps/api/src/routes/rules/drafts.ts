@@ -24,8 +24,8 @@ import { refusalFor } from '../../plugins/errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../../responses.js'
 import { changeDraft, findDraftToChange, findRuleAndDraft, sendDraft } from './change-drafts.js'
-import { changeRules, IfMatchHeader } from './change-rules.js'
-import { checkRule, refuseFaults, ruleId } from './check-rule.js'
+import { changeRulesOfRequest, IfMatchHeader } from './change-rules.js'
+import { checkRuleOfRequest, refuseFaults, ruleId } from './check-rule.js'
 import { type Compared, Promotion, RuleDraft } from './draft-schemas.js'
 import { readOldestUndone } from './guard.js'
 import { sendRule } from './present-rule.js'
@@ -55,7 +55,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       response: { 200: RuleDraft, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const body = await checkRule(request, request.body)
+      const body = await checkRuleOfRequest(request, request.body)
       const definition = definitionOf({ description: '', conditions: [], ...body })
       const saved = await changeDraft(request, async (transaction, { rule }) => {
         const draft = await saveDraft(transaction, administratorOf(request), rule, definition)
@@ -140,7 +140,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       const checked = await request.workspace.database.ruleDraft.findUnique({ where: { ruleId: id } })
       const faults = checked === null ? [] : await findOutdated(request, definitionOf(checked))
       const oldestUndone = guard === undefined ? null : await readOldestUndone(request)
-      const promoted = await changeRules(request, async (transaction) => {
+      const promoted = await changeRulesOfRequest(request, async (transaction) => {
         const { rule, draft } = await findDraftToChange(transaction, request, id)
         if (draft === null) throw refusals.draftNotFound()
         if (draft.id !== checked?.id) throw refusals.draftMismatch()

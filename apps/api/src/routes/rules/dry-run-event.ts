@@ -9,7 +9,7 @@ import { readAllDefinitions } from './definition-texts.js'
  *
  * @returns the JSON of a TriggerResult
  */
-export async function dryRunEvent(
+export async function dryRunEventOfRequest(
   request: FastifyRequest,
   { type, data, explains }: { type: string; data: object; explains: boolean },
   limits: WorkLimits,

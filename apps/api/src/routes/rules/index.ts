@@ -7,13 +7,13 @@ import { draftRoutes } from './drafts.js'
 import { guardRoutes } from './guard.js'
 import { healthRoutes } from './health.js'
 import { rulesOverviewRoutes } from './overview.js'
-import { readRoutes } from './read.js'
+import { ruleReadRoutes } from './read.js'
 import { rolloutRoutes } from './rollouts.js'
 import { runRoutes } from './run.js'
 import { summaryRoutes } from './summaries.js'
 import { validateRoutes } from './validate.js'
 import { versionRoutes } from './versions.js'
-import { writeRoutes } from './write.js'
+import { ruleWriteRoutes } from './write.js'
 
 /** The eleven endpoints of the rules, those of their versions, and events by the batch. */
 export const ruleRoutes: FastifyPluginAsyncTypebox<{
@@ -24,8 +24,8 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
   await app.register(async (definitions) => {
     // Rules are recursive and were checked when they were saved: plain JSON is both right and simple here.
     definitions.setSerializerCompiler(() => JSON.stringify)
-    await definitions.register(readRoutes)
-    await definitions.register(writeRoutes, { bodyLimitBytes })
+    await definitions.register(ruleReadRoutes)
+    await definitions.register(ruleWriteRoutes, { bodyLimitBytes })
     await definitions.register(versionRoutes)
     await definitions.register(validateRoutes, { bodyLimitBytes })
     await definitions.register(backtestRoutes, { bodyLimitBytes, retentionDays })

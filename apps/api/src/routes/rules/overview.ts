@@ -1,8 +1,9 @@
+import { orNull } from '@automation/access'
 import { countByRule, maxCountedByTime, type RuleCounts } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { CountedWindow, presentWindow, windowQuery } from '../../lists/time-window.js'
-import { Id, orNull, refusalResponses } from '../../responses.js'
+import { Id, refusalResponses } from '../../responses.js'
 import { AttentionItem, findRulesNeedingAttention } from './health.js'
 
 const overviewWindow = windowQuery(48, 24)

@@ -18,7 +18,7 @@ import { sendList } from './send-list.js'
 
 const defaultLimit = 50
 
-export const readRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {

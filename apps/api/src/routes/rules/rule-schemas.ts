@@ -1,8 +1,9 @@
+import { orNull } from '@automation/access'
 import { FullDefinition, maxRules, RuleMode } from '@automation/rules'
 import { Type } from 'typebox'
 import { eventTypeFilter } from '../../lists/history-filter.js'
 import { SearchText } from '../../lists/search-text.js'
-import { Id, NextCursor, orNull, PageQuery, Timestamp } from '../../responses.js'
+import { Id, NextCursor, PageQuery, Timestamp } from '../../responses.js'
 
 /** A full rule, as every response contains it. */
 export const Rule = Type.Object(

@@ -14,7 +14,7 @@ import { warnOfTexts } from '../../long-numbers.js'
 import { refusalResponses } from '../../responses.js'
 import { EventData } from '../events/event-schemas.js'
 import { ruleId } from './check-rule.js'
-import { dryRunEvent } from './dry-run-event.js'
+import { dryRunEventOfRequest } from './dry-run-event.js'
 import { RuleParams } from './rule-schemas.js'
 
 const ExplainQuery = Type.Object({
@@ -110,7 +110,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       }
       if (isDryRun(body)) {
         const asked = { type: params.eventType, data: body.data, explains: query.explain === true }
-        const result = await dryRunEvent(request, asked, workLimits)
+        const result = await dryRunEventOfRequest(request, asked, workLimits)
         return reply.type('application/json; charset=utf-8').send(result as never)
       }
       const event = {

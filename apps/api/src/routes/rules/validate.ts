@@ -12,7 +12,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { FieldError, refusalResponses } from '../../responses.js'
-import { checkRule } from './check-rule.js'
+import { checkRuleOfRequest } from './check-rule.js'
 import { surveyIfFree } from './survey-if-free.js'
 
 const ValidatedRule = Type.Object(
@@ -42,7 +42,7 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
       response: { 200: ValidatedRule, ...refusalResponses(413, 415, 422) },
     },
     handler: async (request) => {
-      const body = await checkRule(request, request.body)
+      const body = await checkRuleOfRequest(request, request.body)
       const rule = { description: '', conditions: [], ...body, ...completeMode(body) }
       const definition = rule as unknown as RuleDefinition & { trigger: string }
       const warnings = [

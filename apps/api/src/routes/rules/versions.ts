@@ -9,7 +9,7 @@ import { callerOf } from '../../evaluation/take-turn.js'
 import { takeLongRead } from '../../lists/long-read.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../../responses.js'
-import { changeRules, findRuleToChange, IfMatchHeader, saveRule } from './change-rules.js'
+import { changeRulesOfRequest, findRuleToChange, IfMatchHeader, saveRule } from './change-rules.js'
 import { findFaults, readOwnTypes, refuseFaults, ruleId } from './check-rule.js'
 import { writeVersions } from './definition-texts.js'
 import { findPageOfVersions, readInParts, sumOf } from './list-by-bytes.js'
@@ -85,7 +85,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       // A version never changes, so its check need not hold the transaction up.
       const checked = await findStoredVersion(request.workspace.database, id, params.version)
       const faults = checked === null ? [] : await findOutdated(request, definitionOf(checked))
-      const rule = await changeRules(request, async (transaction) => {
+      const rule = await changeRulesOfRequest(request, async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
         const source = await findVersion(transaction, id, params.version)
         const definition = definitionOf(source)

@@ -20,15 +20,24 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { Id, refusalResponses } from '../../responses.js'
-import { changeRules, findRuleToChange, IfMatchHeader, saveRule, updateRule } from './change-rules.js'
-import { checkRule, ruleId } from './check-rule.js'
+import {
+  changeRulesOfRequest,
+  findRuleToChange,
+  IfMatchHeader,
+  saveRule,
+  updateRule,
+} from './change-rules.js'
+import { checkRuleOfRequest, ruleId } from './check-rule.js'
 import { checkAndCreateOnce, createOnce } from './create-once.js'
 import { type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleParams } from './rule-schemas.js'
 
 const maxNameLength = 200
 
-export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (app, options) => {
+export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (
+  app,
+  options,
+) => {
   const bodyLimit = Math.min(maxRuleBytes, options.bodyLimitBytes)
 
   app.post('/', {
@@ -44,7 +53,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       response: { 201: Rule, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const check = () => checkRule(request, request.body)
+      const check = () => checkRuleOfRequest(request, request.body)
       const answer = await checkAndCreateOnce(request, check, async (transaction, body) => {
         const fields = { description: '', conditions: [], ...body, ...completeMode(body) }
         const created = await createRule(transaction, request, fields)
@@ -68,7 +77,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
       response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const body = await checkRule(request, request.body)
+      const body = await checkRuleOfRequest(request, request.body)
       return sendRule(reply, await updateRule(request, ruleId(request.params), body))
     },
   })
@@ -85,7 +94,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     },
     handler: async (request, reply) => {
       const id = ruleId(request.params)
-      await changeRules(request, async (transaction) => {
+      await changeRulesOfRequest(request, async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
         const [cancelled = 0] = await deleteRules(transaction, found.workspaceId, [found.id])
         return { result: undefined, entry: deletedEntry(found, cancelled) }
@@ -109,7 +118,7 @@ export const writeRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> 
     },
     handler: async (request) => {
       const id = ruleId(request.params)
-      return changeRules(request, async (transaction) => {
+      return changeRulesOfRequest(request, async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
         if (isShadow(found)) throw refusals.shadowToggled()
         const isActive = !found.isActive

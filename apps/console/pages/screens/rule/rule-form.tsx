@@ -2,7 +2,7 @@ import type { EventTypePage, Rule } from '@automation/client'
 import { eventTypeDefinitions } from '@automation/engine'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { evaluateDraft } from '../../logic/evaluate-draft.js'
-import { listPaths } from '../../logic/paths.js'
+import { listConditionPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { api, may } from '../../state/session.js'
@@ -38,7 +38,10 @@ export function RuleForm({ id, saved, definition, change, isChanged, eventId, sh
     () => evaluateDraft(definition, samples, Date.now()),
     [definition, samples.length, samples[0]?.id],
   )
-  const paths = useMemo(() => listPaths(samples.map(({ data }) => data)), [samples.length, samples[0]?.id])
+  const paths = useMemo(
+    () => listConditionPaths(samples.map(({ data }) => data)),
+    [samples.length, samples[0]?.id],
+  )
   const fields = useFields(definition.trigger, isTouched)
   const suggestions = useMemo(() => suggest(fields, paths), [fields, paths])
   // A screen opens with three requests: the other rules are read once something is changed.

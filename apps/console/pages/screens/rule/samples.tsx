@@ -1,9 +1,9 @@
 import type { EventType } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { describeActual, describeClause } from '../../logic/describe-clause.js'
-import { type DraftEvaluation, planSample, type Verdict } from '../../logic/evaluate-draft.js'
+import { type DraftEvaluation, planSample, type SampleVerdict } from '../../logic/evaluate-draft.js'
 import { findStop, markConditions } from '../../logic/marks.js'
-import { listPaths } from '../../logic/paths.js'
+import { listConditionPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { show } from '../../logic/show.js'
 import { ExplainTree } from '../../parts/explain-tree.js'
@@ -73,7 +73,7 @@ export function Samples({
   )
 }
 
-function SampleLine({ verdict: { matches, sample, conditions } }: { verdict: Verdict }) {
+function SampleLine({ verdict: { matches, sample, conditions } }: { verdict: SampleVerdict }) {
   const stop = matches ? undefined : findStop(markConditions(conditions))
   return (
     <>
@@ -103,10 +103,10 @@ function Chosen({
   verdict: { sample, matches, conditions },
   definition,
 }: {
-  verdict: Verdict
+  verdict: SampleVerdict
   definition: Definition
 }) {
-  const paths = listPaths([sample.data]).map(({ path }) => path)
+  const paths = listConditionPaths([sample.data]).map(({ path }) => path)
   const plan = planSample(definition, sample.data, Date.now())
   return (
     <section aria-label="The chosen sample">

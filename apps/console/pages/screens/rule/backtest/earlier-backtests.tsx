@@ -7,7 +7,7 @@ import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { useFilters } from '../../../state/use-filters.js'
 import { useQuery } from '../../../state/use-query.js'
-import { isUnfinished } from './use-backtest.js'
+import { isBacktestRunning } from './use-backtest.js'
 
 /** Those of this rule, and what else runs in the workspace: it may have five at a time. Read when somebody opens it. */
 export function EarlierBacktests({
@@ -26,7 +26,7 @@ export function EarlierBacktests({
     pollMs: false,
   })
   const listed = (found.data?.backtests ?? []).filter(
-    (one) => isUnfinished(one) || (one.ruleId !== null && one.ruleId === ruleId),
+    (one) => isBacktestRunning(one) || (one.ruleId !== null && one.ruleId === ruleId),
   )
   return (
     <details onToggle={({ currentTarget }) => open(currentTarget.open)}>
@@ -52,7 +52,7 @@ export function EarlierBacktests({
                   {one.ruleId === null ? 'of a rule not saved yet' : 'of another rule'}
                 </span>
               )}
-              {isUnfinished(one) && may('operator') && (
+              {isBacktestRunning(one) && may('operator') && (
                 <button
                   type="button"
                   class="small"

@@ -30,7 +30,7 @@ export function useBacktest({ ruleId, definition, isChanged, showFaults }: Optio
     key: id === undefined ? undefined : ['backtest', id],
     read: () => api().rules.backtests.get(id ?? ''),
     pollMs: (backtest, reads) =>
-      backtest === undefined || isUnfinished(backtest) ? nextLookMs(reads) : false,
+      backtest === undefined || isBacktestRunning(backtest) ? nextLookMs(reads) : false,
   })
   const text = JSON.stringify(testedOf(definition))
   const noted = readNote()
@@ -86,7 +86,7 @@ export function useBacktest({ ruleId, definition, isChanged, showFaults }: Optio
   }
 }
 
-export function isUnfinished({ status }: Pick<Backtest, 'status'>): boolean {
+export function isBacktestRunning({ status }: Pick<Backtest, 'status'>): boolean {
   return status === 'waiting' || status === 'running'
 }
 

@@ -3,14 +3,14 @@ import { type Definition, definitionOf, isSame, writeDefinition } from '../../..
 import { Dialog } from '../../../parts/dialog.js'
 import { DiffView } from '../../../parts/diff-view.js'
 
-export interface Change {
+export interface ForeignChange {
   /** What its user has seen. */
   seen: { rule: Rule; draft: RuleDraft }
   now: { rule: Rule; draft: RuleDraft | null }
 }
 
 /** Why nothing was promoted: how the rule, or its draft, differs from what was seen. */
-export function ChangedMeanwhile({ seen, now, close }: Change & { close: () => void }) {
+export function ChangedMeanwhile({ seen, now, close }: ForeignChange & { close: () => void }) {
   const { sentence, before, after } = compare(seen, now)
   return (
     <Dialog title="Nothing was promoted: it has changed meanwhile" close={close} wide>
@@ -29,7 +29,7 @@ export function ChangedMeanwhile({ seen, now, close }: Change & { close: () => v
   )
 }
 
-function compare({ rule, draft }: Change['seen'], now: Change['now']) {
+function compare({ rule, draft }: ForeignChange['seen'], now: ForeignChange['now']) {
   const before = definitionOf(draft as Definition)
   if (now.draft === null)
     return {

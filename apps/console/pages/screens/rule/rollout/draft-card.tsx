@@ -10,7 +10,7 @@ import { useChange } from '../../../state/use-change.js'
 import { useFilters } from '../../../state/use-filters.js'
 import { useQuery } from '../../../state/use-query.js'
 import type { useRuleDraft } from '../use-rule-draft.js'
-import { type Change, ChangedMeanwhile } from './changed-meanwhile.js'
+import { ChangedMeanwhile, type ForeignChange } from './changed-meanwhile.js'
 import { DifferenceView } from './difference-view.js'
 import { usualGuard } from './guard-fields.js'
 import { Promote, type PromoteProps } from './promote.js'
@@ -31,7 +31,7 @@ export function DraftCard({ rule, mark, draft, reload }: RuleEditing & { mark: D
     read: () => api().rules.drafts.get(rule.id),
     pollMs: false,
   })
-  const [changed, setChanged] = useState<Change>()
+  const [changed, setChanged] = useState<ForeignChange>()
   // What was typed stays where a promotion is refused, and another draft comes.
   const [guard, setGuard] = useState(usualGuard)
   const saved = mark === null ? undefined : found.data

@@ -5,7 +5,7 @@ import { api } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { readAgain } from '../../../state/use-query.js'
 import { readDraft } from '../use-draft-saving.js'
-import type { Change } from './changed-meanwhile.js'
+import type { ForeignChange } from './changed-meanwhile.js'
 import { GuardFields, type GuardForm, guardOf } from './guard-fields.js'
 
 export interface PromoteProps {
@@ -13,7 +13,7 @@ export interface PromoteProps {
   saved: RuleDraft
   reload: () => Promise<Rule | undefined>
   /** The rule or its draft has changed: nothing was promoted. */
-  refuse: (change: Change) => void
+  refuse: (change: ForeignChange) => void
   guard: GuardForm
   setGuard: (guard: GuardForm) => void
 }

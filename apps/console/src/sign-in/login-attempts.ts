@@ -1,4 +1,4 @@
-import { type Attempt, delayMs, FailedLogins } from '@automation/process/sign-in'
+import { delayMs, FailedLogins, type LoginAttempt } from '@automation/process/sign-in'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /**
@@ -6,10 +6,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
  * attempts that are checked at the same time do not pass the limit together. What holds no guess is not counted: other sites can make a
  * visitor send it.
  */
-export class Attempts {
+export class LoginAttempts {
   readonly #app: FastifyInstance
   readonly #failedLogins = new FailedLogins()
-  readonly #underWay = new WeakMap<FastifyRequest, Attempt>()
+  readonly #underWay = new WeakMap<FastifyRequest, LoginAttempt>()
 
   constructor(app: FastifyInstance) {
     this.#app = app
