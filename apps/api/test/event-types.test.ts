@@ -33,11 +33,11 @@ t.test('a type of its own works in rules, triggers, batches, EMIT_EVENT and list
   const emit = { type: 'EMIT_EVENT', config: { eventType: paid.name } }
   t.match(await call('POST', rules, { body: ruleBody({ actions: [emit] }) }), { status: 201 })
   t.match(await post(workspace, 'LEAD_CREATED'), { status: 200 })
-  t.match(await call('GET', `/api/events?type=${paid.name}`), {
+  t.match(await call('GET', `/api/events?eventType=${paid.name}`), {
     status: 200,
     body: { events: [{ type: paid.name }] },
   })
-  t.match(await call('GET', `${rules}?trigger=${paid.name}`), { status: 200, body: { rules: [{}] } })
+  t.match(await call('GET', `${rules}?eventType=${paid.name}`), { status: 200, body: { rules: [{}] } })
   t.match(await call('GET', '/api/executions?eventType=NOT_THERE'), { status: 400 })
   const stranger = await api.makeWorkspace()
   t.match(await post(stranger, paid.name), unknown)

@@ -134,12 +134,12 @@ t.test('events are filtered by type, rule and time: from is inclusive, to is exc
   for (const row of rows) stored.push(await storeEvent(workspace, row))
   const cases: [query: string, found: number[]][] = [
     ['', [0, 1, 2, 3, 4]],
-    ['type=DEAL_WON', [1, 3]],
-    ['type=rule.updated', [5, 6]],
+    ['eventType=DEAL_WON', [1, 3]],
+    ['eventType=rule.updated', [5, 6]],
     [`ruleId=${stored[5]?.ruleId}`, [5]],
     [`ruleId=${stored[6]?.ruleId}`, [6]],
     [`ruleId=${rule}`, [1, 2]],
-    [`ruleId=${rule.toUpperCase()}&type=DEAL_WON&status=done`, [1]],
+    [`ruleId=${rule.toUpperCase()}&eventType=DEAL_WON&status=done`, [1]],
     ['from=2026-01-02', [2, 3, 4]],
     ['to=2026-01-02', [0, 1]],
     ['from=2026-01-01T23:59:59.999Z&to=2026-01-02T12:00:00Z', [1, 2]],
@@ -157,9 +157,9 @@ t.test('events are filtered by type, rule and time: from is inclusive, to is exc
   for (const query of [
     'limit=0',
     'cursor=x',
-    'type=',
-    'type=lead_created',
-    'type=rule.lost',
+    'eventType=',
+    'eventType=lead_created',
+    'eventType=rule.lost',
     'ruleId=x',
     'status=failed',
     'status=done,accepted',
@@ -327,11 +327,11 @@ t.test('events are replayed by a filter, after a dry run has counted them', asyn
   const replay = (body: object) => workspace.callAs('operator')('POST', `${path}/replay`, { body })
   const filters: [filter: object, matched: number][] = [
     [{}, 3],
-    [{ type: 'DEAL_WON' }, 1],
-    [{ type: 'DEAL_LOST' }, 0],
+    [{ eventType: 'DEAL_WON' }, 1],
+    [{ eventType: 'DEAL_LOST' }, 0],
     [{ ruleId: rule.id }, 2],
     [{ ruleId: subscription.id }, 2],
-    [{ type: 'rule.updated' }, 2],
+    [{ eventType: 'rule.updated' }, 2],
     [{ from: '2026-01-02', to: '2026-01-03' }, 1],
     [{ from: '2026-01-02' }, 2],
   ]
@@ -366,7 +366,7 @@ t.test('events are replayed by a filter, after a dry run has counted them', asyn
   matchLists(t, await database.auditEntry.findMany(), [
     { action: 'event.replayed', subject: workspaceId, details: { matched: 3, filter: { to: '2026-02-01' } } },
   ])
-  t.strictSame((await replay({ filter: { type: 'DEAL_LOST' }, dryRun: false })).body, {
+  t.strictSame((await replay({ filter: { eventType: 'DEAL_LOST' }, dryRun: false })).body, {
     matched: 0,
     replayed: 0,
     nextCursor: null,
@@ -432,8 +432,8 @@ t.test('all faults of a filter are reported', async (t) => {
   const cases: [body: unknown, fields: string[]][] = [
     [{}, ['filter']],
     [
-      { filter: { ruleId: 'x', from: 'x', to: 'x', type: 'x' } },
-      ['filter.from', 'filter.ruleId', 'filter.to', 'filter.type'],
+      { filter: { ruleId: 'x', from: 'x', to: 'x', eventType: 'x' } },
+      ['filter.eventType', 'filter.from', 'filter.ruleId', 'filter.to'],
     ],
     [{ filter: { status: 'done' } }, ['filter.status']],
     [{ filter: {}, cursor: 'x' }, ['cursor']],

@@ -214,7 +214,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
   }
   const page = ['cursor', 'limit']
   const queries: Record<string, string[]> = {
-    [rules]: [...page, 'eventType', 'isActive', 'mode', 'q', 'trigger'],
+    [rules]: [...page, 'eventType', 'isActive', 'mode', 'q'],
     [`${rules}/{id}/versions`]: page,
     [`${rules}/backtests`]: page,
     '/api/overview': ['from', 'slices', 'to'],
@@ -225,7 +225,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
     '/api/events/{id}/why': [...page, 'ruleId'],
     '/api/event-types': page,
     '/api/event-types/{name}/fields': ['events'],
-    '/api/events': [...page, 'eventType', 'from', 'ruleId', 'status', 'to', 'type'],
+    '/api/events': [...page, 'eventType', 'from', 'ruleId', 'status', 'to'],
     '/api/executions': [...page, 'error', 'eventId', 'eventType', 'from', 'ruleId', 'status', 'to'],
     '/api/executions/{id}': ['explain'],
     '/api/tasks': [...page, 'executionId', 'ruleId'],

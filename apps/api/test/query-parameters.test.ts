@@ -56,14 +56,13 @@ t.test('probes and deliveries ignore parameters that others add', async (t) => {
   t.match((await api.call('POST', path, { body: {} })).body, { error: /^Header X-Idempotency-Key/ })
 })
 
-t.test('eventType is the filter of every list, and the older names are accepted', async (t) => {
+t.test('eventType is the filter of every list', async (t) => {
   await call('POST', rules, { body: ruleBody({ name: 'Won', trigger: 'DEAL_WON' }) })
   const names = async (query: string) => {
     const { body } = await call<{ rules: { name: string }[] }>('GET', `${rules}?${query}`)
     return body.rules.map(({ name }) => name)
   }
   t.strictSame(await names('eventType=DEAL_WON'), ['Won'])
-  t.strictSame(await names('trigger=DEAL_WON'), ['Won'])
 
   const accepted = { headers: { prefer: 'respond-async' }, body: { data: {} } }
   await call('POST', `${rules}/trigger/DEAL_WON`, accepted)
@@ -73,29 +72,10 @@ t.test('eventType is the filter of every list, and the older names are accepted'
     return body.events.map(({ type }) => type)
   }
   t.strictSame(await types('eventType=DEAL_WON'), ['DEAL_WON'])
-  t.strictSame(await types('type=DEAL_WON'), ['DEAL_WON'])
   t.equal((await call('GET', '/api/executions?eventType=DEAL_WON')).status, 200)
 
-  for (const filter of [{ eventType: 'DEAL_WON' }, { type: 'DEAL_WON' }]) {
-    const replay = await call('POST', '/api/events/replay', { body: { filter } })
-    t.equal(replay.status, 200, JSON.stringify(filter))
-  }
-})
-
-t.test('both names of a filter at once are refused', async (t) => {
-  const cases = [
-    ['type', '/api/events?eventType=DEAL_WON&type=TAG_ADDED'],
-    ['trigger', `${rules}?eventType=DEAL_WON&trigger=TAG_ADDED`],
-  ] as const
-  for (const [name, path] of cases) {
-    const error = `Query parameter ${name} is the older name of eventType: give one of them`
-    t.strictSame((await call('GET', path)).body, { error })
-  }
-  const filter = { eventType: 'DEAL_WON', type: 'DEAL_WON' }
-  t.match(await call('POST', '/api/events/replay', { body: { filter } }), {
-    status: 422,
-    body: { errors: [{ field: 'filter.type', message: 'Is the older name of eventType: give one of them' }] },
-  })
+  const replay = await call('POST', '/api/events/replay', { body: { filter: { eventType: 'DEAL_WON' } } })
+  t.equal(replay.status, 200)
 })
 
 t.test('an unknown event type names the nearest', async (t) => {
@@ -103,19 +83,4 @@ t.test('an unknown event type names the nearest', async (t) => {
     error:
       'Query parameter eventType must be an event type. Nearest: LEAD_CREATED, DEAL_CREATED, LEAD_UPDATED. All: /docs/rules#events',
   })
-})
-
-t.test('the OpenAPI document has one name, and marks the older ones', async (t) => {
-  const document = JSON.parse(JSON.stringify(api.app.swagger()))
-  for (const [path, old] of [
-    [rules, 'trigger'],
-    ['/api/events', 'type'],
-  ] as const) {
-    const parameters = document.paths[path].get.parameters as { name: string; deprecated?: boolean }[]
-    t.match(
-      parameters.find(({ name }) => name === old),
-      { deprecated: true },
-    )
-    t.equal(parameters.find(({ name }) => name === 'eventType')?.deprecated, undefined)
-  }
 })

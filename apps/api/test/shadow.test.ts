@@ -153,11 +153,3 @@ t.test('an export names the mode of a shadow, and of no other rule', async (t) =
   ])
   t.notOk('mode' in (exported[0] ?? {}))
 })
-
-t.test('what an API of the version before activates is live', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const rule = await create(workspace, { mode: 'shadow' })
-  await workspace.database.rule.update({ where: { id: rule.id }, data: { isActive: true } })
-  t.match((await workspace.call('GET', `${rules}/${rule.id}`)).body, { mode: 'live', isActive: true })
-  t.match((await workspace.call('PATCH', `${rules}/${rule.id}/toggle`)).body, { isActive: false })
-})

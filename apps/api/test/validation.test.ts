@@ -400,7 +400,7 @@ t.test('an unknown trigger is a 400 if the shape is valid', async (t) => {
     const path = `${rules}/trigger/${encodeURIComponent(trigger)}`
     const posted = await call('POST', path, { body: { data: {} } })
     t.strictSame([posted.status, posted.body], [400, invalid], `trigger ${trigger.slice(0, 20)}`)
-    const listed = await call('GET', `${rules}?trigger=${encodeURIComponent(trigger)}`)
+    const listed = await call('GET', `${rules}?eventType=${encodeURIComponent(trigger)}`)
     t.equal(listed.status, 400)
   }
   const posted = await call('POST', `${rules}/trigger/LEAD%5FCREATED%00`, { body: { data: {} } })
@@ -534,7 +534,7 @@ t.test('an invalid query value or cursor is a 400', async (t) => {
     'isActive=true&isActive=false',
     'trigger=',
     'trigger=NOPE',
-    'trigger=LEAD_CREATED&trigger=LEAD_CREATED',
+    'eventType=LEAD_CREATED&eventType=LEAD_CREATED',
     'trigger=%00',
     'q=%00',
     'q=a%00b',

@@ -116,27 +116,23 @@ t.test('of a rule with a long history, only versions from before it are removed'
   t.equal((await change(workspace, id)).status, 409)
 })
 
-t.test(
-  'the versions of deleted rules count what is stored of them, those of an older release too',
-  async (t) => {
-    const workspace = await api.makeWorkspace()
-    const { call, database, id: workspaceId } = workspace
-    const first = await createRule(workspace, 2, 0)
-    const second = await createRule(workspace, 1, 2_000)
-    await database.ruleVersion.updateMany({ where: { ruleId: first }, data: { name: 'ä'.repeat(200) } })
-    await call('DELETE', `${rules}/${first}`)
-    const counted = await database.$queryRaw<{ bytes: number; stored: number }[]>(Prisma.sql`
+t.test('the versions of deleted rules count what is stored of them', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { call, database, id: workspaceId } = workspace
+  const first = await createRule(workspace, 2, 0)
+  const second = await createRule(workspace, 1, 2_000)
+  await database.ruleVersion.updateMany({ where: { ruleId: first }, data: { name: 'ä'.repeat(200) } })
+  await call('DELETE', `${rules}/${first}`)
+  const counted = await database.$queryRaw<{ bytes: number; stored: number }[]>(Prisma.sql`
     SELECT bytes, pg_column_size(deleted_rule_versions.*) AS stored FROM deleted_rule_versions
     WHERE workspace_id = ${workspaceId}::uuid`)
-    t.equal(counted.length, 2)
-    for (const { bytes, stored } of counted)
-      t.ok(bytes >= stored + 512, `${bytes} for ${stored} in the table`)
-    await database.deletedRuleVersion.updateMany({ data: { bytes: 32 * mebibyte } })
-    await call('DELETE', `${rules}/${second}`)
-    t.match(
-      await database.deletedRuleVersion.findMany({ orderBy: { deletedAt: 'asc' } }),
-      [{ version: 2 }, { ruleId: second }],
-      'the oldest goes beyond the limit',
-    )
-  },
-)
+  t.equal(counted.length, 2)
+  for (const { bytes, stored } of counted) t.ok(bytes >= stored + 512, `${bytes} for ${stored} in the table`)
+  await database.deletedRuleVersion.updateMany({ data: { bytes: 32 * mebibyte } })
+  await call('DELETE', `${rules}/${second}`)
+  t.match(
+    await database.deletedRuleVersion.findMany({ orderBy: { deletedAt: 'asc' } }),
+    [{ version: 2 }, { ruleId: second }],
+    'the oldest goes beyond the limit',
+  )
+})

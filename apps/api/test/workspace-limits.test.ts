@@ -103,7 +103,7 @@ t.test('a workspace has at most 1,000 members', async (t) => {
   await workspace.database.member.create({
     data: { workspaceId: workspace.id, userId: 'old', role: 'viewer' },
   })
-  t.equal((await list()).body.data.length, 1_000, 'nor does a list of an older version show more')
+  t.equal((await list()).body.data.length, 1_000, 'nor does the list show more')
   t.equal((await workspace.call('DELETE', `${members}/last`)).status, 204)
   t.equal((await workspace.call('DELETE', `${members}/old`)).status, 204)
   t.equal((await put('beyond')).status, 201)

@@ -47,7 +47,7 @@ export const storedAttacks: Attack[] = [
     rules: [{ name: 'Replayed', trigger: 'DEAL_WON', conditions: [], actions: [task] }],
     prepare: ({ id }, { postgres }) => insertEvents(postgres, id, { events: 200_000, every: 200_000 }),
     begin: async () => {
-      const body = { filter: { type: 'DEAL_WON' }, dryRun: false }
+      const body = { filter: { eventType: 'DEAL_WON' }, dryRun: false }
       return (attacker) => attacker.repeat(50, () => attacker.post('/api/events/replay', body))
     },
   },

@@ -37,8 +37,8 @@ export interface SavedBacktest {
   counts: Counts
   overTime: SavedBuckets
   actions: SavedAction[]
-  /** null: a release before has begun it, and did not count this. */
-  actionDifference?: SavedActionDifference | null
+  /** null if nothing is compared. */
+  actionDifference: SavedActionDifference | null
   clauses: [held: number, aloneFailed: number][]
   fields: SavedFields
   examples: Record<ExampleKind, string[]>
@@ -101,8 +101,7 @@ export class Backtest {
     this.#actions = shown.actions.map(
       (action, index) => new ActionTally(action, index, saved?.actions[index]),
     )
-    if (active && draft && saved?.actionDifference !== null && (!saved || saved.actionDifference))
-      this.#actionDifference = new ActionDifference(saved?.actionDifference)
+    if (active && draft) this.#actionDifference = new ActionDifference(saved?.actionDifference ?? undefined)
     this.#clauses = new ClauseTally(shown.conditions, saved?.clauses)
     this.#fields = new FieldTally(shown, saved?.fields)
     const { added = [], removed = [], nearMisses = [] } = saved?.examples ?? {}

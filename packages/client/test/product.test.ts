@@ -52,11 +52,11 @@ t.test('events run rules, and their outcomes can be read', async (t) => {
   const names = (await tasks.list({ ruleId: rule.id, limit: 2 }).all()).map(({ title }) => title)
   t.same(names.sort(), ['four', 'one', 'one', 'three', 'two'])
   t.match(
-    await events.replayMany({ filter: { type: 'TAG_ADDED' } }),
+    await events.replayMany({ filter: { eventType: 'TAG_ADDED' } }),
     { matched: 4 },
     'a replay is not replayed',
   )
-  t.equal((await events.list({ type: 'TAG_ADDED', limit: 2 }).all()).length, 5)
+  t.equal((await events.list({ eventType: 'TAG_ADDED', limit: 2 }).all()).length, 5)
 
   const dry = await rules.execute(rule.id, { name: 'x' }, { dryRun: true, explain: true })
   matchLists(t, dry, { dryRun: true, results: [{ status: 'simulated' }], trace: { conditionsPassed: true } })

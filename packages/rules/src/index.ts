@@ -24,7 +24,6 @@ export {
 } from './backtests/backtest-subject.js'
 export {
   cancelBacktest,
-  completeReport,
   createBacktest,
   findBacktest,
   isBacktestRunning,

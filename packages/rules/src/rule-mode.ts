@@ -6,8 +6,7 @@ import { Type } from 'typebox'
  *
  *   live, active ◀──▶ live, inactive ◀──▶ shadow (inactive)
  *
- * A shadow is stored as inactive, so statements that select active rules leave it out, also those of the previous release. The API of the
- * previous release can activate it: then it is live.
+ * A shadow is stored as inactive, so statements that select active rules leave it out.
  */
 export const RuleMode = Type.Enum(['live', 'shadow'], {
   title: 'RuleMode',
@@ -17,11 +16,11 @@ export const RuleMode = Type.Enum(['live', 'shadow'], {
 export type RuleMode = Type.Static<typeof RuleMode>
 
 /** Whether a stored rule is a shadow. */
-export function isShadow({ mode, isActive }: { mode: string; isActive: boolean }): boolean {
-  return mode === 'shadow' && !isActive
+export function isShadow({ mode }: { mode: string }): boolean {
+  return mode === 'shadow'
 }
 
-export function modeOf(rule: { mode: string; isActive: boolean }): RuleMode {
+export function modeOf(rule: { mode: string }): RuleMode {
   return isShadow(rule) ? 'shadow' : 'live'
 }
 

@@ -81,11 +81,11 @@ export function claimGuards(
 /**
  * Checks a guard:
  *
- *   watching ─▶ a limit is crossed: the version before is restored, once ─▶ tripped, until somebody changes or activates the rule
+ *   watching ─▶ a limit is crossed: the previous version is restored, once ─▶ tripped, until somebody changes or activates the rule
  *      ├─▶ its time is over: removed
- *      └─▶ the rule has another version: removed (saveRules removes it with the change; an older API does not)
+ *      └─▶ the rule is changed: removed, in the same commit (saveRules)
  *
- * @returns the limit that was crossed, where this call has restored the version before
+ * @returns the limit that was crossed, if this call has restored the previous version
  * @throws an error that isWorkspaceBusy knows, where another change of the workspace takes longer than a moment
  */
 export async function checkGuard(
@@ -112,7 +112,7 @@ async function findCrossing(database: Database, guard: ClaimedGuard): Promise<Cr
 }
 
 /**
- * Restores the version before, in one transaction with the guard's own end: killed before its commit, it did nothing, and the next check does
+ * Restores the previous version, in one transaction with the guard's own end: killed before its commit, it did nothing, and the next check does
  * it. Where that version cannot be saved any more (it is gone, its event type is deleted, or the workspace is full), the rule is switched off
  * instead.
  *
@@ -154,10 +154,7 @@ async function findWatched(transaction: WorkspaceTransaction, guard: ClaimedGuar
   const { ruleId, version } = guard
   const row = await transaction.ruleGuard.findFirst({ where: { ruleId, version, trippedAt: null } })
   if (row === null) return undefined
-  const rule = await transaction.rule.findUnique({ where: { id: ruleId } })
-  if (rule?.version === version) return rule
-  await removeGuard(transaction, guard)
-  return undefined
+  return transaction.rule.findUniqueOrThrow({ where: { id: ruleId } })
 }
 
 async function readPrevious(
@@ -165,7 +162,7 @@ async function readPrevious(
   { ruleId, previousVersion: version }: ClaimedGuard,
 ) {
   const row = await transaction.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } })
-  if (row === null) throw new Refused('conflict', 'The version before is gone')
+  if (row === null) throw new Refused('conflict', 'The previous version is gone')
   return definitionOf(row)
 }
 

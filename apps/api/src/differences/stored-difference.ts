@@ -1,6 +1,5 @@
 import type { BacktestReport, BacktestSubject, SavedBacktest } from '@automation/backtest'
 import { Prisma, type WorkspaceDatabase } from '@automation/database'
-import { completeReport } from '@automation/rules'
 
 /** What is compared, and since when. */
 export interface Subject extends Required<Pick<BacktestSubject, 'ruleId' | 'draft'>> {
@@ -40,7 +39,7 @@ export async function readReport(
     where: { ruleId, kind, subject: name },
     select: { report: true, computedAt: true },
   })
-  return row === null ? undefined : { ...row, report: completeReport(row.report as BacktestReport | null) }
+  return row === null ? undefined : { ...row, report: row.report as BacktestReport | null }
 }
 
 /** The state is large: it is read only to be continued. */

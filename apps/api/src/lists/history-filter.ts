@@ -18,22 +18,6 @@ export const TimeRange = {
   ),
 }
 
-/** All lists have one name for this filter. @param oldName accepted for a version */
-export function eventTypeFilter<OldName extends string>(oldName: OldName, description: string) {
-  return {
-    eventType: Type.Optional(Type.String({ description })),
-    [oldName]: Type.Optional(Type.String({ deprecated: true, description: 'The older name of eventType' })),
-  } as Record<'eventType' | OldName, Type.TOptional<Type.TString>>
-}
-
-const typeNames = ['eventType', 'type', 'trigger'] as const
-type TypeFilter = Partial<Record<(typeof typeNames)[number], string>>
-
-/** The value of a checked filter. */
-export function eventTypeOf(filter: TypeFilter): string | undefined {
-  return filter.eventType ?? filter.type ?? filter.trigger
-}
-
 /** The event types of rules and of subscriptions. */
 const listedTypes: ReadonlySet<unknown> = new Set([...eventTypes, ...ServiceEventType.enum, pingType])
 
@@ -42,7 +26,7 @@ const time = {
   isRight: (text: unknown) => !Number.isNaN(parseTimestamp(text)),
   expected: 'must be an ISO 8601 date, or a time with a zone',
 }
-const type = {
+const eventType = {
   isRight: (text: unknown) => listedTypes.has(text) || (typeof text === 'string' && isEventTypeName(text)),
   expected: (text: unknown) =>
     `must be an event type. ${describeNearest(String(text), eventTypes, '/docs/rules#events')}`,
@@ -53,9 +37,7 @@ const checks: Record<string, Check> = {
   eventId: id,
   from: time,
   to: time,
-  type,
-  trigger: type,
-  eventType: type,
+  eventType,
 }
 
 interface FilterFault {
@@ -75,13 +57,13 @@ export function checkQuery({ properties }: Type.TObject, query: Filter): void {
 }
 
 /** @throws a 400 refusal where a checked query names a type that the workspace does not have */
-export async function checkTypeInQuery(request: FastifyRequest, query: TypeFilter): Promise<void> {
+export async function checkTypeInQuery(request: FastifyRequest, query: Filter): Promise<void> {
   const fault = await findUnknownType(request, query)
   if (fault) throw refusals.badRequest(`Query parameter ${fault.name} ${fault.expected}`)
 }
 
 /** @throws a 422 refusal where a checked filter names a type that the workspace does not have */
-export async function checkTypeInFilter(request: FastifyRequest, filter: TypeFilter): Promise<void> {
+export async function checkTypeInFilter(request: FastifyRequest, filter: Filter): Promise<void> {
   const fault = await findUnknownType(request, filter)
   if (fault) throw refusals.invalid([describeFault(fault)])
 }
@@ -89,13 +71,11 @@ export async function checkTypeInFilter(request: FastifyRequest, filter: TypeFil
 /** A type that was deleted has events, but no name any more. */
 async function findUnknownType(
   { server, workspace }: FastifyRequest,
-  filter: TypeFilter,
+  { eventType: named }: Filter,
 ): Promise<FilterFault | undefined> {
-  const named = eventTypeOf(filter)
-  if (named === undefined || listedTypes.has(named)) return undefined
+  if (typeof named !== 'string' || listedTypes.has(named)) return undefined
   if (await server.eventTypes.has(workspace.id, named)) return undefined
-  const name = typeNames.find((key) => filter[key] !== undefined) ?? 'eventType'
-  return { name, expected: type.expected(named) }
+  return { name: 'eventType', expected: eventType.expected(named) }
 }
 
 /** @throws a 422 refusal with all faults */
@@ -124,18 +104,11 @@ export function firstIdAt(text: string, offsetMs = 0): string {
 }
 
 function findFaults(names: object, filter: Filter): FilterFault[] {
-  const faults = Object.entries(checks).flatMap(([name, { isRight, expected }]) => {
+  return Object.entries(checks).flatMap(([name, { isRight, expected }]) => {
     const value = Object.hasOwn(names, name) ? filter[name] : undefined
     if (value === undefined || isRight(value)) return []
     return [{ name, expected: typeof expected === 'string' ? expected : expected(value) }]
   })
-  return [...faults, ...findDoubleNames(filter)]
-}
-
-function findDoubleNames({ eventType, type, trigger }: Filter): FilterFault[] {
-  const old = type !== undefined ? 'type' : trigger !== undefined ? 'trigger' : undefined
-  if (old === undefined || eventType === undefined) return []
-  return [{ name: old, expected: 'is the older name of eventType: give one of them' }]
 }
 
 /** Parses the times of a checked filter. */

@@ -4,7 +4,6 @@ export interface Schema {
   $id?: string
   title?: string
   description?: string
-  deprecated?: boolean
   type?: string | string[]
   required?: string[]
   properties?: Record<string, Schema | false>
@@ -31,7 +30,7 @@ export interface Response {
 export interface Operation {
   operationId?: string
   summary?: string
-  parameters?: { name: string; in: string; description?: string; deprecated?: boolean; schema: Schema }[]
+  parameters?: { name: string; in: string; description?: string; schema: Schema }[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
   responses: Record<string, Response>
 }

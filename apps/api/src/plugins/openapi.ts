@@ -75,7 +75,6 @@ export default fp(
         if (!('openapiObject' in documents)) return documents.swaggerObject
         const document = writeUnions(documents.openapiObject) as Document
         markOptionalBodies(document)
-        markDeprecatedParameters(document)
         nameSchemas(document)
         listKnownEventTypes(document)
         nameResponses(document)
@@ -101,13 +100,4 @@ function markOptionalBodies(document: Document): void {
     if (operation.requestBody && operation[optionalBody]) operation.requestBody.required = false
     delete operation[optionalBody]
   }
-}
-
-/** The plugin leaves the mark in the schema of the parameter. */
-function markDeprecatedParameters(document: Document): void {
-  for (const { parameters = [] } of listOperations(document))
-    for (const parameter of parameters) {
-      const { deprecated, ...schema } = parameter.schema
-      if (deprecated) Object.assign(parameter, { deprecated, schema })
-    }
 }

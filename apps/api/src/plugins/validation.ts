@@ -84,13 +84,8 @@ export function queryFault({ validation = [] }: ValidationFailure, request: Fast
   if (error.keyword !== 'additionalProperties')
     return `Query parameter ${error.instancePath.slice(1)} ${plainBounds(error.message ?? 'is invalid')}`
   const name = String(error.params.additionalProperty)
-  const schema = error.parentSchema as { properties?: Record<string, { deprecated?: boolean }> } | undefined
-  const known = Object.entries(schema?.properties ?? {}).filter(([, { deprecated }]) => deprecated !== true)
-  return `Query parameter ${name.slice(0, 100)} is unknown. ${hintOf(
-    name,
-    known.map(([one]) => one),
-    request,
-  )}`
+  const { properties = {} } = (error.parentSchema ?? {}) as { properties?: object }
+  return `Query parameter ${name.slice(0, 100)} is unknown. ${hintOf(name, Object.keys(properties), request)}`
 }
 
 function hintOf(name: string, known: string[], { routeOptions }: FastifyRequest): string {

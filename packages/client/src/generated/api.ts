@@ -1829,11 +1829,6 @@ export interface components {
         EventFilter: {
             /** @description Type of the event */
             eventType?: string;
-            /**
-             * @deprecated
-             * @description The older name of eventType
-             */
-            type?: string;
             /** @description Id of a rule that was considered for the event, or of the subscription that received it */
             ruleId?: string;
             /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
@@ -3661,11 +3656,6 @@ export interface operations {
                 cursor?: string;
                 /** @description Only rules that this event type triggers */
                 eventType?: string;
-                /**
-                 * @deprecated
-                 * @description The older name of eventType
-                 */
-                trigger?: string;
                 isActive?: boolean;
                 /** @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done. */
                 mode?: components["schemas"]["RuleMode"];
@@ -4819,11 +4809,6 @@ export interface operations {
                 cursor?: string;
                 /** @description Type of the event */
                 eventType?: string;
-                /**
-                 * @deprecated
-                 * @description The older name of eventType
-                 */
-                type?: string;
                 /** @description Id of a rule that was considered for the event, or of the subscription that received it */
                 ruleId?: string;
                 /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */

@@ -134,12 +134,7 @@ const listed = {
 type ListedRow = Prisma.BacktestGetPayload<{ select: typeof listed }>
 
 function presentBacktest({ report, ...row }: ListedRow & { report: unknown }): StoredBacktest {
-  return { ...list(row), report: completeReport(report as BacktestReport | null) }
-}
-
-/** A version before this one stored no difference of the actions. */
-export function completeReport(report: BacktestReport | null): BacktestReport | null {
-  return report && { ...report, actionDifference: report.actionDifference ?? null }
+  return { ...list(row), report: report as BacktestReport | null }
 }
 
 function list(row: ListedRow): ListedBacktest {

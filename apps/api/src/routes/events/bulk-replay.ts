@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { callerOf, takeTurn } from '../../evaluation/take-turn.js'
 import { parseCursor, writeCursor } from '../../lists/cursor.js'
-import { checkFilter, checkTypeInFilter, eventTypeOf, readRange } from '../../lists/history-filter.js'
+import { checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
 import { takeLongRead } from '../../lists/long-read.js'
 import { Matches } from '../../lists/matches.js'
 import { NextCursor, refusalResponses } from '../../responses.js'
@@ -80,8 +80,7 @@ async function readEventsToReplay(
 ): Promise<EventsToReplay> {
   checkFilter(ReplayFilter, filter)
   await checkTypeInFilter(request, filter)
-  const { ruleId } = filter
-  const type = eventTypeOf(filter)
+  const { eventType: type, ruleId } = filter
   const narrowing = narrowEvents(request.workspace.id, {
     ...(type !== undefined && { type }),
     ...(ruleId !== undefined && { ruleId }),

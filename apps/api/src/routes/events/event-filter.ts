@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { eventTypeFilter, TimeRange } from '../../lists/history-filter.js'
+import { TimeRange } from '../../lists/history-filter.js'
 
 /** The filters that both a query and a body accept. */
 export const eventFilter = {
-  ...eventTypeFilter('type', 'Type of the event'),
+  eventType: Type.Optional(Type.String({ description: 'Type of the event' })),
   ruleId: Type.Optional(
     Type.String({
       description: 'Id of a rule that was considered for the event, or of the subscription that received it',

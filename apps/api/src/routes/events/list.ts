@@ -2,7 +2,7 @@ import { listEvents, narrowEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { readCursor, writeCursor } from '../../lists/cursor.js'
-import { checkQuery, checkTypeInQuery, eventTypeOf, readRange } from '../../lists/history-filter.js'
+import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-filter.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
 import { EventStatus, ListedEvent, presentEventRow } from './event-schemas.js'
@@ -30,8 +30,7 @@ export const eventListRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { query, workspace } = request
       checkQuery(EventQuery, query)
       await checkTypeInQuery(request, query)
-      const { limit = defaultLimit, cursor, ruleId, status } = query
-      const type = eventTypeOf(query)
+      const { limit = defaultLimit, cursor, eventType: type, ruleId, status } = query
       const narrowing = narrowEvents(workspace.id, {
         ...(type !== undefined && { type }),
         ...(ruleId !== undefined && { ruleId }),

@@ -78,16 +78,8 @@ async function findGuarded({ rule: rules }: Pick<WorkspaceDatabase, 'rule'>, id:
   const rule = await rules.findUnique({ where: { id }, select: { version: true, guard: true } })
   if (rule === null) throw refusals.ruleNotFound()
   const { guard, version } = rule
-  if (guard === null || !isInForce(guard, version)) throw refusals.guardNotFound()
+  if (guard === null) throw refusals.guardNotFound()
   return { version, guard }
-}
-
-/** An API of the version before changes rules without ending their guards. @param version of the rule */
-export function isInForce(
-  guard: Pick<Prisma.RuleGuardGetPayload<object>, 'version' | 'restoredVersion'>,
-  version: number,
-): boolean {
-  return version === (guard.restoredVersion ?? guard.version)
 }
 
 export function presentGuard(guard: Prisma.RuleGuardGetPayload<object>): RuleGuard {

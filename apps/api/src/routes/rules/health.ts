@@ -137,7 +137,7 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
   })
 }
 
-/** A guard that has tripped is a row of its own: an API of the version before does not know the reason, and could not present it. */
+/** A guard that has tripped is a row of its own, which the next change of its rule removes. */
 async function findTripped({ ruleGuard, rule }: WorkspaceDatabase): Promise<Evaluated[]> {
   const guards = await ruleGuard.findMany({ where: { trippedAt: { not: null } } })
   if (guards.length === 0) return []
@@ -146,9 +146,9 @@ async function findTripped({ ruleGuard, rule }: WorkspaceDatabase): Promise<Eval
     include: { counters: true },
   })
   const byId = new Map(rules.map((row) => [row.id, row]))
-  return guards.flatMap(({ ruleId, trippedAt, restoredVersion }) => {
-    const { version, counters } = byId.get(ruleId) ?? {}
-    if (trippedAt === null || !counters || version !== restoredVersion) return []
+  return guards.flatMap(({ ruleId, trippedAt }) => {
+    const { counters } = byId.get(ruleId) ?? {}
+    if (trippedAt === null || !counters) return []
     return [tell(counters, 'guard_tripped', trippedAt, sentences.guard_tripped)]
   })
 }

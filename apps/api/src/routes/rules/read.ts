@@ -5,7 +5,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { refusals } from '../../errors.js'
 import { callerOf } from '../../evaluation/take-turn.js'
 import { writeCursor } from '../../lists/cursor.js'
-import { checkQuery, checkTypeInQuery, eventTypeOf } from '../../lists/history-filter.js'
+import { checkQuery, checkTypeInQuery } from '../../lists/history-filter.js'
 import { shareLongRead } from '../../lists/long-read.js'
 import { pageArguments } from '../../lists/page.js'
 import { refusalResponses } from '../../responses.js'
@@ -33,8 +33,6 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async (request, reply) => {
       const { query, workspace } = request
       const { id, reads } = workspace
-      if (query.trigger !== undefined && !(await app.eventTypes.has(id, query.trigger)))
-        throw refusals.invalidTriggerType(query.trigger)
       checkQuery(RuleListQuery, query)
       const write = (part: SizedRule[]) => writeRules(reads, id, part)
       await checkTypeInQuery(request, query)
@@ -47,7 +45,7 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
       const found = await reads.rule.findMany({
-        where: { AND: [where, filterOf({ ...query, trigger: eventTypeOf(query) })] },
+        where: { AND: [where, filterOf(query)] },
         select: { id: true },
         ...page,
       })
@@ -86,12 +84,12 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
 const shadows = { mode: 'shadow', isActive: false }
 
 function filterOf({
-  trigger,
+  eventType: trigger,
   isActive,
   mode,
   q,
 }: {
-  trigger?: string | undefined
+  eventType?: string
   isActive?: boolean
   mode?: RuleMode
   q?: string

@@ -6,7 +6,7 @@ import { checkQuery } from '../../lists/history-filter.js'
 import { cutPage } from '../../lists/page.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { RuleDraft } from './draft-schemas.js'
-import { isInForce, presentGuard, RuleGuard } from './guard.js'
+import { presentGuard, RuleGuard } from './guard.js'
 import { Rule, rulesLimit } from './rule-schemas.js'
 
 const { basedOn, isStale, savedAt, savedBy } = RuleDraft.properties
@@ -88,7 +88,7 @@ export const rolloutRoutes: FastifyPluginAsyncTypebox = async (app) => {
                 savedBy: draft.savedBy,
               }
             : null,
-          guard: guard && isInForce(guard, version) ? presentGuard(guard) : null,
+          guard: guard ? presentGuard(guard) : null,
         }
       })
       return {

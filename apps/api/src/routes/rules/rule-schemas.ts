@@ -1,7 +1,6 @@
 import { orNull } from '@automation/access'
 import { FullDefinition, maxRules, RuleMode } from '@automation/rules'
 import { Type } from 'typebox'
-import { eventTypeFilter } from '../../lists/history-filter.js'
 import { SearchText } from '../../lists/search-text.js'
 import { Id, NextCursor, PageQuery, Timestamp } from '../../responses.js'
 
@@ -44,7 +43,7 @@ export const rulesLimit = Type.Optional(
 
 export const RuleListQuery = Type.Object({
   ...PageQuery,
-  ...eventTypeFilter('trigger', 'Only rules that this event type triggers'),
+  eventType: Type.Optional(Type.String({ description: 'Only rules that this event type triggers' })),
   isActive: Type.Optional(Type.Boolean()),
   mode: Type.Optional(RuleMode),
   q: Type.Optional(
