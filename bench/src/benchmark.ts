@@ -1,45 +1,42 @@
-import type { Product } from '@automation/launcher'
 import type { Aim } from './aims.js'
-import type { Figures } from './measure.js'
-import type { Measurement } from './measurements.js'
-import { type Result, summarize } from './report.js'
-import { takeTurns } from './rounds.js'
+import type { Table } from './table.js'
 
-/** A benchmark with its options, ready to run. */
-export type Plan = ProductPlan | { workers: null; run(): Promise<Report> }
+/** A benchmark, as `npm run bench` lists it. */
+export interface Benchmark {
+  /** What it measures, in one line. */
+  about: string
+  /** Of each measurement, without its warm-up, unless the command says otherwise. */
+  seconds: number
+  /** An even number of rounds is as often forwards as backwards. Five are needed to decide an aim. */
+  rounds: number
+  run(options: Options): Promise<Report>
+}
 
-export interface ProductPlan {
-  /** The number of workers that run from the start. */
-  workers: number
-  run(product: Product): Promise<Report>
+export interface Options {
+  seconds: number
+  rounds: number
+  /** Measures only what has this text in its label. */
+  only: string
+  /** Directory for CPU profiles and the statements of Postgres. */
+  profile: string | undefined
+  /** Includes a history of ten million events. */
+  isLarge: boolean
 }
 
 export interface Report {
-  /** The results as `--json` writes them. */
-  results: object[]
-  /** The aims and the measured results. */
+  tables: Table[]
   aims?: Aim[]
-  /** The report as text. */
-  text: string
 }
 
-/** All measurements in turn, so that other load on the machine affects them alike. */
-export async function runRounds<Wanted extends Measurement>(
-  measurements: Wanted[],
-  rounds: number,
-  measure: (measurement: Wanted) => Promise<Figures>,
-): Promise<Result[]> {
-  const figures = await takeTurns(measurements, rounds, async (measurement, round) => {
-    const result = await measure(measurement)
-    console.error(`round ${round}/${rounds}  ${measurement.label}  ${formatPace(result)}`)
-    return result
-  })
-  return [...figures].map(([{ scenario, connections }, ofRounds]) =>
-    summarize(scenario.name, connections, ofRounds),
-  )
-}
-
-function formatPace({ donePerSecond, acceptedPerSecond }: Figures): string {
-  const accepted = `${Math.round(acceptedPerSecond)} accepted/s`
-  return donePerSecond === null ? accepted : `${accepted}, ${Math.round(donePerSecond)} done/s`
+/**
+ * What has the text in its label. A complete label, or one without its connections, selects only that: "… @1" is also the beginning of
+ * "… @128", and "sync" a part of "async".
+ *
+ * @throws Error if there is none
+ */
+export function choose<Kind extends { label: string }>(all: readonly Kind[], only: string): Kind[] {
+  const exact = all.filter(({ label }) => label === only || label.replace(/ @\d+$/, '') === only)
+  const chosen = exact.length > 0 ? exact : all.filter(({ label }) => label.includes(only))
+  if (chosen.length > 0) return chosen
+  throw new Error(`--only ${only} is in none of: ${all.map(({ label }) => label).join(' · ')}`)
 }

@@ -1,5 +1,4 @@
-import { type Database, Prisma } from '@automation/database'
-import type { Redis } from 'ioredis'
+import type { Stage } from './product.js'
 
 /**
  * Removes what earlier measurements left, so that each begins in the same state: no backlog for a worker, small tables
@@ -7,14 +6,17 @@ import type { Redis } from 'ioredis'
  *
  * @param others tables that do not belong to the product
  */
-export async function clearTraces(database: Database, redis: Redis, ...others: string[]): Promise<void> {
-  await clearTables(database, ...others)
+export async function clearTraces(
+  { postgres, redis }: Pick<Stage, 'postgres' | 'redis'>,
+  ...others: string[]
+): Promise<void> {
+  await clearTables(postgres, ...others)
   await redis.flushall()
 }
 
-/** The same without Redis, where others have their own keys. */
-export async function clearTables(database: Database, ...others: string[]): Promise<void> {
+/** The same without Redis, if others have their own keys. */
+export async function clearTables(postgres: Stage['postgres'], ...others: string[]): Promise<void> {
   const tables = ['events', 'executions', 'tasks', 'webhook_receipts', ...others]
-  await database.system.$executeRaw(Prisma.sql`TRUNCATE ${Prisma.raw(tables.join(', '))}`)
-  await database.system.$executeRaw(Prisma.sql`CHECKPOINT`)
+  await postgres.query(`TRUNCATE ${tables.join(', ')}`)
+  await postgres.query('CHECKPOINT')
 }

@@ -1,13 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Product, RunningProcess } from '@automation/launcher'
+import type { Figures } from './table.js'
 
-/** The four parts that an event passes through. */
-export const parts = ['api', 'worker', 'redis', 'postgres'] as const
-export type Part = (typeof parts)[number]
-/** A number for each running part. */
-export type PerPart = Partial<Record<Part, number>>
-/** A part may have several processes. */
-export type PidsPerPart = Partial<Record<Part, number[]>>
+/** The four parts that an event passes through. A part may have several processes. */
+export type Pids = Partial<Record<'API' | 'worker' | 'Redis' | 'Postgres', number[]>>
 
 /** Linux reports hundredths of a second on every machine that runs Node (`getconf CLK_TCK`). */
 const microsPerTick = 10_000
@@ -22,33 +18,37 @@ interface ProcessTimes {
 /** @param apis the processes that take the requests @param workers empty if nothing runs the events */
 export function pidsOf(
   { redis, postgres }: Pick<Product, 'redis' | 'postgres'>,
-  apis: RunningProcess[],
-  workers: RunningProcess[],
-): PidsPerPart {
+  apis: readonly RunningProcess[],
+  workers: readonly RunningProcess[],
+): Pids {
   if (apis.length === 0 || !redis || !postgres)
     throw new Error('The product has not started all of its parts')
-  const pids = (processes: RunningProcess[]) => processes.map(({ pid }) => pid)
+  const pids = (processes: readonly RunningProcess[]) => processes.map(({ pid }) => pid)
   return {
-    api: pids(apis),
+    API: pids(apis),
     ...(workers.length > 0 && { worker: pids(workers) }),
-    redis: [redis.pid],
-    postgres: [postgres.pid],
+    Redis: [redis.pid],
+    Postgres: [postgres.pid],
   }
 }
 
 /**
- * The CPU time of each part since its start, user and system: of its process, of its running children (all backends of
- * Postgres) and of those that have ended (autovacuum, Redis while it rewrites its log). So it never falls.
+ * Measures the CPU time of each part, user and system: of its process, of its running children (all backends of Postgres) and of those that
+ * have ended (autovacuum, Redis while it rewrites its log).
  *
- * @returns an empty result on other systems than Linux
+ * @returns what one of so many events has cost since the call, in µs; empty on other systems than Linux
  */
-export function readCpuMicros(pids: PidsPerPart): PerPart {
-  if (process.platform !== 'linux') return {}
-  const processes = readProcesses()
-  return mapParts(
-    pids,
-    (_, all) => all.reduce((sum, pid) => sum + sumTree(processes, pid), 0) * microsPerTick,
-  )
+export function measureCpu(pids: Pids): (events?: number) => Figures {
+  const before = readTicks(pids)
+  return (events = 1) => {
+    const after = readTicks(pids)
+    const micros = Object.entries(after).map(([part, ticks]) => {
+      const spent = (ticks - (before[part] ?? 0)) * microsPerTick
+      return [part, spent / events] as const
+    })
+    if (micros.length === 0) return {}
+    return { ...Object.fromEntries(micros), all: micros.reduce((sum, [, own]) => sum + own, 0) }
+  }
 }
 
 /** The CPU time (ticks) of this process and of all that it has started, since their starts. */
@@ -56,17 +56,15 @@ export function readOwnTicks(): number {
   return process.platform === 'linux' ? sumTree(readProcesses(), process.pid) : 0
 }
 
-export function mapParts<Value>(
-  values: Partial<Record<Part, Value>>,
-  change: (part: Part, value: Value) => number,
-): PerPart {
-  const entries = Object.entries(values) as [Part, Value][]
-  return Object.fromEntries(entries.map(([part, value]) => [part, change(part, value)]))
-}
-
-/** The CPU time per event between two readings. */
-export function shareCpu(before: PerPart, after: PerPart, events: number): PerPart {
-  return mapParts(after, (part, micros) => (micros - (before[part] ?? 0)) / events)
+function readTicks(pids: Pids): Record<string, number> {
+  if (process.platform !== 'linux') return {}
+  const processes = readProcesses()
+  return Object.fromEntries(
+    Object.entries(pids).map(([part, own]) => [
+      part,
+      own.reduce((sum, pid) => sum + sumTree(processes, pid), 0),
+    ]),
+  )
 }
 
 function sumTree(processes: Map<number, ProcessTimes>, pid: number): number {

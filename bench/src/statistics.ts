@@ -64,3 +64,11 @@ export function intervalOfMedian(values: number[]): Interval | undefined {
   }
   return { low: sorted[leftOut] as number, high: sorted[count - 1 - leftOut] as number }
 }
+
+/** The columns of waits. */
+export function describeWaits({ p50Ms, p95Ms, p99Ms, maxMs }: Waits, name: string): Record<string, number> {
+  return {
+    ...{ [`${name} p50 ms`]: p50Ms, [`${name} p95 ms`]: p95Ms },
+    ...{ [`${name} p99 ms`]: p99Ms, [`${name} max ms`]: maxMs },
+  }
+}

@@ -1,5 +1,11 @@
 import t from 'tap'
-import { orderOfRound, takeTurns } from '../src/rounds.js'
+import { measureRounds, orderOfRound } from '../src/rounds.js'
+
+const [one, other, third] = ['A', 'B', 'C'].map((label) => ({ label })) as [
+  { label: string },
+  { label: string },
+  { label: string },
+]
 
 t.test('rounds go forwards and backwards in turn', async (t) => {
   const order = [1, 2, 3, 4].flatMap((round) => orderOfRound(['A', 'B'], round))
@@ -7,31 +13,28 @@ t.test('rounds go forwards and backwards in turn', async (t) => {
 })
 
 t.test(
-  'a machine that becomes steadily slower slows all items alike in an even number of rounds',
+  'a machine that becomes steadily slower slows all lines alike in an even number of rounds',
   async (t) => {
     let clock = 0
-    const results = await takeTurns(['A', 'B', 'C'], 4, async () => ++clock)
-    const sums = [...results.values()].map((times) => times.reduce((sum, time) => sum + time, 0))
+    const { lines } = await measureRounds([one, other, third], 4, async () => ({ ms: ++clock }))
+    const sums = lines.map(({ rounds }) => rounds.reduce((sum, { ms = 0 }) => sum + ms, 0))
     t.same(sums, [26, 26, 26])
   },
 )
 
-t.test('the results of an item are in the order of the rounds', async (t) => {
-  const results = await takeTurns(['A', 'B'], 3, async (item, round) => `${item}${round}`)
-  t.same(
-    [...results],
-    [
-      ['A', ['A1', 'A2', 'A3']],
-      ['B', ['B1', 'B2', 'B3']],
-    ],
-  )
+t.test('the figures of a line are in the order of the rounds', async (t) => {
+  let clock = 0
+  const { lines } = await measureRounds([one, other], 3, async () => ({ ms: ++clock }))
+  t.same(lines, [
+    { label: 'A', rounds: [{ ms: 1 }, { ms: 4 }, { ms: 5 }] },
+    { label: 'B', rounds: [{ ms: 2 }, { ms: 3 }, { ms: 6 }] },
+  ])
 })
 
 t.test('an error ends the rounds', async (t) => {
-  await t.rejects(
-    takeTurns(['A', 'B'], 2, async (item) => {
-      if (item === 'B') throw new Error('B has failed')
-    }),
-    { message: 'B has failed' },
-  )
+  const measuring = measureRounds([one, other], 2, async ({ label }) => {
+    if (label === 'B') throw new Error('B has failed')
+    return {}
+  })
+  await t.rejects(measuring, { message: 'B has failed' })
 })

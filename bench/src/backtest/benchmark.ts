@@ -1,46 +1,65 @@
-import type { ProductPlan } from '../benchmark.js'
-import { withConnections } from '../connections.js'
-import type { Options } from '../options.js'
-import { takeTurns } from '../rounds.js'
-import { measureBeside } from './measure-beside.js'
+import { listAims, type WantedAim } from '../aims.js'
+import { type Benchmark, choose } from '../benchmark.js'
+import { runOnProduct } from '../product.js'
+import { measureRounds } from '../rounds.js'
+import { createWorkspaces, oneTask } from '../workspace.js'
+import { measureLive } from './measure-live.js'
 import { measurePace } from './measure-pace.js'
-import { aimsOf, formatBacktests, type Pace } from './report.js'
-import { prepare, type Stage } from './tested-rule.js'
+import { createTested } from './tested-rule.js'
+
+const gentle = 'live events, during a gentle backtest'
+const alone = 'live events, alone'
+const busy = 'live events, beside a busy loop'
 
 /** Of those scanned, one of twenty is of the trigger. */
-const histories = [
-  { name: 'considered', every: 1 },
-  { name: 'scanned', every: 20 },
-] as const
+const measurements = [
+  { label: 'considered', every: 1 },
+  { label: 'scanned', every: 20 },
+  { label: alone, every: 1, kind: 'alone' as const },
+  { label: gentle, every: 1, kind: 'gentle' as const },
+  { label: busy, every: 1, kind: 'busy' as const },
+]
+
+/** What we require of a backtest: the worker has one core, and Postgres another one. */
+const wanted: WantedAim[] = [
+  { title: 'considered events/s, full pace', of: ['considered', 'considered/s'], atLeast: 50_000 },
+  { title: 'scanned events/s, full pace', of: ['scanned', 'scanned/s'], atLeast: 200_000 },
+  { title: 'first figures, considered, ms', of: ['considered', 'first figures ms'], atMost: 1_000 },
+  { title: 'first figures, scanned, ms', of: ['scanned', 'first figures ms'], atMost: 1_000 },
+  {
+    title: 'p95 of live events: during a gentle backtest, divided by alone',
+    of: [gentle, 'p95 ms'],
+    dividedBy: [alone, 'p95 ms'],
+    atMost: 1.1,
+  },
+  {
+    title: 'p95 of live events: during a gentle backtest, divided by beside a busy loop',
+    of: [gentle, 'p95 ms'],
+    dividedBy: [busy, 'p95 ms'],
+    atMost: 1.1,
+  },
+]
 
 /** How fast backtests are at full pace, and what a gentle one does to live events. */
-export function planBacktest({ rounds, seconds, only }: Options): ProductPlan {
-  return {
-    workers: 1,
-    run: (product) =>
-      withConnections(product, async (connections) => {
-        const [api, worker] = [product.apis[0], product.workers[0]]
-        if (api === undefined || worker === undefined) throw new Error('The product has not started')
-        const stage = { ...connections, product, api, worker }
-        const paces = await measurePaces(stage, rounds, only)
-        const beside = 'gentle'.includes(only) ? await measureBeside(stage, rounds, seconds) : []
-        return {
-          results: [...paces, ...beside],
-          aims: aimsOf(paces, beside),
-          text: formatBacktests(paces, beside),
-        }
-      }),
-  }
-}
-
-async function measurePaces(stage: Stage, rounds: number, only: string): Promise<Pace[]> {
-  const targets = []
-  for (const history of histories.filter(({ name }) => name.includes(only)))
-    targets.push({ ...history, tested: await prepare(stage, history.every) })
-  const figures = await takeTurns(targets, rounds, async ({ name, tested }, round) => {
-    const pace = await measurePace(stage, name, tested)
-    console.error(`round ${round}/${rounds}  ${name}  ${Math.round(pace.scanned / pace.seconds)} scanned/s`)
-    return pace
-  })
-  return [...figures.values()].flat()
+export const backtest: Benchmark = {
+  about: 'how fast backtests are over 200,000 events, and what a gentle one does to live events',
+  seconds: 10,
+  rounds: 6,
+  async run(options) {
+    const chosen = choose(measurements, options.only)
+    return runOnProduct(options, { workers: 1 }, async (stage) => {
+      const tested = new Map<number, Awaited<ReturnType<typeof createTested>>>()
+      for (const every of new Set(chosen.map((measurement) => measurement.every)))
+        tested.set(every, await createTested(stage, every))
+      const callers = await createWorkspaces(stage.database, stage.product, 50, oneTask)
+      const table = await measureRounds(chosen, options.rounds, ({ label, every, kind }) => {
+        const rule = tested.get(every)
+        if (rule === undefined) throw new Error('There is no rule to test')
+        return kind === undefined
+          ? measurePace(stage, label, rule)
+          : measureLive(stage, { label, kind, tested: rule, callers, seconds: options.seconds })
+      })
+      return { tables: [table], aims: listAims(table.lines, wanted) }
+    })
+  },
 }

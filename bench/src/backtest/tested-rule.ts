@@ -1,11 +1,9 @@
-import type { ApiProcess, NodeProcess, Product } from '@automation/launcher'
-import type { Connections } from '../connections.js'
+import type { Stage } from '../product.js'
+import { insertEvents } from '../stored/insert-events.js'
 import { createWorkspace, type Rule, type Workspace } from '../workspace.js'
-import { insertEvents } from './insert-events.js'
 
 const events = 200_000
-export const rulesPath = '/api/automation-rules'
-export const path = `${rulesPath}/backtests`
+export const path = '/api/automation-rules/backtests'
 
 /** Two conditions. A fifth of the events fulfils those of the rule, and half of the events those of the definition. */
 const rule: Rule = {
@@ -25,12 +23,6 @@ const definition = {
   actions: rule.actions,
 }
 
-export interface Stage extends Connections {
-  product: Product
-  api: ApiProcess
-  worker: NodeProcess
-}
-
 /** A rule in a workspace with many events. */
 export interface Tested {
   workspace: Workspace
@@ -38,20 +30,20 @@ export interface Tested {
 }
 
 /** @param every every n-th event is of the trigger */
-export async function prepare({ database, product, postgres }: Stage, every: number): Promise<Tested> {
+export async function createTested({ database, product, postgres }: Stage, every: number): Promise<Tested> {
   const workspace = await createWorkspace(database, product, { name: 'History', rules: [rule] })
   const { id: ruleId } = await database.forWorkspace(workspace.id).rule.findFirstOrThrow()
   await insertEvents(postgres, workspace.id, { events, every })
   return { workspace, ruleId }
 }
 
-export interface Answer {
+interface Backtest {
   id: string
   status: string
   report: { scanned: number; considered: number } | null
 }
 
-export function create({ workspace, ruleId }: Tested, pace: 'gentle' | 'full'): Promise<Answer> {
+export function create({ workspace, ruleId }: Tested, pace: 'gentle' | 'full'): Promise<Backtest> {
   return call(workspace, 'POST', path, [202], { ruleId, definition, pace })
 }
 
@@ -61,7 +53,7 @@ export async function call(
   url: string,
   expected: number[] = [200],
   body?: object,
-): Promise<Answer> {
+): Promise<Backtest> {
   const { 'content-type': type, ...others } = headers as Record<string, string>
   const response = await fetch(`${baseUrl}${url}`, {
     method,
@@ -70,5 +62,5 @@ export async function call(
   })
   const text = await response.text()
   if (!expected.includes(response.status)) throw new Error(`${method} ${url}: ${response.status} ${text}`)
-  return (response.status === 204 ? {} : JSON.parse(text)) as Answer
+  return (response.status === 204 ? {} : JSON.parse(text)) as Backtest
 }

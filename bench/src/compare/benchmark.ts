@@ -1,42 +1,45 @@
 import { makeTemporaryDirectory, type Product } from '@automation/launcher'
-import { type Aim, createAim, ratiosOf } from '../aims.js'
+import { listAims, type WantedAim } from '../aims.js'
 import { drainBacklog } from '../backlog.js'
-import { type Plan, type Report, runRounds } from '../benchmark.js'
+import { type Benchmark, choose } from '../benchmark.js'
 import { clearTables } from '../clear-traces.js'
-import { type Connections, withConnections } from '../connections.js'
-import { pidsOf } from '../cpu-time.js'
-import { type Measuring, measure } from '../measure.js'
-import { chooseMeasurements, type Scenario } from '../measurements.js'
-import type { Options } from '../options.js'
-import { runOnProduct } from '../private-product.js'
-import { formatTable, type Result } from '../report.js'
+import { type Pids, pidsOf } from '../cpu-time.js'
+import type { LoadOrder } from '../load/load.js'
+import { measure } from '../measure.js'
+import { runOnProduct, type Stage } from '../product.js'
+import { measureRounds } from '../rounds.js'
 import { createWorkspace, type Rule } from '../workspace.js'
 import { type Command, findN8n } from './find-n8n.js'
-import { n8nAtItsBest, webhookPath } from './n8n-workflow.js'
+import { webhookPath } from './n8n-workflow.js'
 import { type N8n, type N8nSetup, startN8n } from './start-n8n.js'
 
-const setups: N8nSetup[] = [
+const legacy = { N8N_EXPRESSION_ENGINE: 'legacy', DB_POSTGRESDB_POOL_SIZE: '20' }
+const workerArgs = ['--concurrency=20']
+const setups: (N8nSetup & { atLeast: number })[] = [
   {
-    name: n8nAtItsBest,
-    env: { N8N_EXPRESSION_ENGINE: 'legacy', DB_POSTGRESDB_POOL_SIZE: '20' },
-    workers: 1,
-    workerArgs: ['--concurrency=20'],
-    hasWebhookProcess: true,
+    ...{ label: 'n8n, as well as we could', env: legacy, workers: 1, workerArgs, hasWebhookProcess: true },
+    atLeast: 25,
   },
+  { label: 'n8n, two workers', env: legacy, workers: 2, workerArgs, hasWebhookProcess: false, atLeast: 25 },
   {
-    name: 'n8n, two workers',
-    env: { N8N_EXPRESSION_ENGINE: 'legacy', DB_POSTGRESDB_POOL_SIZE: '20' },
-    workers: 2,
-    workerArgs: ['--concurrency=20'],
-    hasWebhookProcess: false,
+    ...{
+      label: 'n8n, queue mode, else defaults',
+      env: {},
+      workers: 1,
+      workerArgs: [],
+      hasWebhookProcess: false,
+    },
+    atLeast: 150,
   },
-  { name: 'n8n, queue mode, else defaults', env: {}, workers: 1, workerArgs: [], hasWebhookProcess: false },
 ]
-const wanted = [25, 25, 150]
+const sides = ['product', ...setups.map(({ label }) => label)].map((label) => ({ label }))
+const connections = 64
 
-const scenarios: Scenario[] = ['product', ...setups.map(({ name }) => name)].map((name) => ({
-  name,
-  connections: [64],
+const wanted: WantedAim[] = setups.map(({ label, atLeast }) => ({
+  title: `background: events/s of ${label}`,
+  of: ['product', 'done/s'],
+  dividedBy: [label, 'done/s'],
+  atLeast,
 }))
 
 const lead = { name: 'Ada Lovelace', email: 'ada@example.com', score: 95, status: 'new' }
@@ -50,44 +53,41 @@ const rule: Rule = {
   actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
 }
 
-/** The same background work, compared with n8n if that is installed. The response comes on acceptance; work counts when it is stored as done. */
-export function planCompare(options: Options): Plan {
-  const measurements = chooseMeasurements(scenarios, options.only)
-  return {
-    workers: null,
-    async run() {
-      const command = findN8n(process.env)
-      if (command === undefined)
-        throw new Error('n8n is neither on the PATH nor in N8N_DIR: there is nothing to compare with')
-      return runOnProduct(options, { workers: 1 }, (product) =>
-        withConnections(product, async (connections): Promise<Report> => {
-          const used = setups.filter(({ name }) =>
-            measurements.some(({ scenario }) => scenario.name === name),
-          )
-          const results = await withN8ns(command, used, product, async (n8ns) => {
-            const sides = new Map([...n8ns].map(([name, n8n]) => [name, sideOf(n8n, product)]))
-            sides.set('product', await ourSide(product, connections))
-            return runRounds(measurements, options.rounds, async ({ scenario, connections }) => {
-              const { order, clear, ...side } = sides.get(scenario.name) as Side
-              await clear()
-              return measure({ ...side, order: { ...order, connections }, seconds: options.seconds })
-            })
-          })
-          return { results, aims: listAims(results), text: formatTable(results) }
-        }),
-      )
-    },
-  }
+/** The same background work, compared with n8n. The response comes on acceptance; work counts when it is stored as done. */
+export const compare: Benchmark = {
+  about: 'next to n8n in queue mode, which is on the PATH or installed by npm in the directory N8N_DIR',
+  seconds: 5,
+  rounds: 6,
+  async run(options) {
+    const chosen = choose(sides, options.only)
+    const command = findN8n(process.env)
+    if (command === undefined)
+      throw new Error('n8n is neither on the PATH nor in N8N_DIR: there is nothing to compare with')
+    return runOnProduct(options, { workers: 1 }, (stage) => {
+      const used = setups.filter(({ label }) => chosen.some((side) => side.label === label))
+      return withN8ns(command, used, stage.product, async (n8ns) => {
+        const found = new Map([...n8ns].map(([label, n8n]) => [label, sideOf(n8n, stage.product)]))
+        found.set('product', await ourSide(stage))
+        const table = await measureRounds(chosen, options.rounds, async ({ label }) => {
+          const { clear, drain, ...side } = found.get(label) as Side
+          await clear()
+          return measure(stage, { ...side, label, done: drain, seconds: options.seconds })
+        })
+        return { tables: [table], aims: listAims(table.lines, wanted) }
+      })
+    })
+  },
 }
 
-interface Side extends Pick<Measuring, 'pids'> {
-  order: Omit<Measuring['order'], 'connections'>
+interface Side {
+  pids: Pids
+  order: Omit<LoadOrder, 'seconds' | 'ratePerSecond'>
   drain(): Promise<void>
   /** Empties the tables, so that each round begins in the same state. */
   clear(): Promise<void>
 }
 
-async function ourSide(product: Product, { database }: Connections): Promise<Side> {
+async function ourSide({ product, database, postgres }: Stage): Promise<Side> {
   const { baseUrl, headers } = await createWorkspace(database, product, { name: 'Leads', rules: [rule] })
   return {
     order: {
@@ -99,17 +99,17 @@ async function ourSide(product: Product, { database }: Connections): Promise<Sid
           payload: JSON.stringify({ data: lead }),
         },
       ],
-      expectedStatus: 202,
+      ...{ expectedStatus: 202, connections },
     },
     pids: pidsOf(product, product.apis, product.workers),
     drain: () => drainBacklog(database),
-    clear: () => clearTables(database),
+    clear: () => clearTables(postgres),
   }
 }
 
 /** Uses Postgres and Redis of the product, which is idle meanwhile. */
 function sideOf({ baseUrl, pids, drain, clear }: N8n, product: Product): Side {
-  const { redis = [], postgres = [] } = pidsOf(product, product.apis, [])
+  const { API: _, ...servers } = pidsOf(product, product.apis, [])
   return {
     order: {
       origins: [baseUrl],
@@ -120,9 +120,9 @@ function sideOf({ baseUrl, pids, drain, clear }: N8n, product: Product): Side {
           payload: JSON.stringify(lead),
         },
       ],
-      expectedStatus: 200,
+      ...{ expectedStatus: 200, connections },
     },
-    pids: { ...pids, redis, postgres },
+    pids: { ...pids, ...servers },
     drain,
     clear,
   }
@@ -140,23 +140,11 @@ async function withN8ns<Outcome>(
   try {
     const n8n = await startN8n(command, setup, product, directory.path)
     try {
-      return await withN8ns(command, others, product, (rest) => run(new Map([[setup.name, n8n], ...rest])))
+      return await withN8ns(command, others, product, (rest) => run(new Map([[setup.label, n8n], ...rest])))
     } finally {
       await n8n.stop()
     }
   } finally {
     await directory.remove()
   }
-}
-
-function listAims(results: Result[]): Aim[] {
-  const done = ({ rounds }: Result) => rounds.map(({ donePerSecond }) => donePerSecond ?? Number.NaN)
-  const ours = results.find(({ scenario }) => scenario === 'product')
-  return setups.flatMap(({ name }, index) => {
-    const theirs = results.find(({ scenario }) => scenario === name)
-    if (ours === undefined || theirs === undefined) return []
-    const rounds = ratiosOf(done(ours), done(theirs))
-    const title = `background: events/s of ${name}`
-    return [createAim({ title, rounds, atLeast: wanted[index] ?? 0, digits: 0 })]
-  })
 }

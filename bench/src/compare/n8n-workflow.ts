@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto'
 
-/** The name of the setup that we expected to be the fastest one. */
-export const n8nAtItsBest = 'n8n, as well as we could'
-
 /** The path of its webhook. */
 export const webhookPath = 'webhook/lead'
 export const workflowId = 'benchWorkflow001'

@@ -9,14 +9,15 @@ import { promisify } from 'node:util'
 import type { Product } from '@automation/launcher'
 import pg from 'pg'
 import { waitUntilNone } from '../backlog.js'
-import { withPostgres } from '../connections.js'
+import type { Pids } from '../cpu-time.js'
+import { withPostgres } from '../with-postgres.js'
 import type { Command } from './find-n8n.js'
 import { workflow, workflowId } from './n8n-workflow.js'
 
 export interface N8n {
   baseUrl: string
   /** The processes that accept webhooks, and those that run them. */
-  pids: { api: number[]; worker: number[] }
+  pids: Pids
   /** Waits until every execution is finished and stored. */
   drain(): Promise<void>
   /** Removes all executions, as the benchmark does for the product. */
@@ -26,7 +27,7 @@ export interface N8n {
 
 /** The setup, in addition to queue mode. */
 export interface N8nSetup {
-  name: string
+  label: string
   env: Record<string, string>
   workers: number
   workerArgs: string[]
@@ -44,7 +45,7 @@ export async function startN8n(
   directory: string,
 ): Promise<N8n> {
   await mkdir(directory, { recursive: true })
-  const database = `n8n_${setup.name.replaceAll(/\W/g, '_')}`
+  const database = `n8n_${setup.label.replaceAll(/\W/g, '_')}`
   await withPostgres(databaseUrl, (postgres) => postgres.query(`CREATE DATABASE ${database}`))
   const url = new URL(databaseUrl)
   url.pathname = `/${database}`
@@ -72,7 +73,7 @@ export async function startN8n(
     return {
       baseUrl: `http://127.0.0.1:${setup.hasWebhookProcess ? webhookPort : port}`,
       pids: {
-        api: [...new Set([main.pid, webhooks.pid])] as number[],
+        API: [...new Set([main.pid, webhooks.pid])] as number[],
         worker: workers.map(({ pid }) => pid as number),
       },
       drain: () => waitUntilNone('Execution', () => findUndone(postgres)),

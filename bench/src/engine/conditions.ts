@@ -75,7 +75,7 @@ async function contest(
 
   const leads = Array.from({ length: 64 }, (_, n) => dataOf({ ...good, score: 81 + n, employees: 50 + n }))
   return {
-    name,
+    label: name,
     aims: [
       { ours: 'engine', atLeast: 100 },
       { ours: 'engine, explained', atLeast: 50 },

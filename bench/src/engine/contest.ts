@@ -2,7 +2,7 @@ import { orderOfRound } from '../rounds.js'
 
 /** The same work, done by several sides; the first is ours. The caller has checked that their results are equal. */
 export interface Contest {
-  name: string
+  label: string
   sides: Side[]
   /** The aims: the time of the last side, divided by that of one of ours. */
   aims?: { ours: string; atLeast: number }[]

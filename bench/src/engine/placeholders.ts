@@ -90,7 +90,7 @@ async function prove(
   await proveEqual(name, leads, render, assuming)
   await proveEqual(name, [...leads, ...gaps], render, peer)
   return {
-    name,
+    label: name,
     aims: [{ ours: 'engine', atLeast: 5 }],
     sides: [
       renderer('engine', render),

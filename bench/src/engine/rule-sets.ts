@@ -39,7 +39,7 @@ async function planSearch(name: string, size: number, make: MakeRule, eventOf: M
   const findByAll = (event: object) => [...rules.keys()].filter((place) => isMatch(place, event))
   await proveEqual(name, [...events, eventOf(size), {}], findByIndex, findByAll)
   return {
-    name,
+    label: name,
     sides: [
       {
         name: 'index',
@@ -68,7 +68,7 @@ async function planSearch(name: string, size: number, make: MakeRule, eventOf: M
 function planBuild(name: string, size: number): Contest {
   const rules = Array.from({ length: size }, (_, customer) => makeRule(customer))
   return {
-    name,
+    label: name,
     sides: [
       {
         name: 'index',

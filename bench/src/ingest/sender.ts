@@ -3,8 +3,7 @@ import type { Database } from '@automation/database'
 import type { Product } from '@automation/launcher'
 import { readSigningKey } from '@automation/webhooks'
 import type { LoadOrder } from '../load/load.js'
-import { actor, createWorkspace } from '../workspace.js'
-import { body, knownDeliveries, provider, rules } from './scenarios.js'
+import { actor, createWorkspace, type Rule } from '../workspace.js'
 import { knownId, signDelivery } from './sign-delivery.js'
 
 /** A sender of webhooks, to the product or a yardstick. */
@@ -13,6 +12,23 @@ export interface Sender {
   headers: Record<string, string>
   secret: string
 }
+
+const provider = 'bench'
+/** The deliveries that replays repeat, in turn. */
+const knownDeliveries = 10_000
+
+/** 512 bytes without a `type` of the catalogue, so that each webhook is one event. */
+const body = fillUp(512, { kind: 'order.paid', order: { id: 1001, total: 129.9, currency: 'EUR' } })
+
+/** The usual case: one rule matches and creates a task. */
+const rules: Rule[] = [
+  {
+    name: 'Rule 1',
+    trigger: 'WEBHOOK_RECEIVED',
+    conditions: [{ field: 'payload.order.total', operator: 'greater_than', value: 100 }],
+    actions: [{ type: 'CREATE_TASK', config: { title: 'Pack order {{payload.order.id}}' } }],
+  },
+]
 
 type Delivery = Pick<LoadOrder, 'origins' | 'requests' | 'expectedStatus' | 'signing'>
 
@@ -57,4 +73,9 @@ export async function deliverKnown(origin: string, sender: Sender): Promise<Deli
     signing: { secret, knownIds: knownDeliveries },
     expectedStatus: 200,
   }
+}
+
+function fillUp(bytes: number, data: object): string {
+  const missing = bytes - JSON.stringify({ ...data, note: '' }).length
+  return JSON.stringify({ ...data, note: 'x'.repeat(missing) })
 }

@@ -1,4 +1,4 @@
-import type { PidsPerPart } from '../cpu-time.js'
+import type { Pids } from '../cpu-time.js'
 import type { Load } from './load.js'
 
 const seconds = 1
@@ -11,7 +11,7 @@ const newSeconds = 8
 const warm = new Set<number>()
 
 /** Applies a load to processes before they are measured under it: for longer if any of them is new. */
-export async function warmUp(load: Load, pids: PidsPerPart): Promise<void> {
+export async function warmUp(load: Load, pids: Pids): Promise<void> {
   const all = Object.values(pids).flat()
   await load.run(all.every((pid) => warm.has(pid)) ? seconds : newSeconds)
   for (const pid of all) warm.add(pid)

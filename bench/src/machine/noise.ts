@@ -21,8 +21,8 @@ interface Ticks {
   steal: number
 }
 
-/** Begins to observe the machine. The returned function ends it. */
-export function observeMachine(): () => Noise {
+/** Begins to watch the load of the machine. The returned function ends it. */
+export function watchNoise(): () => Noise {
   const before = readTicks()
   const ownBefore = readOwnTicks()
   return () => {

@@ -1,5 +1,5 @@
 import type { Server } from 'node:net'
-import type { Connections } from '../connections.js'
+import type { Stage } from '../product.js'
 import type { Rule, Workspace } from '../workspace.js'
 import type { Attacker } from './attacker.js'
 
@@ -9,10 +9,10 @@ export interface Attack {
   rules: Rule[]
   /** A server outside that the attack abuses; the product gets its settings once it listens. */
   outside?: { server: () => Server; settingsFor: (port: number) => Record<string, string> }
-  /** The rules of the quiet workspaces, where they are not the usual ones. */
+  /** The rules of the quiet workspaces, if they are not the usual ones. */
   quietRules?: (port: number) => Rule[]
   /** Stores what the workspace has gathered before the attack. */
-  prepare?(workspace: Workspace, connections: Connections): Promise<void>
+  prepare?(workspace: Workspace, stage: Stage): Promise<void>
   /** Finds what the attack needs, or makes it, in the last moment before it. @returns the attack, which lasts until the attacker's signal */
   begin(workspace: Workspace): Promise<(attacker: Attacker) => Promise<void>>
 }

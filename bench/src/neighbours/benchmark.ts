@@ -1,47 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '@automation/launcher'
 import { changeRules, createRules } from '@automation/rules'
-import { createAim } from '../aims.js'
-import type { Plan } from '../benchmark.js'
-import { type Connections, withConnections } from '../connections.js'
+import { createExactAim } from '../aims.js'
+import { type Benchmark, choose, type Options } from '../benchmark.js'
 import type { Wait } from '../load/open-loop.js'
 import { startQuietCallers } from '../load/quiet-callers.js'
 import { readMebibytes } from '../machine/memory.js'
-import type { Options } from '../options.js'
-import { runOnProduct } from '../private-product.js'
-import { alignColumns, whole } from '../report.js'
-import { takeTurns } from '../rounds.js'
-import { median, type Waits, waitsOf } from '../statistics.js'
+import { runOnProduct, type Stage } from '../product.js'
+import { measureRounds } from '../rounds.js'
+import { describeWaits, median, waitsOf } from '../statistics.js'
+import type { Figures, Line } from '../table.js'
+import { triggerPath } from '../usual-case.js'
 import { actor, createWorkspace, createWorkspaces, type Workspace } from '../workspace.js'
 import type { Attack } from './attack.js'
 import { AttackInThread } from './attack-in-thread.js'
-import type { Responses } from './attacker.js'
 import { attacks } from './attacks.js'
 import { openOutside } from './outside.js'
 
-interface NeighbourFigures {
-  attack: string
+interface Scene {
+  label: string
+  attack: Attack
   /** MB of V8's old generation; undefined for its default. */
   heap: number | undefined
-  /** Of the attack. */
-  responses: Responses
-  /** The waits of the quiet workspaces before, during and after the attack. */
-  alone: Waits
-  attacked: Waits
-  after: Waits
-  /** The longest of them (ms) in each second of the attack. */
-  longestBySecond: number[]
-  /** Resident memory (MiB) of API and worker at the end of the attack. */
-  apiMebibytes: number
-  workerMebibytes: number
 }
 
 const quietCount = 10
 const warmUpMs = 3_000
 /** So long after the attack all is to be as before. */
 const recoveryMs = 5_000
-/** No attack has rules for this type. */
-const path = '/api/automation-rules/trigger/LEAD_CREATED'
 /** What a process has in a container of 512 MiB. */
 const smallHeap = 256
 const defaultLimits = {
@@ -50,76 +36,37 @@ const defaultLimits = {
   RATE_LIMIT_ENTERPRISE: '300/500',
 }
 
-/** What one tenant can do to others within the default limits. Each attack has a product of its own, in each round. */
-export function planNeighbours(options: Options): Plan {
-  const scenes = attacks
-    .filter(({ name }) => name.includes(options.only))
-    .flatMap((attack) => [undefined, smallHeap].map((heap) => ({ attack, heap })))
-  return {
-    workers: null,
-    async run() {
-      const figures = await takeTurns(scenes, options.rounds, async ({ attack, heap }) => {
-        const result = await measure(options, attack, heap)
-        console.error(format([result]))
-        return result
-      })
-      const rounds = [...figures.values()]
-      const medians = rounds.map(medianOf)
-      const none = (title: string, isMissed: (figures: NeighbourFigures) => boolean) =>
-        createAim({
-          title: `of ${medians.length} attacks: ${title}`,
-          rounds: [medians.filter(isMissed).length],
-          atMost: 0,
-          digits: 0,
-        })
-      const aims = [
-        none('p99 > 100 ms and > 2 × alone', ({ alone, attacked }) => isSlow(attacked, alone)),
-        none('the same 5 s after', ({ alone, after }) => isSlow(after, alone)),
-        none('a response of 5xx, or none', ({ responses }) => responses.failed > 0),
-      ]
-      return { results: rounds.flat(), aims, text: format(medians) }
-    },
-  }
-}
+const scenes: Scene[] = attacks.flatMap((attack) => [
+  { label: attack.name, attack, heap: undefined },
+  { label: `${attack.name}, heap of ${smallHeap} MB`, attack, heap: smallHeap },
+])
 
-/** Of each figure by itself. */
-function medianOf(rounds: NeighbourFigures[]): NeighbourFigures {
-  const [first] = rounds
-  if (first === undefined) throw new Error('It was not measured')
-  const middle = (read: (figures: NeighbourFigures) => number) => median(rounds.map(read))
-  const middleWaits = (name: 'alone' | 'attacked' | 'after') => ({
-    count: middle((figures) => figures[name].count),
-    p50Ms: middle((figures) => figures[name].p50Ms),
-    p95Ms: middle((figures) => figures[name].p95Ms),
-    p99Ms: middle((figures) => figures[name].p99Ms),
-    p999Ms: middle((figures) => figures[name].p999Ms),
-    maxMs: middle((figures) => figures[name].maxMs),
-  })
-  return {
-    ...first,
-    responses: {
-      ...first.responses,
-      accepted: middle(({ responses }) => responses.accepted),
-      refused: middle(({ responses }) => responses.refused),
-      failed: Math.max(...rounds.map(({ responses }) => responses.failed)),
-    },
-    alone: middleWaits('alone'),
-    attacked: middleWaits('attacked'),
-    after: middleWaits('after'),
-    longestBySecond: first.longestBySecond.map((_, second) =>
-      middle(({ longestBySecond }) => longestBySecond[second] ?? 0),
-    ),
-    apiMebibytes: middle(({ apiMebibytes }) => apiMebibytes),
-    workerMebibytes: middle(({ workerMebibytes }) => workerMebibytes),
-  }
+/** What one tenant can do to others within the default limits. Each attack has a product of its own, in each round. */
+export const neighbours: Benchmark = {
+  about: 'what one tenant can do to others within the default limits, also with a heap of 256 MB',
+  seconds: 10,
+  rounds: 1,
+  async run(options) {
+    const chosen = scenes.filter(({ label }) => label.includes(options.only))
+    const table = await measureRounds(
+      chosen.length > 0 ? chosen : choose(scenes, options.only),
+      options.rounds,
+      (scene) => measure(options, scene),
+    )
+    const { lines } = table
+    const count = (title: string, isMissed: (line: Line) => boolean) =>
+      createExactAim(`of ${lines.length} attacks: ${title}`, lines.filter(isMissed).length, { atMost: 0 })
+    const aims = [
+      count('p99 > 100 ms and > 2 × alone', (line) => isSlow(line, 'attacked')),
+      count('the same 5 s after', (line) => isSlow(line, 'after')),
+      count('a response of 5xx, or none', ({ rounds }) => rounds.some(({ failed = 0 }) => failed > 0)),
+    ]
+    return { tables: [table], aims }
+  },
 }
 
 /** On a product of its own. */
-async function measure(
-  options: Options,
-  attack: Attack,
-  heap: number | undefined,
-): Promise<NeighbourFigures> {
+async function measure(options: Options, { attack, heap }: Scene): Promise<Figures> {
   const outside = await openOutside(attack)
   try {
     const env = {
@@ -127,33 +74,28 @@ async function measure(
       ...outside.settings,
       ...(heap && { NODE_OPTIONS: `--max-old-space-size=${heap}` }),
     }
-    return await runOnProduct(options, { workers: 1, env }, (product) =>
-      withConnections(product, async (connections) => {
-        const quiet = await createWorkspaces(connections.database, product, quietCount, outside.quietRules)
-        const hostile = await createHostile(product, connections, attack)
-        const figures = await measureAttack(product, { attack, quiet, hostile, seconds: options.seconds })
-        return { attack: attack.name, heap, ...figures }
-      }),
-    )
+    return await runOnProduct(options, { workers: 1, env }, async (stage) => {
+      const quiet = await createWorkspaces(stage.database, stage.product, quietCount, outside.quietRules)
+      const hostile = await createHostile(stage, attack)
+      return measureAttack(stage.product, { attack, quiet, hostile, seconds: options.seconds })
+    })
   } finally {
     await outside.close()
   }
 }
 
-interface Scene {
-  attack: Attack
-  quiet: Workspace[]
-  hostile: Workspace
-  seconds: number
-}
-
 /** A wait belongs to the time at which its request was due, however late its response was. */
 async function measureAttack(
   product: Product,
-  { attack, quiet, hostile, seconds }: Scene,
-): Promise<Omit<NeighbourFigures, 'attack' | 'heap'>> {
+  {
+    attack,
+    quiet,
+    hostile,
+    seconds,
+  }: { attack: Attack; quiet: Workspace[]; hostile: Workspace; seconds: number },
+): Promise<Figures> {
   const attacker = await AttackInThread.open({ name: attack.name, workspace: hostile })
-  const callers = startQuietCallers(quiet[0]?.baseUrl ?? '', quiet, path)
+  const callers = startQuietCallers(quiet[0]?.baseUrl ?? '', quiet, triggerPath)
   const startedAt = performance.now()
   /** Lets time pass. @returns the waits of the requests that were due meanwhile */
   const pass = async (ms: number) => {
@@ -181,45 +123,37 @@ async function measureAttack(
   })
   const waits = await callers.stop()
   const { responses } = watched
-  if (responses.accepted === 0) throw new Error('Each request of the attack was refused')
+  if (responses.accepted === 0)
+    throw new Error(`Each request of the attack was refused: ${responses.firstRefusal}`)
   const attacked = watched.attacked(waits)
+  const firstDueMs = attacked[0]?.dueMs ?? 0
+  const inFirstSecond = attacked.filter(({ dueMs }) => dueMs < firstDueMs + 1_000)
   return {
-    responses,
-    alone: waitsOf(watched.alone(waits).map(({ waitMs }) => waitMs)),
-    attacked: waitsOf(attacked.map(({ waitMs }) => waitMs)),
-    after: waitsOf(watched.after(waits).map(({ waitMs }) => waitMs)),
-    longestBySecond: longestBySecond(attacked),
+    ...describeWaits(measureWaits(watched.alone(waits)), 'alone'),
+    ...describeWaits(measureWaits(attacked), 'attacked'),
+    'first second max ms': measureWaits(inFirstSecond).maxMs,
+    ...describeWaits(measureWaits(watched.after(waits)), 'after'),
+    ...{ accepted: responses.accepted, refused: responses.refused, failed: responses.failed },
     ...watched.memory,
   }
 }
 
-/** @throws where a process has ended */
+function measureWaits(waits: Wait[]) {
+  return waitsOf(waits.map(({ waitMs }) => waitMs))
+}
+
+/** @throws if a process has ended */
 async function readMemory({ apis, workers }: Product) {
   const [api, worker] = await Promise.all(
     [apis[0], workers[0]].map((part) => part && readMebibytes(part.pid)),
   )
   if (!api || !worker || apis.length !== 1 || workers.length !== 1) throw new Error('A process has ended')
-  return { apiMebibytes: Math.round(api), workerMebibytes: Math.round(worker) }
-}
-
-/** The longest wait (ms) of the requests that were due in each second. */
-function longestBySecond(waits: Wait[]): number[] {
-  const first = waits[0]?.dueMs ?? 0
-  const longest: number[] = []
-  for (const { dueMs, waitMs } of waits) {
-    const second = Math.max(0, Math.floor((dueMs - first) / 1_000))
-    longest[second] = Math.max(longest[second] ?? 0, Math.round(waitMs))
-  }
-  return Array.from(longest, (ms) => ms ?? 0)
+  return { 'API MiB': Math.round(api), 'worker MiB': Math.round(worker) }
 }
 
 /** Its rules are written to the database: at the default rate their creation would take minutes. */
-async function createHostile(
-  product: Product,
-  connections: Connections,
-  { rules, prepare }: Attack,
-): Promise<Workspace> {
-  const { database } = connections
+async function createHostile(stage: Stage, { rules, prepare }: Attack): Promise<Workspace> {
+  const { database, product } = stage
   const workspace = await createWorkspace(database, product, { name: 'Hostile', rules: [] })
   const administrator = { database, workspaceId: workspace.id, actor }
   const fields = rules.map((rule) => ({ ...rule, description: '', isActive: true, mode: 'live' }))
@@ -228,39 +162,13 @@ async function createHostile(
     const entry = created.map(({ id }) => ({ action: 'rule.created' as const, subject: id }))
     return { result: undefined, entry }
   })
-  await prepare?.(workspace, connections)
+  await prepare?.(workspace, stage)
   return workspace
 }
 
-function isSlow({ p99Ms }: Waits, alone: Waits): boolean {
-  return p99Ms > Math.max(100, 2 * alone.p99Ms)
-}
-
-function format(results: NeighbourFigures[]): string {
-  const head = [
-    'attack',
-    'heap MB',
-    'alone p50',
-    'p95',
-    'p99',
-    'max',
-    'attacked p50',
-    'p95',
-    'p99',
-    'max',
-    'after max',
-    'accepted',
-    'refused',
-    'failed',
-    'API MiB',
-    'worker MiB',
-  ]
-  const lines = results.map(({ attack, heap, responses, alone, attacked, after, ...memory }) => [
-    attack,
-    `${heap ?? 'default'}`,
-    ...[alone, attacked].flatMap(({ p50Ms, p95Ms, p99Ms, maxMs }) => [p50Ms, p95Ms, p99Ms, maxMs].map(whole)),
-    ...[after.maxMs, responses.accepted, responses.refused, responses.failed].map(whole),
-    ...[memory.apiMebibytes, memory.workerMebibytes].map(whole),
-  ])
-  return alignColumns([head, ...lines])
+function isSlow({ rounds }: Line, name: 'attacked' | 'after'): boolean {
+  const [p99, alone] = [name, 'alone'].map((one) =>
+    median(rounds.map((figures) => figures[`${one} p99 ms`] ?? 0)),
+  ) as [number, number]
+  return p99 > Math.max(100, 2 * alone)
 }

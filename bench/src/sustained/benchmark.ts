@@ -1,166 +1,146 @@
-import type { Product } from '@automation/launcher'
 import { drainBacklog } from '../backlog.js'
-import type { ProductPlan } from '../benchmark.js'
+import { type Benchmark, choose } from '../benchmark.js'
 import { clearTraces } from '../clear-traces.js'
-import { type Connections, withConnections } from '../connections.js'
-import { type PidsPerPart, pidsOf, readCpuMicros, shareCpu } from '../cpu-time.js'
-import { type Load, type LoadRequest, startLoad } from '../load/load.js'
+import { measureCpu, type Pids, pidsOf } from '../cpu-time.js'
+import { type Load, type LoadRequest, type OpenLoadResult, startLoad } from '../load/load.js'
 import { warmUp } from '../load/warm-up.js'
-import { chooseMeasurements } from '../measurements.js'
-import type { Options } from '../options.js'
-import { takeTurns } from '../rounds.js'
+import { runOnProduct, type Stage } from '../product.js'
+import { orderOfRound } from '../rounds.js'
+import { rangeOf } from '../statistics.js'
+import { type Figures, Table } from '../table.js'
 import { readPostgresWork, workSince } from './postgres-work.js'
-import { formatSustained, type SustainedFigures } from './report.js'
 import { isSustained, sustainedShares, waitShares } from './steps.js'
-import { createTenants, tenantCount } from './tenants.js'
-
-interface Stage extends Connections {
-  pids: PidsPerPart
-  load: Load
-  mode: SustainedFigures['mode']
-  round: number
-}
-
-type Step = Pick<SustainedFigures, 'line' | 'share' | 'seconds'>
+import { createTenants } from './tenants.js'
 
 const modes = [
-  { name: 'sync' as const, prefer: 'wait=30', expectedStatus: 200, connections: [128] },
-  { name: 'async' as const, prefer: 'respond-async', expectedStatus: 202, connections: [128] },
+  { label: 'sync', prefer: 'wait=30', expectedStatus: 200 },
+  { label: 'async', prefer: 'respond-async', expectedStatus: 202 },
 ]
 type Mode = (typeof modes)[number]
 
+const closedConnections = 128
 /** An open loop may have more callers at a time than a closed one. */
 const openConnections = 512
 const waitsPart = 1 / 5
 const capacityPart = 1 / 10
 
 /** Events of many workspaces at a fixed rate, with everything switched on that is on in production. */
-export function planSustained(options: Options): ProductPlan {
-  const measurements = chooseMeasurements(modes, options.only)
-  return {
-    workers: 1,
-    run: (product) =>
-      withConnections(product, async (connections) => {
-        const requests = await createTenants(connections.database, product)
-        const figures = await takeTurns(measurements, options.rounds, ({ scenario }, round) =>
-          measureMode(product, connections, requests, scenario, round, options.seconds),
-        )
-        const results = [...figures.values()].flat(2)
-        return { results, text: formatSustained(results) }
-      }),
-  }
+export const sustained: Benchmark = {
+  about: 'events at fixed rates, of 50 workspaces, with worker, checkpoints and autovacuum',
+  seconds: 300,
+  rounds: 1,
+  async run(options) {
+    const measurements = choose(modes, options.only)
+    return runOnProduct(options, { workers: 1 }, async (stage) => {
+      const requests = await createTenants(stage.database, stage.product)
+      const table = new Table()
+      for (let round = 1; round <= options.rounds; round++)
+        for (const mode of orderOfRound(measurements, round))
+          await new Steps(stage, mode, requests, table).run(options.seconds)
+      return { tables: [table] }
+    })
+  },
 }
 
-/** The tables are emptied once, before the first step. */
-async function measureMode(
-  product: Product,
-  connections: Connections,
-  requests: LoadRequest[],
-  mode: Mode,
-  round: number,
-  seconds: number,
-): Promise<SustainedFigures[]> {
-  await clearTraces(connections.database, connections.redis)
-  const pids = pidsOf(product, product.apis, product.workers)
-  const order = {
-    origins: product.apis.map(({ baseUrl }) => baseUrl),
-    requests: requests.map((request) => ({
-      ...request,
-      headers: { ...request.headers, prefer: mode.prefer },
-    })),
-    expectedStatus: mode.expectedStatus,
-  }
-  const closed = startLoad({ ...order, connections: mode.connections[0] ?? 1 })
-  const open = startLoad({ ...order, connections: openConnections })
-  const stage = { ...connections, pids, mode: mode.name, round }
-  const results: SustainedFigures[] = []
-  const add = (figures: SustainedFigures) => {
-    console.error(formatSustained([figures]))
-    results.push(figures)
-    return figures
-  }
-  try {
-    const capacity = add(await measureCapacity({ ...stage, load: closed }, seconds * capacityPart))
-    const at = (step: Step) =>
-      measureOpen({ ...stage, load: open }, step, capacity.donePerSecond * step.share)
-    for (const share of waitShares) add(await at({ line: 'waits', share, seconds: seconds * waitsPart }))
-    for (const share of sustainedShares)
-      if (add(await at({ line: 'sustained', share, seconds })).isSustained) break
-    return results
-  } finally {
-    await Promise.all([closed.stop(), open.stop()])
-  }
-}
+/** The steps of one round: the capacity, the waits at shares of it, and then the share that is sustained. */
+class Steps {
+  readonly #stage: Stage
+  readonly #mode: Mode
+  readonly #table: Table
+  readonly #pids: Pids
+  /** 128 callers who each send their next event after the last response. */
+  readonly #closed: Load
+  readonly #open: Load
 
-/** What 128 callers get done when each sends its next event after the last response, with the worker running. */
-async function measureCapacity(stage: Stage, seconds: number): Promise<SustainedFigures> {
-  const { database, load, pids } = stage
-  await warmUp(load, pids)
-  await drainBacklog(database)
-  return observe(stage, { line: 'capacity', share: 1, seconds }, async () => {
-    const { requests } = await load.run(seconds)
-    await drainBacklog(database)
-    return {
-      requests,
-      duePerSecond: null,
-      waits: null,
-      windows: [],
-      latestMs: 0,
-      failures: 0,
-      isSustained: false,
+  constructor(stage: Stage, mode: Mode, requests: LoadRequest[], table: Table) {
+    this.#stage = stage
+    this.#mode = mode
+    this.#table = table
+    const { apis, workers } = stage.product
+    this.#pids = pidsOf(stage.product, apis, workers)
+    const { prefer, expectedStatus } = mode
+    const order = {
+      origins: apis.map(({ baseUrl }) => baseUrl),
+      requests: requests.map((request) => ({ ...request, headers: { ...request.headers, prefer } })),
+      expectedStatus,
     }
-  })
-}
+    this.#closed = startLoad({ ...order, connections: closedConnections })
+    this.#open = startLoad({ ...order, connections: openConnections })
+  }
 
-async function measureOpen(stage: Stage, step: Step, ratePerSecond: number): Promise<SustainedFigures> {
-  const { database, load } = stage
-  // New connections are opened before they are measured.
-  await load.runOpen(1, ratePerSecond)
-  await drainBacklog(database)
-  return observe(stage, step, async () => {
-    const result = await load.runOpen(step.seconds, ratePerSecond)
-    const answeredAt = performance.now()
-    await drainBacklog(database)
-    const drainSeconds = (performance.now() - answeredAt) / 1_000
-    if (result.failures > 0) console.error(`${result.failures} failures; the first: ${result.firstFailure}`)
-    return {
-      ...result,
-      duePerSecond: ratePerSecond,
-      isSustained: isSustained({ ...result, seconds: step.seconds, drainSeconds }),
+  /** The tables are emptied once, before the first step. */
+  async run(seconds: number): Promise<void> {
+    try {
+      await clearTraces(this.#stage)
+      const capacity = await this.#measureCapacity(seconds * capacityPart)
+      for (const share of waitShares) await this.#measureShare(share, capacity, seconds * waitsPart)
+      for (const share of sustainedShares) if (await this.#measureShare(share, capacity, seconds)) break
+    } finally {
+      await Promise.all([this.#closed.stop(), this.#open.stop()])
     }
-  })
+  }
+
+  async #measureCapacity(seconds: number): Promise<number> {
+    await warmUp(this.#closed, this.#pids)
+    await drainBacklog(this.#stage.database)
+    const figures = await this.#observe(`capacity, closed loop, ${seconds} s`, async () => {
+      const { requests } = await this.#closed.run(seconds)
+      await drainBacklog(this.#stage.database)
+      return { requests, figures: {} }
+    })
+    return figures['done/s'] ?? 0
+  }
+
+  /** @returns whether the rate was sustained */
+  async #measureShare(share: number, capacity: number, seconds: number): Promise<boolean> {
+    const ratePerSecond = capacity * share
+    // New connections are opened before they are measured.
+    await this.#open.runOpen(1, ratePerSecond)
+    await drainBacklog(this.#stage.database)
+    const { sustained } = await this.#observe(
+      `${Math.round(100 * share)} % of it, ${seconds} s`,
+      async () => {
+        const result = await this.#open.runOpen(seconds, ratePerSecond)
+        const answeredAt = performance.now()
+        await drainBacklog(this.#stage.database)
+        const drainSeconds = (performance.now() - answeredAt) / 1_000
+        if (result.failures > 0)
+          console.error(`${result.failures} failures; the first: ${result.firstFailure}`)
+        const wasSustained = isSustained({ ...result, seconds, drainSeconds })
+        const figures = { 'due/s': ratePerSecond, sustained: wasSustained ? 1 : 0, ...describe(result) }
+        return { requests: result.requests, figures }
+      },
+    )
+    return sustained === 1
+  }
+
+  async #observe(step: string, run: () => Promise<{ requests: number; figures: Figures }>): Promise<Figures> {
+    const { postgres, profiles } = this.#stage
+    const label = `${this.#mode.label}, ${step}`
+    const all = await profiles.during(label, this.#pids, async () => {
+      const workBefore = await readPostgresWork(postgres)
+      const costs = measureCpu(this.#pids)
+      const startedAt = performance.now()
+      const { requests, figures } = await run()
+      const done = { 'done/s': (requests * 1_000) / (performance.now() - startedAt) }
+      return {
+        ...done,
+        ...figures,
+        ...costs(requests),
+        ...workSince(workBefore, await readPostgresWork(postgres)),
+      }
+    })
+    this.#table.add(label, all)
+    return all
+  }
 }
 
-type Observed = Pick<
-  SustainedFigures,
-  'duePerSecond' | 'waits' | 'windows' | 'latestMs' | 'failures' | 'isSustained'
-> & { requests: number }
-
-async function observe(
-  { pids, mode, round, postgres }: Stage,
-  step: Step,
-  run: () => Promise<Observed>,
-): Promise<SustainedFigures> {
-  const [workBefore, cpuBefore, startedAt] = [
-    await readPostgresWork(postgres),
-    readCpuMicros(pids),
-    performance.now(),
-  ]
-  const { requests, duePerSecond, waits, windows, latestMs, failures, isSustained } = await run()
-  const seconds = (performance.now() - startedAt) / 1_000
+/** From the moment at which a request was due until its response. A checkpoint shows in the worst ten seconds. */
+function describe({ waits, windows, latestMs }: OpenLoadResult): Figures {
+  const { p50Ms, p99Ms, p999Ms, maxMs } = waits
   return {
-    mode,
-    round,
-    ...step,
-    workspaces: tenantCount,
-    donePerSecond: requests / seconds,
-    duePerSecond,
-    waits,
-    windows,
-    latestMs,
-    failures,
-    isSustained,
-    cpuMicrosPerEvent: shareCpu(cpuBefore, readCpuMicros(pids), requests),
-    postgres: workSince(workBefore, await readPostgresWork(postgres)),
+    ...{ 'p50 ms': p50Ms, 'p99 ms': p99Ms, 'p99.9 ms': p999Ms, 'max ms': maxMs },
+    'p99 of the worst 10 s': rangeOf(windows.map(({ p99Ms }) => p99Ms)).high,
+    'late ms': latestMs,
   }
 }

@@ -1,5 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { alignColumns } from '../report.js'
+import { alignColumns } from '../table.js'
 
 interface Profile {
   nodes: { id: number; callFrame: { functionName: string; url: string } }[]
@@ -7,31 +6,25 @@ interface Profile {
   timeDeltas: number[]
 }
 
-/** Writes a summary of each CPU profile beside it: the time of each package, and the slowest functions. */
-export async function summarizeProfiles(directory: string): Promise<void> {
-  for (const name of await readdir(directory)) {
-    if (!name.endsWith('.cpuprofile')) continue
-    const profile = JSON.parse(await readFile(`${directory}/${name}`, 'utf8')) as Profile
-    await writeFile(`${directory}/${name}.txt`, summarize(profile))
-  }
-}
-
-/** Shares of the time in which the process was not idle. */
-function summarize({ nodes, samples, timeDeltas }: Profile): string {
+/** The time of each package, and the slowest functions: shares of the time in which the process was not idle. */
+export function summarizeProfile(content: string): string {
+  const { nodes, samples, timeDeltas } = JSON.parse(content) as Profile
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
   const places = new Map<string, number>()
   const functions = new Map<string, number>()
-  let busy = 0
+  let [busy, all] = [0, 0]
   samples.forEach((id, index) => {
     const frame = frames.get(id)
-    if (frame === undefined || frame.functionName === '(idle)') return
     const micros = timeDeltas[index] ?? 0
+    all += micros
+    if (frame === undefined || frame.functionName === '(idle)') return
     const place = placeOf(frame.url, frame.functionName)
     busy += micros
     add(places, place, micros)
     add(functions, `${frame.functionName || '(anonymous)'}  ${place}`, micros)
   })
-  return [places, functions].map((times) => formatShares(times, busy)).join('\n')
+  const head = `busy ${((100 * busy) / all).toFixed(0)} % of ${(all / 1e6).toFixed(1)} s\n`
+  return [head, ...[places, functions].map((times) => formatShares(times, busy))].join('\n')
 }
 
 function placeOf(url: string, functionName: string): string {
@@ -47,7 +40,7 @@ function formatShares(times: Map<string, number>, busy: number): string {
     .sort(([, one], [, other]) => other - one)
     .slice(0, 40)
     .map(([name, micros]) => [name, `${((100 * micros) / busy).toFixed(1)} %`])
-  return `${alignColumns([['where', 'of its time'], ...rows])}\n`
+  return `${alignColumns([['code', 'of its time'], ...rows])}\n`
 }
 
 function add(times: Map<string, number>, key: string, micros: number): void {
