@@ -18,7 +18,7 @@ PostgreSQL ${ofData}${user === undefined ? '' : ` (pg_ctl as the user ${user.nam
 
   cd ${quoteForShell(home)}
   export PGPASSWORD="$(cat password)"
-  pg_ctl -D data -w -o "-p 5499 -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c hba_file=pg_hba.conf" start
+  pg_ctl -D data -w -o "-p 5499 -c listen_addresses=127.0.0.1 -c unix_socket_directories=" start
   pg_dump ${connection} --port=5499 --format=custom --file=automation.dump postgres
   pg_ctl -D data stop
   mv data data-${ofData}

@@ -6,7 +6,7 @@ import { CannotStart } from '../cannot-start.js'
 import { serverEnvironment } from '../environment.js'
 import { stopLeftOver } from './left-over.js'
 import { refuseOtherMajor } from './other-major.js'
-import { type Cluster, openCluster, readMajor } from './postgres-cluster.js'
+import { openCluster, readMajor } from './postgres-cluster.js'
 import { runProcess, waitUntilReady } from './running-process.js'
 import { type Server, startOnPort } from './server.js'
 import { makeHome } from './server-home.js'
@@ -67,7 +67,7 @@ async function startLocked({ home, user, lock, port, durable, log, copyOf }: Loc
     const { running } = await runProcess({
       name: 'Postgres',
       command: binaries.postgres,
-      args: ['-D', cluster.data, '-p', `${chosen}`, ...settings(cluster, durable)],
+      args: ['-D', cluster.data, '-p', `${chosen}`, ...settings(durable)],
       cwd: home,
       env: serverEnvironment(),
       user,
@@ -82,11 +82,10 @@ async function startLocked({ home, user, lock, port, durable, log, copyOf }: Loc
   })
 }
 
-function settings({ hbaFile }: Cluster, durable: boolean): string[] {
+function settings(durable: boolean): string[] {
   const values = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
-    `hba_file=${hbaFile}`,
     'max_connections=200',
     ...(durable ? [] : ['fsync=off', 'full_page_writes=off']),
   ]

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
@@ -52,21 +52,6 @@ t.test('private servers serve nobody without their password', async (t) => {
   for (const { pid, url } of [postgres, redis]) {
     t.notMatch(await readCommand(pid), new URL(url).password, 'the list of processes shows no password')
   }
-})
-
-t.test('a data directory of an earlier version keeps its data, and trusts nobody any more', async (t) => {
-  const directory = `${await temporaryPath(t)}/postgres`
-  const first = await startPostgres({ directory, durable: false })
-  await query(first.url, 'CREATE TABLE kept ()')
-  await query(first.url, 'ALTER ROLE postgres PASSWORD NULL')
-  await first.stop()
-  await rm(`${first.directory}/password`)
-  await writeFile(`${first.directory}/data/pg_hba.conf`, 'host all all 127.0.0.1/32 trust\n')
-
-  const second = await startPostgres({ directory, durable: false })
-  t.teardown(() => second.stop())
-  t.same(await query(second.url, 'SELECT * FROM kept'), [])
-  await t.rejects(query(first.url, 'SELECT 1'), { code: '28P01' })
 })
 
 t.test(
