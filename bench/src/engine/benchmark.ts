@@ -4,17 +4,15 @@ import { orderOfRound } from '../rounds.js'
 import { Table } from '../table.js'
 import { planConditions } from './conditions.js'
 import { type Contest, runRound } from './contest.js'
-import { planPlaceholders } from './placeholders.js'
 import { planRuleSets } from './rule-sets.js'
 
-/** The engine, compared with other libraries for the same work, in this process and without servers. */
+/** The engine, compared with another library for the same work, in this process and without servers. */
 export const engine: Benchmark = {
-  about:
-    'the engine by itself, compared with json-rules-engine and Handlebars, and with many rules; without servers',
+  about: 'the engine by itself, compared with json-rules-engine, and with many rules; without servers',
   seconds: 0.5,
   rounds: 6,
   async run({ only, rounds, seconds }) {
-    const all = [...(await planConditions()), ...(await planPlaceholders()), ...(await planRuleSets())]
+    const all = [...(await planConditions()), ...(await planRuleSets())]
     const contests = choose(all, only)
     const table = new Table()
     for (let round = 1; round <= rounds; round++)

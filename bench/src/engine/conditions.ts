@@ -1,7 +1,6 @@
 import { type Condition, compileRule, Evaluation, explainRule, ruleHolds } from '@automation/engine'
 import { Engine, type RuleProperties } from 'json-rules-engine'
-import type { Contest } from './contest.js'
-import { proveEqual } from './prove-equal.js'
+import { type Contest, proveEqual } from './contest.js'
 
 type Lead = {
   score: number

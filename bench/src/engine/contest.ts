@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { orderOfRound } from '../rounds.js'
 
 /** The same work, done by several sides; the first is ours. The caller has checked that their results are equal. */
@@ -35,6 +36,21 @@ export async function runRound({ sides }: Contest, seconds: number): Promise<Rou
     }
   }
   return racers.map(({ ms, done }) => (ms * 1e6) / done)
+}
+
+/** @throws Error with the first input for which the two results differ, since only equal work can be compared */
+export async function proveEqual<Input>(
+  name: string,
+  inputs: readonly Input[],
+  ours: (input: Input) => unknown,
+  theirs: (input: Input) => unknown,
+): Promise<void> {
+  for (const input of inputs) {
+    const [our, their] = [await ours(input), await theirs(input)]
+    if (isDeepStrictEqual(our, their)) continue
+    const [given, first, second] = [input, our, their].map((value) => JSON.stringify(value))
+    throw new Error(`${name}: ${given} gives ${first} here and ${second} there`)
+  }
 }
 
 /** The number of repetitions in a burst. Finding it also warms the side up. */

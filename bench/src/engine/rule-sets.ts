@@ -1,6 +1,5 @@
 import { type CompiledRule, compileRule, Evaluation, indexRules, ruleHolds } from '@automation/engine'
-import type { Contest } from './contest.js'
-import { proveEqual } from './prove-equal.js'
+import { type Contest, proveEqual } from './contest.js'
 
 /** A workspace of the product has 1,000 rules at most. */
 const sizes = [10, 1_000, 100_000]
