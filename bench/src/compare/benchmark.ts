@@ -1,4 +1,4 @@
-import { makeTemporaryDirectory, type Product } from '@automation/launcher'
+import { CannotStart, makeTemporaryDirectory, type Product } from '@automation/launcher'
 import { listAims, type WantedAim } from '../aims.js'
 import { drainBacklog } from '../backlog.js'
 import { type Benchmark, choose } from '../benchmark.js'
@@ -62,7 +62,7 @@ export const compare: Benchmark = {
     const chosen = choose(sides, options.only)
     const command = findN8n(process.env)
     if (command === undefined)
-      throw new Error('n8n is neither on the PATH nor in N8N_DIR: there is nothing to compare with')
+      throw new CannotStart('n8n is neither on the PATH nor in N8N_DIR: there is nothing to compare with')
     return runOnProduct(options, { workers: 1 }, (stage) => {
       const used = setups.filter(({ label }) => chosen.some((side) => side.label === label))
       return withN8ns(command, used, stage.product, async (n8ns) => {
