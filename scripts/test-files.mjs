@@ -9,16 +9,16 @@ const longFiles = /\/long\//
 /** Tests of what a process has once: its event loop, its memory, its telemetry, its warnings, or the connections of a fixture. */
 const aloneFiles = [
   longFiles,
-  /^test\//,
-  /^packages\/(launcher|process|rules)\//,
-  /\/(tracing|slots|browser|slow-readers|retention|remove-history)\.test\.js$/,
+  /^test\/(?!dist\/src\/(storm\/|containers|only-the-ledger|rooms|settings))/,
+  /^packages\/process\/dist\/test\/telemetry\//,
+  /\/(tracing|slots|browser|slow-readers|retention|remove-history|rule-import)\.test\.js$/,
 ]
 /**
  * The order of `npm test`, so that the first failure comes soon: what is pure, what runs in this process, then the rest: browsers, and whole
  * processes under faults. `npm run test:long` begins with the slowest instead, since at its end its cores would idle.
  */
 const phases = [
-  /^packages\/(engine|check|backtest|webhooks)\//,
+  /^(packages\/(engine|check|backtest|webhooks)\/|test\/dist\/src\/$)/,
   /^packages\/(?!launcher\/)/,
   /^(?!.*browser\.test)apps\//,
   /./,

@@ -6,6 +6,8 @@ import { type Answer, mint, ruleBody, rules, startApi, type Workspace } from './
 const workspaces = '/api/developer/v1/workspaces'
 const members = '/api/developer/v1/members'
 const env = { WORKSPACES_PER_CREATOR: '3' }
+const apis = [await startApi(t, env), await startApi(t, env)] as const
+const [api] = apis
 const refused = { status: 409, body: { error: 'A user may create 3 workspaces (WORKSPACES_PER_CREATOR)' } }
 const name = 'Another'
 
@@ -14,7 +16,6 @@ const countCreated = ({ database, users }: Workspace) =>
     SELECT count(*)::int AS count FROM workspaces WHERE created_by = ${`user:${users.admin}`}`
 
 t.test('of creates at the same time over two APIs, exactly as many succeed as are allowed', async (t) => {
-  const apis = [await startApi(t, env), await startApi(t, env)] as const
   for (let round = 0; round < 3; round++) {
     const { id, tokens, ...workspace } = await apis[0].makeWorkspace()
     const answers = await Promise.all(
@@ -29,7 +30,6 @@ t.test('of creates at the same time over two APIs, exactly as many succeed as ar
 })
 
 t.test('a workspace that was handed to another admin counts for its creator', async (t) => {
-  const api = await startApi(t, env)
   const workspace = await api.makeWorkspace()
   const post = (body: object) => workspace.call<{ id: string }>('POST', workspaces, { body })
   const grace = `grace-${newId()}`
@@ -51,7 +51,6 @@ t.test('a workspace that was handed to another admin counts for its creator', as
 })
 
 t.test('the workspaces that a key creates count for the creator of its workspace', async (t) => {
-  const api = await startApi(t, env)
   const workspace = await api.makeWorkspace()
   const makeKey = async (inWorkspace: string) => {
     const body = { name: 'A key', scopes: ['admin'] }
@@ -78,7 +77,6 @@ t.test('the workspaces that a key creates count for the creator of its workspace
 })
 
 t.test('workspaces of the command line are not limited, and count for nobody', async (t) => {
-  const api = await startApi(t, env)
   const workspace = await api.makeWorkspace()
   const administrator = { database: api.app.database, actor: 'cli:operator' }
   for (let n = 0; n < 5; n++)
@@ -87,7 +85,6 @@ t.test('workspaces of the command line are not limited, and count for nobody', a
 })
 
 t.test('a workspace has at most 1,000 members', async (t) => {
-  const api = await startApi(t)
   const workspace = await api.makeWorkspace()
   const put = (userId: string, role = 'viewer') =>
     workspace.call('PUT', `${members}/${userId}`, { body: { role } })
@@ -110,7 +107,6 @@ t.test('a workspace has at most 1,000 members', async (t) => {
 })
 
 t.test('a user’s list of workspaces shows the oldest 1,000', async (t) => {
-  const api = await startApi(t)
   const workspace = await api.makeWorkspace()
   const ids = Array.from({ length: 1_001 }, () => newId())
   await api.app.database.system.workspace.createMany({ data: ids.map((id) => ({ id, name })) })
@@ -125,7 +121,6 @@ t.test('a user’s list of workspaces shows the oldest 1,000', async (t) => {
 })
 
 t.test('a list of keys or secrets shows all that are in use, and 1,000 in all', async (t) => {
-  const api = await startApi(t)
   const { id: workspaceId, database, call } = await api.makeWorkspace()
   const ids = Array.from({ length: 1_200 }, () => newId())
   // The oldest is in use, the others were revoked.
@@ -156,7 +151,6 @@ t.test('a list of keys or secrets shows all that are in use, and 1,000 in all', 
 t.test(
   'with the changes of a day used up, an update still switches a rule off, and does nothing else',
   async (t) => {
-    const api = await startApi(t)
     const { id: workspaceId, database, call } = await api.makeWorkspace()
     const { body: rule } = await call<{ id: string }>('POST', rules, { body: ruleBody() })
     const entry = { workspaceId, actor: 'user:flood', action: 'rule.updated', subject: rule.id, details: {} }

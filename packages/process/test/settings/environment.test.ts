@@ -155,7 +155,7 @@ t.test('a process with an invalid environment prints the faults and exits, witho
       /BOARD_USER is required[\s\S]*BOARD_PASSWORD is required[\s\S]*REDIS_URL must be a URL/,
   }
   for (const [entry, faults] of Object.entries(expected)) {
-    const path = new URL(`../../../../apps/${entry}`, import.meta.url).pathname
+    const path = new URL(`../../../../../apps/${entry}`, import.meta.url).pathname
     const env = { PATH: process.env.PATH, REDIS_URL: 'nonsense' }
     const { status, stderr } = spawnSync(process.execPath, [path], { env, encoding: 'utf8' })
     t.equal(status, 1)

@@ -8,7 +8,7 @@ import { createWorkspace } from '@automation/access'
 import { newId, openDatabase } from '@automation/database'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import t from 'tap'
-import { run } from './fixtures/run.js'
+import { run } from '../fixtures/run.js'
 
 const { path: directory, remove } = await makeTemporaryDirectory()
 const product = await startProduct({
@@ -171,7 +171,7 @@ t.test('a terminal shows the progress in one line, which ends before the report'
 
 t.test('Ctrl-C cancels the backtest', async (t) => {
   for (const worker of product.workers) await worker.stop()
-  const entry = fileURLToPath(new URL('../../run.mjs', import.meta.url))
+  const entry = fileURLToPath(new URL('../../../run.mjs', import.meta.url))
   const words = ['rules', 'backtest', '--rule', rule.id, '--workspace', workspace.id]
   const child = spawn(process.execPath, [entry, 'admin', ...words], {
     cwd: directory,

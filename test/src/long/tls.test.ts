@@ -12,7 +12,7 @@ import {
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import t from 'tap'
-import { startOwnProcess } from './fixtures/own-process.js'
+import { startOwnProcess } from '../fixtures/own-process.js'
 
 if (spawnSync('openssl', ['version']).status !== 0) {
   t.plan(0, 'there is no openssl to make certificates with')
@@ -24,7 +24,7 @@ t.teardown(() => directory.remove())
 const ca = await makeCertificates(`${directory.path}/certificates`)
 const [postgres, redis] = await Promise.all([openPostgres(), openRedis()])
 const migrateCommand = fileURLToPath(
-  new URL('../../../packages/database/dist/src/migrate-command.js', import.meta.url),
+  new URL('../../../../packages/database/dist/src/migrate-command.js', import.meta.url),
 )
 
 /** A private CA, and a certificate of 127.0.0.1. @returns the file of the CA's certificate */

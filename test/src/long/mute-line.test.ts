@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { type Answer, startRunningProduct, type Tenant, until } from './fixtures/product.js'
-import { openTcpProxy } from './storm/tcp-proxy.js'
+import { type Answer, startRunningProduct, type Tenant, until } from '../fixtures/product.js'
+import { openTcpProxy } from '../storm/tcp-proxy.js'
 
 const running = await startRunningProduct({ apis: 0, workers: 0 })
 const { product, database } = running
