@@ -87,28 +87,17 @@ t.test('notifications have the same guard as webhooks', async (t) => {
 t.test('a name with a special address is refused, even if it has other addresses', async (t) => {
   const listener = await listenOnLoopback(t)
   const harmless = '127.0.0.2'
+  // Each special range is in special-addresses.test.ts.
   const special = [
-    ...[
-      '127.0.0.1',
-      '0.0.0.0',
-      '10.0.0.1',
-      '169.254.169.254',
-      '100.100.100.200',
-      '168.63.129.16',
-      '192.0.0.192',
-    ],
-    ...[
-      '::1',
-      '::',
-      '::ffff:127.0.0.1',
-      '::ffff:7f00:1',
-      '64:ff9b::7f00:1',
-      'fe80::1',
-      'fe80::1%lo',
-      'fd00:ec2::254',
-      'ff02::1',
-    ],
-    ...['', 'localhost', '127.1', '0x7f000001'],
+    '127.0.0.1',
+    '10.0.0.1',
+    '::1',
+    '::ffff:7f00:1',
+    '64:ff9b::7f00:1',
+    'fe80::1%lo',
+    '',
+    'localhost',
+    '127.1',
   ]
   const answers = special.flatMap((address) => [[address], [harmless, address], [address, harmless]])
   let answer: string[] = []

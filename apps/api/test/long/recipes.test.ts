@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t, { type Test } from 'tap'
-import { startApi, type Workspace } from './fixtures/api.js'
-import { hasShell, openShell, readBlocks } from './fixtures/page.js'
-import { startWorker } from './fixtures/worker.js'
+import { startApi, type Workspace } from '../fixtures/api.js'
+import { hasShell, openShell, readBlocks } from '../fixtures/page.js'
+import { startWorker } from '../fixtures/worker.js'
 
 interface Received {
   path: string

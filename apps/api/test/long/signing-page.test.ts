@@ -4,11 +4,11 @@ import { promisify } from 'node:util'
 import { createSealer, createSigningSecret } from '@automation/access'
 import { newSigningSecret, readSigningKey, signStandardWebhook, signWebhook } from '@automation/webhooks'
 import t from 'tap'
-import { encryptionKey, startApi } from './fixtures/api.js'
-import { loadPageReceiver } from './fixtures/page-receiver.js'
-import { makeSender, provider } from './fixtures/sender.js'
+import { encryptionKey, startApi } from '../fixtures/api.js'
+import { loadPageReceiver } from '../fixtures/page-receiver.js'
+import { makeSender, provider } from '../fixtures/sender.js'
 
-const root = new URL('../../../../', import.meta.url)
+const root = new URL('../../../../../', import.meta.url)
 const page = await readFile(new URL('docs/signing.md', root), 'utf8')
 const run = promisify(execFile)
 

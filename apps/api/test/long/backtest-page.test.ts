@@ -1,5 +1,5 @@
 import t from 'tap'
-import { testPage } from './fixtures/page.js'
+import { testPage } from '../fixtures/page.js'
 
 await testPage(t, 'backtests.md', async (t, { workspace, answers, shown: [shown] }) => {
   const backtest = answers.find(({ report }) => report !== undefined)

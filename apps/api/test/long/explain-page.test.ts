@@ -1,5 +1,5 @@
 import t from 'tap'
-import { testPage } from './fixtures/page.js'
+import { testPage } from '../fixtures/page.js'
 
 await testPage(t, 'explain.md', async (t, { answers, shown: [shown, differs] }) => {
   const [hot, , , why, found, type, , fields] = answers
