@@ -10,6 +10,7 @@ const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { DATABASE_URL })
 
 const later = { prefer: 'respond-async' }
+const onlyLong = { skip: process.env.TEST_LONG ? false : 'only the long run has it' }
 /** Letters for which an automaton builds a new state at each step. */
 const letters = Array.from({ length: 8_000 }, (_, n) => 'ab'[((n * n * 31 + (n >> 3) * 17) % 7) % 2]).join('')
 const widePatterns = Array.from({ length: 11 }, (_, n) => ({
@@ -29,7 +30,7 @@ function dryRun({ call }: Workspace, rule: string, data: object = {}) {
   return call('POST', `${rule}/execute?explain=true`, { body: { data, dryRun: true } })
 }
 
-t.test('a burst of hostile dry runs delays neither triggers nor dry runs of others', async (t) => {
+t.test('a burst of hostile dry runs delays neither triggers nor dry runs of others', onlyLong, async (t) => {
   const [hostile, quiet] = [await api.makeWorkspace(), await api.makeWorkspace()]
   const rule = await createRule(hostile, hostileRule)
   const ordinary = await createRule(quiet)
@@ -88,7 +89,7 @@ t.test('no question holds the event loop for 50 ms of CPU time', { skip: skipCpu
   }
 })
 
-t.test('to check patterns that take seconds to compile holds nobody', async (t) => {
+t.test('to check patterns that take seconds to compile holds nobody', onlyLong, async (t) => {
   const { call } = await api.makeWorkspace()
   const clauses = Array.from({ length: 50 }, (_, n) => ({
     field: 'text',
