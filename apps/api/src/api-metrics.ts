@@ -101,7 +101,7 @@ function createRefusalCounters(metrics: Metrics) {
       registers: metrics.registers,
     }),
     evaluationsRefused: metrics.counters(
-      'automation_judgings_refused_total',
+      'automation_evaluations_refused_total',
       'Dry runs, explanations, previews and checks of rules refused by their limits: too_many, too_much (JUDGING_WORK), too_long (JUDGING_TIMEOUT) or too_large (JUDGING_MEMORY, or 4 MiB of response)',
       'reason',
       ['too_many', 'too_much', 'too_long', 'too_large'],

@@ -3,10 +3,10 @@ import { activeVersionOf, definitionToTest } from '@automation/rules'
 import { chooseRule } from './choose-rule.js'
 import { CommandError } from './command-error.js'
 import { readFileInWorkspace } from './read-file-in-workspace.js'
-import type { BacktestSubject } from './run-backtest.js'
+import type { SubjectToTest } from './run-backtest.js'
 
 /** What is tested, without its range. */
-type Tested = Pick<BacktestSubject, 'ruleId' | 'active' | 'draft'> & { name: string }
+type Tested = Pick<SubjectToTest, 'ruleId' | 'active' | 'draft'> & { name: string }
 type Tables = Pick<WorkspaceDatabase, 'rule' | 'ownEventType'>
 
 /** @param rule its id or name @throws CommandError if the workspace has no such rule, or several */

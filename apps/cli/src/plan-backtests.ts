@@ -6,9 +6,9 @@ import { readBacktestRange } from './backtest-range.js'
 import { readRetentionDays } from './config.js'
 import { maskControls } from './format.js'
 import { formatMinute, type StoredReport } from './format-backtest.js'
-import { type BacktestSubject, runBacktest } from './run-backtest.js'
+import { runBacktest, type SubjectToTest } from './run-backtest.js'
 
-type Tested = Pick<BacktestSubject, 'ruleId' | 'active' | 'draft'>
+type Tested = Pick<SubjectToTest, 'ruleId' | 'active' | 'draft'>
 type Changed = ImportPlan['rules']['toChange'][number]
 
 /** What a rule of a plan matched before the import, and after it. */

@@ -13,11 +13,11 @@ import { CommandError } from './command-error.js'
 import type { StoredReport } from './format-backtest.js'
 
 type NewBacktest = Parameters<typeof createBacktest>[1]
-export type BacktestSubject = NewBacktest['subject']
+export type SubjectToTest = NewBacktest['subject']
 export type FinishedBacktest = StoredBacktest & { report: StoredReport }
 
 export interface BacktestToRun {
-  subject: BacktestSubject
+  subject: SubjectToTest
   historyFrom: number | null
   pace: BacktestPace
 }

@@ -8,7 +8,7 @@ import {
 } from '@automation/engine'
 import { Atoms } from './atoms.js'
 import { type FindSource, fromEvent, type Source, throughEmission } from './emission.js'
-import type { CheckedRule, Findings, Witness } from './finding.js'
+import type { CheckedRule, CheckFindings, Witness } from './finding.js'
 import { type Formula, formulaOf, type Translate } from './formula.js'
 import { addSample, fillSamples, sampleValues, unitsPerSample } from './placeholders.js'
 import { actionOf, findDone, type PlacedAction } from './reach.js'
@@ -31,7 +31,7 @@ export function checkLoops(
   rules: readonly CheckedRule[],
   indexes: readonly number[],
   now: number,
-  report: Findings,
+  report: CheckFindings,
 ): void {
   const byTrigger = new Map<string, Step[]>()
   for (const index of indexes) {
@@ -97,7 +97,7 @@ function canFollow(
   return can
 }
 
-function reportCycle(cycle: readonly Step[], now: number, report: Findings): number {
+function reportCycle(cycle: readonly Step[], now: number, report: CheckFindings): number {
   const first = cycle[0] as Step
   const found = findEvent([...cycle, first], now, report.budget)
   if (found.is === 'impossible') return 0

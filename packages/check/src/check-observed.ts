@@ -9,7 +9,7 @@ import {
   type ObservedField,
   type Operator,
 } from '@automation/engine'
-import type { CheckedRule, Findings } from './finding.js'
+import type { CheckedRule, CheckFindings } from './finding.js'
 import { type SeenFields, writeCount, writePercent } from './observed.js'
 import { listActionPlaceholders } from './placeholders.js'
 import { join } from './words.js'
@@ -29,7 +29,12 @@ const kindNames: Record<string, FieldKind> = {
 }
 
 /** Compares a rule with the events that were seen. Says what is unusual, with counts: the next event may be different. */
-export function checkObserved(rule: CheckedRule, index: number, seen: SeenFields, report: Findings): void {
+export function checkObserved(
+  rule: CheckedRule,
+  index: number,
+  seen: SeenFields,
+  report: CheckFindings,
+): void {
   if (seen.events === 0) return
   const place: Place = { seen, index, report }
   rule.conditions.forEach((condition, n) => {
@@ -50,7 +55,7 @@ export function checkObserved(rule: CheckedRule, index: number, seen: SeenFields
 interface Place {
   seen: SeenFields
   index: number
-  report: Findings
+  report: CheckFindings
 }
 
 function checkCondition(condition: Condition, path: string, place: Place): void {

@@ -2,7 +2,7 @@ import { type CompiledRule, type Condition, compileRule, planRule } from '@autom
 import { Atoms } from './atoms.js'
 import { hasNoConstant, isRelative } from './constants.js'
 import { describeEffect, effectOf } from './effects.js'
-import type { CheckedRule, Findings, Witness } from './finding.js'
+import type { CheckedRule, CheckFindings, Witness } from './finding.js'
 import { allOf, anyOf, type Formula, formulaOf, type Translate, translateWith } from './formula.js'
 import { compareFast } from './pair-relation.js'
 import { fillSamples, sampleValues, unitsPerSample } from './placeholders.js'
@@ -28,7 +28,7 @@ const maxFindings = 1_000
 /** Compares the active rules of one trigger: those that do the same to the same target. */
 export class PairCheck {
   readonly #rules: readonly (readonly [number, CheckedRule])[]
-  readonly #report: Findings
+  readonly #report: CheckFindings
   readonly #space: Space
   readonly #translate: Translate
   readonly #atoms = new Atoms()
@@ -38,7 +38,7 @@ export class PairCheck {
   readonly #known = new Set<string>()
   readonly #samples: Map<string, unknown>
 
-  constructor(rules: readonly (readonly [number, CheckedRule])[], now: number, report: Findings) {
+  constructor(rules: readonly (readonly [number, CheckedRule])[], now: number, report: CheckFindings) {
     this.#rules = rules
     this.#report = report
     for (const [, rule] of rules)

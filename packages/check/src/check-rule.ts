@@ -1,6 +1,6 @@
 import type { Condition } from '@automation/engine'
 import { findOperator } from '@automation/engine'
-import type { CheckedRule, Findings } from './finding.js'
+import type { CheckedRule, CheckFindings } from './finding.js'
 import { allOf, anyOf, type Formula, formulaOf, type Translate } from './formula.js'
 import { listClauses, listConditions, RuleView } from './rule-view.js'
 import { describe, join } from './words.js'
@@ -15,7 +15,7 @@ const tooMuch =
   'It has more combinations of values than the check looks at, or a pattern that it cannot decide'
 
 /** Checks one rule by itself. @returns whether an event can match it, as far as is known */
-export function checkRule(rule: CheckedRule, index: number, now: number, report: Findings): boolean {
+export function checkRule(rule: CheckedRule, index: number, now: number, report: CheckFindings): boolean {
   const view = new RuleView(listConditions(rule), now, report.budget)
   const conditions = rule.conditions.map((condition, n) => ({ condition, path: `conditions[${n}]` }))
   const matches = view.decide((translate) => allHold(conditions, translate))
@@ -45,7 +45,12 @@ function allHold(conditions: readonly Placed[], translate: Translate): Formula[]
   return conditions.map(({ condition }) => formulaOf(condition, translate))
 }
 
-function reportNever(view: RuleView, conditions: readonly Placed[], index: number, report: Findings): void {
+function reportNever(
+  view: RuleView,
+  conditions: readonly Placed[],
+  index: number,
+  report: CheckFindings,
+): void {
   const core = findCore(view, conditions)
   const place = join(core.map(({ path }) => path))
   const path = core.length === 1 && core[0] ? core[0].path : 'conditions'
@@ -79,7 +84,7 @@ function checkActions(
   view: RuleView,
   conditions: readonly Placed[],
   index: number,
-  report: Findings,
+  report: CheckFindings,
 ): void {
   let isLater = false
   rule.actions.forEach(({ type, when }, n) => {
@@ -127,11 +132,11 @@ class Redundancy {
   readonly #view: RuleView
   readonly #conditions: readonly Placed[]
   readonly #index: number
-  readonly #report: Findings
+  readonly #report: CheckFindings
   /** What was reported already: it no longer says anything for others. */
   readonly #assumed = new Map<Condition, boolean>()
 
-  constructor(view: RuleView, conditions: readonly Placed[], index: number, report: Findings) {
+  constructor(view: RuleView, conditions: readonly Placed[], index: number, report: CheckFindings) {
     this.#view = view
     this.#conditions = conditions
     this.#index = index

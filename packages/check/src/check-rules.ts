@@ -9,7 +9,7 @@ import { checkLoops } from './check-loops.js'
 import { checkObserved } from './check-observed.js'
 import { PairCheck } from './check-pairs.js'
 import { checkRule } from './check-rule.js'
-import { type CheckedRule, type CheckResult, type Finding, Findings, severities } from './finding.js'
+import { type CheckedRule, CheckFindings, type CheckResult, type Finding, severities } from './finding.js'
 import { type FindObserved, type ObservedFields, SeenFields } from './observed.js'
 
 export interface CheckOptions {
@@ -36,7 +36,7 @@ export function checkRules(
     ...rule,
     ...normaliseRule({ conditions: rule.conditions, actions: rule.actions }),
   }))
-  const report = new Findings(all, budget)
+  const report = new CheckFindings(all, budget)
   const seenOf = createSeen(findObserved)
   const compared = all.flatMap((rule, index) => {
     if (budget.isOver || skipped?.has(index)) {
@@ -68,7 +68,7 @@ export function checkRules(
 
 /** What checkRules says of one rule beside the events that were seen, and nothing else. */
 export function compareWithEvents(rule: CheckedRule, observed: ObservedFields): Finding[] {
-  const report = new Findings([rule], unlimitedBudget())
+  const report = new CheckFindings([rule], unlimitedBudget())
   checkObserved(rule, 0, new SeenFields(rule.trigger, observed), report)
   return report.findings
 }

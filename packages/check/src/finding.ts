@@ -102,7 +102,7 @@ export const CheckResult = Type.Object(
 export type CheckResult = Type.Static<typeof CheckResult>
 
 /** Collects what a check finds. */
-export class Findings {
+export class CheckFindings {
   readonly findings: Finding[] = []
   readonly notKnown: NotKnown[] = []
   /** Of the check. */

@@ -1,7 +1,7 @@
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { findChromiumBinary } from './binaries/chromium-binary.js'
 
-interface Owner {
+interface BrowserOwner {
   teardown(close: () => Promise<unknown>): void
 }
 
@@ -14,7 +14,7 @@ export interface Visit {
 }
 
 /** Opens a headless Chromium with a fresh profile. It makes no requests of its own and resolves no host names. */
-export async function openBrowser(owner: Owner) {
+export async function openBrowser(owner: BrowserOwner) {
   const browser = await chromium.launch({
     executablePath: await findChromiumBinary(),
     args: [

@@ -29,7 +29,7 @@ const lastReadMs = 2_000
 /** How often (ms) the subscriber asks Redis for a response: it waits for none otherwise, and would not notice that its line is silent. */
 const pingMs = 10_000
 
-interface Waiter {
+interface ReplyWaiter {
   workspaceId: string
   settle(evaluations: RuleEvaluation[] | undefined, how?: keyof ApiMetrics['callers']): void
 }
@@ -43,7 +43,7 @@ class Replies {
   /** Identifies this process to the workers. */
   readonly instanceId = newId()
   readonly #app: FastifyInstance
-  readonly #waiters = new Map<string, Waiter>()
+  readonly #waiters = new Map<string, ReplyWaiter>()
   #hasLoggedMalformed = false
 
   constructor(app: FastifyInstance) {
@@ -66,7 +66,7 @@ class Replies {
       }
       const firstMs = Math.min(firstLookMs, waitMs)
       let timer = setTimeout(lookAt, firstMs, firstMs)
-      const waiter: Waiter = {
+      const waiter: ReplyWaiter = {
         workspaceId,
         settle: (found, how = found === undefined ? 'timed_out' : 'answered') => {
           clearTimeout(timer)
@@ -107,17 +107,17 @@ class Replies {
     for (const [id, waiter] of this.#waiters) void this.#settleAtLast(id, waiter)
   }
 
-  async #settleIfStored(id: string, waiter: Waiter): Promise<void> {
+  async #settleIfStored(id: string, waiter: ReplyWaiter): Promise<void> {
     const found = await this.#findEvaluations(id, waiter)
     if (found !== undefined) waiter.settle(found)
   }
 
   /** Settles a waiter whose time is up. It does not wait long for a Postgres that does not respond. */
-  async #settleAtLast(id: string, waiter: Waiter): Promise<void> {
+  async #settleAtLast(id: string, waiter: ReplyWaiter): Promise<void> {
     waiter.settle(await waitAtMost(this.#findEvaluations(id, waiter), lastReadMs))
   }
 
-  async #findEvaluations(id: string, { workspaceId }: Waiter): Promise<RuleEvaluation[] | undefined> {
+  async #findEvaluations(id: string, { workspaceId }: ReplyWaiter): Promise<RuleEvaluation[] | undefined> {
     const outcome = await this.#app.findOutcome({ id, workspaceId }).catch(() => undefined)
     return outcome?.evaluations
   }
