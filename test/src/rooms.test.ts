@@ -7,9 +7,9 @@ const root = new URL('../../../', import.meta.url).pathname
 /** A room may import the rooms after it. `*` are the files and folders that have no name here; they may import each other. */
 const orders = {
   'apps/api/src':
-    'server.ts openapi-document.ts app.ts routes plugins lists differences evaluation acceptance access openapi vocabulary api-metrics.ts rate-limit *',
+    'server.ts openapi-document.ts app.ts routes plugins lists differences evaluation acceptance access openapi vocabulary admission.ts api-metrics.ts rate-limit *',
   'apps/worker/src':
-    'main.ts probes.ts worker.ts repair retention backtests running calls effects worker-metrics.ts *',
+    'main.ts probes.ts worker.ts repair retention backtests running calls executions admission.ts effects worker-metrics.ts *',
   'apps/console/src': 'server.ts app.ts hand-on sign-in guard *',
   'apps/console/pages': 'main.tsx app.tsx shell.tsx keys.tsx palette.tsx screens parts places.ts state logic',
   'apps/cli/src':
@@ -25,6 +25,7 @@ const exceptions = [
   'apps/api/src: evaluation imports differences',
   'apps/worker/src: calls imports running',
   'apps/worker/src: * imports running',
+  'apps/worker/src: * imports executions',
 ]
 
 for (const [place, order] of Object.entries(orders))
