@@ -1,4 +1,5 @@
-import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { realpath, stat, writeFile } from 'node:fs/promises'
+import { replaceFile } from '@automation/process/replace-file'
 import { CommandError } from './command-error.js'
 
 /**
@@ -16,21 +17,6 @@ export async function writeWholeFile(path: string, content: string): Promise<voi
 async function write(path: string, content: string): Promise<void> {
   const present = await stat(path).catch(() => undefined)
   if (present !== undefined && !present.isFile()) return writeFile(path, content)
-  const file = present === undefined ? path : await realpath(path)
-  const unfinished = `${file}.${process.pid}.new`
-  try {
-    const handle = await open(unfinished, 'w', present?.mode)
-    try {
-      await handle.writeFile(content)
-      // The umask restricts the mode of a new file.
-      if (present !== undefined) await handle.chmod(present.mode & 0o7777)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(unfinished, file)
-  } catch (error) {
-    await rm(unfinished, { force: true })
-    throw error
-  }
+  if (present === undefined) return replaceFile(path, content)
+  return replaceFile(await realpath(path), content, { mode: present.mode & 0o7777 })
 }
