@@ -9,10 +9,6 @@ export function setBit(bits: Bits, index: number): void {
   bits[index >>> 5] = word(bits, index >>> 5) | (1 << (index & 31))
 }
 
-export function hasBit(bits: Bits, index: number): boolean {
-  return (word(bits, index >>> 5) & (1 << (index & 31))) !== 0
-}
-
 export function intersects(left: Bits, right: Bits): boolean {
   for (let n = 0; n < left.length; n++) if ((word(left, n) & word(right, n)) !== 0) return true
   return false
