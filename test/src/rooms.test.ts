@@ -22,7 +22,6 @@ const packages =
   'launcher rules queue access check backtest ledger database webhooks engine admission process client'
 
 const exceptions = [
-  'apps/api/src: evaluation imports differences',
   'apps/worker/src: calls imports running',
   'apps/worker/src: * imports running',
   'apps/worker/src: * imports executions',

@@ -1,7 +1,7 @@
 import { newId } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
 import t from 'tap'
-import { continueBacktest, reportBacktest, type ToContinue } from '../src/differences/continue-backtest.js'
+import { continueBacktest, reportBacktest, type ToContinue } from '../src/evaluation/continue-backtest.js'
 
 const draft = {
   trigger: 'LEAD_CREATED',

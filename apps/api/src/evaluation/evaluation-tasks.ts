@@ -11,9 +11,9 @@ import {
   type Trace,
   type WorkLimits,
 } from '@automation/engine'
-import { continueBacktest, reportBacktest } from '../differences/continue-backtest.js'
 import { type Bounds, findOverrun, type Overrun, openBudget } from './bounds.js'
 import { checkSet } from './check-set.js'
+import { continueBacktest, reportBacktest } from './continue-backtest.js'
 import { dryRun, dryRunEvent, type ToEvaluate } from './dry-run.js'
 import { matchEvents } from './match-events.js'
 import { surveyEvents } from './survey-events.js'

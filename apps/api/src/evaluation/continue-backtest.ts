@@ -1,7 +1,7 @@
 import { Backtest, type BacktestReport, type BacktestSubject, type SavedBacktest } from '@automation/backtest'
 import type { WorkBudget, WorkLimits } from '@automation/engine'
 import type { ScannedEvent } from '@automation/ledger'
-import { type Bounds, findOverrun, type Overrun, openBudget } from '../evaluation/bounds.js'
+import { type Bounds, findOverrun, type Overrun, openBudget } from './bounds.js'
 
 /** A backtest as far as it came, and what comes next. JSON: it is stored between two responses. */
 export interface ToContinue {
