@@ -24,6 +24,6 @@ export async function buildApp(config: Config) {
   addWriteGuard(app, config)
 
   await app.register(probeRoutes, { queueReader })
-  await app.register(boardRoutes, { ...config, queueReader, prefix: config.basePath })
+  await app.register(boardRoutes, { ...config, queueReader })
   return app
 }

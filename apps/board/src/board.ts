@@ -6,25 +6,23 @@ import { FastifyAdapter } from '@bull-board/fastify'
 import type { Job } from 'bullmq'
 import type { FastifyPluginAsync } from 'fastify'
 import { awayPage, awayResponse } from './away.js'
-import { describeData, describeJob, linkToEvent } from './describe-job.js'
+import { describeData, describeJob, linkToConsole } from './describe-job.js'
 
 interface Options {
   queueReader: QueueReader
-  basePath: string
   allowsWrites: boolean
-  apiUrl: string | undefined
   consoleUrl: string | undefined
 }
 
 /** Bull Board for our queue, with our own texts. While Redis is away it reports that instead of waiting. */
 export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => {
-  const { queueReader, basePath } = options
-  const serverAdapter = new FastifyAdapter().setBasePath(basePath)
+  const { queueReader } = options
+  const serverAdapter = new FastifyAdapter()
   const board = createBullBoard({ queues: [], serverAdapter, options: { uiConfig: describeBoard(options) } })
   let shown: JobQueue | undefined
 
   app.addHook('onRequest', async (request, reply) => {
-    const path = request.url.slice(basePath.length)
+    const path = request.url
     if (path.startsWith('/static/')) return
     const queue = await queueReader.findQueue()
     if (queue === undefined) {
@@ -41,15 +39,13 @@ export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => 
   await app.register(serverAdapter.registerPlugin())
 }
 
-function adaptQueue(queue: JobQueue, { allowsWrites, apiUrl, consoleUrl }: Options): BullMQAdapter {
+function adaptQueue(queue: JobQueue, { allowsWrites, consoleUrl }: Options): BullMQAdapter {
   const adapter = new EventQueueAdapter(queue, {
     displayName: 'Events and due executions',
     description:
       'Accepted events whose rules are to run (trigger, execute), and executions to continue (resume)',
     readOnlyMode: !allowsWrites,
-    ...((apiUrl ?? consoleUrl) && {
-      externalJobUrl: (job) => linkToEvent(job, { apiUrl, consoleUrl }) as ExternalJobUrl,
-    }),
+    ...(consoleUrl && { externalJobUrl: (job) => linkToConsole(job, consoleUrl) as ExternalJobUrl }),
   })
   adapter.setFormatter('name', describeJob)
   // With writes, the data must be shown as it is, because an edit writes it back.
@@ -72,17 +68,14 @@ class EventQueueAdapter extends BullMQAdapter {
   }
 }
 
-function describeBoard({ allowsWrites, apiUrl, consoleUrl }: Options): UIConfig {
+function describeBoard({ allowsWrites, consoleUrl }: Options): UIConfig {
   return {
     boardTitle: 'Automation rules',
     environment: allowsWrites
       ? { label: 'Writes allowed', color: '#b45309', textColor: '#ffffff' }
       : { label: 'Read-only', color: '#475569', textColor: '#ffffff' },
     hideDocsLink: true,
-    miscLinks: [
-      ...(consoleUrl ? [{ text: 'Console', url: consoleUrl }] : []),
-      ...(apiUrl ? [{ text: 'API documentation', url: `${apiUrl}/docs` }] : []),
-    ],
+    miscLinks: consoleUrl ? [{ text: 'Console', url: consoleUrl }] : [],
     theme: { light: fonts, dark: fonts },
   }
 }

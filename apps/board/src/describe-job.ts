@@ -24,21 +24,12 @@ export function describeData(data: unknown): unknown {
   return { ...data, events }
 }
 
-/** Where a job can lead. With a console, people see a page; the API responds with JSON. */
-export interface Links {
-  apiUrl?: string | undefined
-  consoleUrl?: string | undefined
-}
-
-/** A link to the job's event, or to the first of its events; the job's data lists all of them. */
-export function linkToEvent({ data }: QueuedJob, { apiUrl, consoleUrl }: Links) {
+/** A link to the job's run, its event, or the first of its events; the job's data lists all of them. */
+export function linkToConsole({ data }: QueuedJob, consoleUrl: string) {
   if (!Check(JobData, data)) return undefined
-  if (consoleUrl !== undefined && !('events' in data))
+  if (!('events' in data))
     return { displayText: 'Run', href: `${consoleUrl}/w/${data.workspaceId}/runs?id=${data.executionId}` }
-  const [id, displayText] = !('events' in data)
-    ? [data.eventId, 'Event']
-    : [data.events[0]?.id, data.events.length === 1 ? 'Event' : 'First event']
-  const workspaceId = 'events' in data ? data.events[0]?.workspaceId : data.workspaceId
-  if (consoleUrl !== undefined) return { displayText, href: `${consoleUrl}/w/${workspaceId}/events?id=${id}` }
-  return { displayText, href: `${apiUrl}/api/events/${id}` }
+  const [first] = data.events
+  const displayText = data.events.length === 1 ? 'Event' : 'First event'
+  return { displayText, href: `${consoleUrl}/w/${first?.workspaceId}/events?id=${first?.id}` }
 }

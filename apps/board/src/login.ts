@@ -9,8 +9,11 @@ declare module 'fastify' {
   }
 }
 
+/** Browsers ask for a name, too. There is one login, so its name is fixed. */
+export const user = 'operator'
+
 /** Basic authentication before everything, including files and unknown paths. */
-export function addLogin(app: FastifyInstance, { user, password }: { user: string; password: string }): void {
+export function addLogin(app: FastifyInstance, { password }: { password: string }): void {
   const expected = digest(`${user}:${password}`)
   const failedLogins = new FailedLogins()
 

@@ -5,10 +5,7 @@ import type { FastifyInstance } from 'fastify'
  * Refuses every request that is not a read, before it reaches Bull Board, which also refuses writes on a read-only queue.
  * If writes are allowed, they must come from the board's own pages, and each is logged.
  */
-export function addWriteGuard(
-  app: FastifyInstance,
-  { allowsWrites, user }: { allowsWrites: boolean; user: string },
-): void {
+export function addWriteGuard(app: FastifyInstance, { allowsWrites }: { allowsWrites: boolean }): void {
   app.addHook('onRequest', async (request, reply) => {
     const { method, url, ip, headers } = request
     if (method === 'GET' || method === 'HEAD') return
@@ -16,7 +13,7 @@ export function addWriteGuard(
     if (!isSameOrigin(headers)) {
       return reply.status(403).send({ error: 'Requests from other sites are refused' })
     }
-    request.log.info({ user, ip, method, url }, 'write request')
+    request.log.info({ ip, method, url }, 'write request')
   })
 }
 

@@ -29,30 +29,25 @@ t.test('each response forbids frames, sniffing and content from other sites', as
   t.equal((await ask('/')).headers['cache-control'], 'no-store')
 })
 
-t.test('the page loads everything from the board, with any base path', async (t) => {
-  for (const [path, base] of [
-    ['/', '/'],
-    ['/ops/board', '/ops/board/'],
-  ] as const) {
-    const { ask } = await startBoard(t, { BOARD_BASE_PATH: path })
-    const page = (await ask(path)).body
-    t.match(page, `<base href="${base}" />`)
-    const addresses = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address)
-    t.ok(addresses.length > 5)
-    t.same(
-      addresses.filter((address) => /^(\w+:|\/\/)/.test(address)),
-      [],
-    )
-    for (const address of addresses.filter((address) => address.startsWith('static/')))
-      t.equal((await ask(`${base}${address}`)).statusCode, 200, address)
-  }
+t.test('the page loads everything from the board', async (t) => {
+  const { ask } = await startBoard(t)
+  const page = (await ask('/')).body
+  t.match(page, '<base href="/" />')
+  const addresses = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address)
+  t.ok(addresses.length > 5)
+  t.same(
+    addresses.filter((address) => /^(\w+:|\/\/)/.test(address)),
+    [],
+  )
+  for (const address of addresses.filter((address) => address.startsWith('static/')))
+    t.equal((await ask(`/${address}`)).statusCode, 200, address)
 })
 
 t.test('jobs are shown with our texts, and link to their events', async (t) => {
   const testQueue = await openTestQueue(t, redisUrl)
   const { ask } = await startBoard(t, {
     QUEUE_PREFIX: testQueue.prefix,
-    BOARD_API_URL: 'https://rules.example/x/',
+    CONSOLE_URL: 'https://console.example/',
   })
   const failed = await testQueue.addFailed('Postgres was away')
   await testQueue.addActive()
@@ -73,7 +68,10 @@ t.test('jobs are shown with our texts, and link to their events', async (t) => {
   t.match(job, {
     name: `execute: 1 event of workspace ${workspaceId}`,
     failedReason: 'Postgres was away',
-    externalUrl: { href: `https://rules.example/x/api/events/${eventId}`, displayText: 'Event' },
+    externalUrl: {
+      href: `https://console.example/w/${workspaceId}/events?id=${eventId}`,
+      displayText: 'Event',
+    },
   })
   const found = queues[0].jobs.find(({ id }: { id: string }) => id === waiting.id)
   t.match(found, {
@@ -96,7 +94,7 @@ t.test('a page has at most 100 jobs of each state, however many a query asks for
   t.equal(await count('status=waiting&jobsPerPage=30&page=4'), 30)
 })
 
-t.test('without the URL of the API no job has a link', async (t) => {
+t.test('without the URL of the console no job has a link', async (t) => {
   const testQueue = await openTestQueue(t, redisUrl)
   const { ask } = await startBoard(t, { QUEUE_PREFIX: testQueue.prefix })
   const { id } = await testQueue.addWaiting()

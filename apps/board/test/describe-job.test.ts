@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { describeData, describeJob, linkToEvent } from '../src/describe-job.js'
+import { describeData, describeJob, linkToConsole } from '../src/describe-job.js'
 
 const id = randomUUID()
 const workspaceId = randomUUID()
 const events = (...owners: string[]) => ({ events: owners.map((workspaceId) => ({ id, workspaceId })) })
-const api = 'https://rules.example'
 
 t.test('a job is described by its content and its workspace', async (t) => {
   const nameOf = (name: string, data: unknown) => describeJob({ name, data })
@@ -24,36 +23,14 @@ t.test('a job is described by its content and its workspace', async (t) => {
   )
 })
 
-t.test('a job links to its event, or to its first event', async (t) => {
-  const href = `${api}/api/events/${id}`
-  t.strictSame(linkToEvent({ name: 'trigger', data: events(workspaceId) }, { apiUrl: api }), {
-    href,
-    displayText: 'Event',
-  })
-  t.match(linkToEvent({ name: 'trigger', data: events(workspaceId, workspaceId) }, { apiUrl: api }), {
-    href,
-    displayText: 'First event',
-  })
-  t.match(
-    linkToEvent(
-      { name: 'resume', data: { executionId: randomUUID(), eventId: id, workspaceId } },
-      { apiUrl: api },
-    ),
-    {
-      href,
-    },
-  )
-})
-
-t.test('with a console, a job links to its page of the event or the run', async (t) => {
+t.test('a job links to the console: its event, the first of its events, or its run', async (t) => {
   const consoleUrl = 'https://console.example'
-  const links = { apiUrl: api, consoleUrl }
-  t.strictSame(linkToEvent({ name: 'trigger', data: events(workspaceId) }, links), {
-    href: `${consoleUrl}/w/${workspaceId}/events?id=${id}`,
-    displayText: 'Event',
-  })
+  const linkOf = (name: string, data: unknown) => linkToConsole({ name, data }, consoleUrl)
+  const href = `${consoleUrl}/w/${workspaceId}/events?id=${id}`
+  t.strictSame(linkOf('trigger', events(workspaceId)), { href, displayText: 'Event' })
+  t.strictSame(linkOf('trigger', events(workspaceId, workspaceId)), { href, displayText: 'First event' })
   const executionId = randomUUID()
-  t.strictSame(linkToEvent({ name: 'resume', data: { executionId, eventId: id, workspaceId } }, links), {
+  t.strictSame(linkOf('resume', { executionId, eventId: id, workspaceId }), {
     href: `${consoleUrl}/w/${workspaceId}/runs?id=${executionId}`,
     displayText: 'Run',
   })
@@ -79,6 +56,6 @@ t.test('a job that is not ours keeps its name and data, and has no link', async 
   ]) {
     t.equal(describeJob({ name: 'by hand', data }), 'by hand')
     t.equal(describeData(data), data)
-    t.equal(linkToEvent({ name: 'by hand', data }, { apiUrl: api }), undefined)
+    t.equal(linkToConsole({ name: 'by hand', data }, 'https://console.example'), undefined)
   }
 })

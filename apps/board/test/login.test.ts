@@ -1,11 +1,8 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { authorize, login, startBoard } from './fixtures/board.js'
 
-/** Has a base path, so that paths outside of it are tested, too. */
-const start = (t: Test) => startBoard(t, { BOARD_BASE_PATH: '/ops' })
-
 t.test('without the login nothing is shown: no pages, files, data or unknown paths', async (t) => {
-  const { ask } = await start(t)
+  const { ask } = await startBoard(t)
   const wrong = [
     undefined,
     'Basic',
@@ -18,7 +15,7 @@ t.test('without the login nothing is shown: no pages, files, data or unknown pat
       { user: '', password: '' },
     ].map((credentials) => authorize(credentials).authorization),
   ]
-  const paths = ['/ops', '/ops/queue/automation', '/ops/static/favicon.ico', '/ops/api/queues', '/', '/else']
+  const paths = ['/', '/queue/automation', '/static/favicon.ico', '/api/queues', '/else']
   for (const [i, authorization] of wrong.entries()) {
     const headers = authorization === undefined ? {} : { authorization }
     for (const [j, path] of paths.entries()) {
@@ -28,36 +25,35 @@ t.test('without the login nothing is shown: no pages, files, data or unknown pat
       t.strictSame(answer.json(), { error: 'Authentication required' })
     }
   }
-  const write = await ask('/ops/api/queues/pause', { method: 'PUT', headers: {} })
+  const write = await ask('/api/queues/pause', { method: 'PUT', headers: {} })
   t.equal(write.statusCode, 401)
 })
 
 t.test('with the login everything is shown', async (t) => {
-  const { ask } = await start(t)
-  for (const path of ['/ops', '/ops/', '/ops/queue/automation', '/ops/static/favicon.ico', '/ops/api/queues'])
+  const { ask } = await startBoard(t)
+  for (const path of ['/', '/queue/automation', '/static/favicon.ico', '/api/queues'])
     t.equal((await ask(path)).statusCode, 200, path)
-  for (const path of ['/', '/else', '/ops/static/else', '/ops/static/..%2findex.ejs'])
+  for (const path of ['/else', '/static/else', '/static/..%2findex.ejs'])
     t.equal((await ask(path)).statusCode, 404, path)
 })
 
 t.test(
   'after ten failures of a client the right password passes after a delay, and others pass at once',
   async (t) => {
-    const { ask } = await start(t)
+    const { ask } = await startBoard(t)
     // All of one IPv6 network.
     const from = (suffix: number) => ({ remoteAddress: `2001:db8:1:2::${suffix}` })
     const wrong = authorize({ ...login, password: 'a guess of length' })
-    const guess = async (suffix: number) =>
-      (await ask('/ops', { headers: wrong, ...from(suffix) })).statusCode
-    const logIn = async (suffix: number) => (await ask('/ops', from(suffix))).statusCode
+    const guess = async (suffix: number) => (await ask('/', { headers: wrong, ...from(suffix) })).statusCode
+    const logIn = async (suffix: number) => (await ask('/', from(suffix))).statusCode
     for (let i = 0; i < 10; i++) t.equal(await guess(i), 401)
     const startedAt = performance.now()
     const late = logIn(10)
     const guesses = Promise.all(Array.from({ length: 5 }, (_, i) => guess(11 + i)))
-    const refused = await ask('/ops', from(16))
+    const refused = await ask('/', from(16))
     t.equal(refused.statusCode, 429, 'six at a time are delayed')
     t.equal(refused.headers['retry-after'], '3')
-    t.equal((await ask('/ops', { remoteAddress: '2001:db8:1:3::1' })).statusCode, 200)
+    t.equal((await ask('/', { remoteAddress: '2001:db8:1:3::1' })).statusCode, 200)
     t.equal((await ask('/healthz', { headers: {}, ...from(17) })).statusCode, 200, 'probes go on')
     t.ok(performance.now() - startedAt < 2_900)
     t.equal(await late, 200)
@@ -67,7 +63,7 @@ t.test(
 )
 
 t.test('a request without credentials is not a failed login', async (t) => {
-  const { ask } = await start(t)
-  for (let i = 0; i < 20; i++) await ask('/ops', { headers: {} })
-  t.equal((await ask('/ops')).statusCode, 200)
+  const { ask } = await startBoard(t)
+  for (let i = 0; i < 20; i++) await ask('/', { headers: {} })
+  t.equal((await ask('/')).statusCode, 200)
 })

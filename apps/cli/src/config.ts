@@ -69,12 +69,9 @@ export function readTokenSettings(): { secret: string; issuer: string; audience:
 }
 
 /** The settings that a link to the console needs. */
-export function readConsoleSettings(): { url: string; secret: string; sessionHours: number } {
-  const { CONSOLE_URL, CONSOLE_SECRET, CONSOLE_SESSION_HOURS } = readEnvironment(
-    ConsoleEnvironment,
-    readVariables(),
-  )
-  return { url: CONSOLE_URL, secret: CONSOLE_SECRET, sessionHours: CONSOLE_SESSION_HOURS }
+export function readConsoleSettings(): { url: string; secret: string } {
+  const { CONSOLE_URL, CONSOLE_SECRET } = readEnvironment(ConsoleEnvironment, readVariables())
+  return { url: CONSOLE_URL, secret: CONSOLE_SECRET }
 }
 
 /** Written by `npm start`. It exists as long as that product serves. */

@@ -11,7 +11,6 @@ const variables = {
   JWT_AUDIENCE: describe(tokenSettings.JWT_AUDIENCE),
   CONSOLE_SECRET: describe(consoleSettings.CONSOLE_SECRET),
   CONSOLE_URL: describe(consoleSettings.CONSOLE_URL),
-  CONSOLE_SESSION_HOURS: describe(consoleSettings.CONSOLE_SESSION_HOURS),
   WEBHOOK_SECRET: 'the signing secret, whsec_… (default: that of the demo that npm start runs)',
   RULES_URL: 'URL of the product, such as http://127.0.0.1:3000 (default: the demo that npm start runs)',
   RULES_TOKEN: 'JSON Web Token of a user, or API key of a program (default: the token of the demo’s admin)',

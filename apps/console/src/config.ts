@@ -5,6 +5,7 @@ import {
   EnvironmentError,
   observability,
   readEnvironment,
+  tokenSettings,
   webUrl,
 } from '@automation/process/settings'
 import { Type } from 'typebox'
@@ -18,7 +19,6 @@ export const Environment = Type.Object({
   TRUST_PROXY: Type.Optional(
     Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is trusted' }),
   ),
-  CONSOLE_HOST: Type.Optional(Type.String({ description: 'address to listen on; if not set, HOST' })),
   CONSOLE_PORT: Type.Integer({
     default: 3003,
     minimum: 0,
@@ -44,9 +44,7 @@ export const Environment = Type.Object({
     default: 'openid',
     description: 'scopes to ask for, separated by spaces',
   }),
-  CONSOLE_OIDC_AUDIENCE: Type.Optional(
-    Type.String({ description: 'resource (RFC 8707) to ask a token for: JWT_AUDIENCE of the API' }),
-  ),
+  JWT_AUDIENCE: tokenSettings.JWT_AUDIENCE,
 })
 
 export type Config = ReturnType<typeof readConfig>
@@ -65,12 +63,11 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     /** undefined: used links, ended sessions and renewed tokens are known to this process alone. */
     redisUrl: environment.REDIS_URL,
     queuePrefix: environment.QUEUE_PREFIX,
-    host: environment.CONSOLE_HOST ?? environment.HOST,
+    host: environment.HOST,
     port: environment.CONSOLE_PORT,
     url,
     apiUrl: environment.CONSOLE_API_URL.replace(/\/+$/, ''),
     secret: environment.CONSOLE_SECRET,
-    sessionSeconds: environment.CONSOLE_SESSION_HOURS * 3_600,
     trustsBearer: environment.CONSOLE_TRUST_BEARER,
     trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,
     /** undefined: users do not sign in with an identity provider. */
@@ -109,6 +106,7 @@ function readOidc(settings: Settings, faults: string[]) {
     clientId,
     clientSecret,
     scope: settings.CONSOLE_OIDC_SCOPE,
-    audience: settings.CONSOLE_OIDC_AUDIENCE,
+    /** The resource (RFC 8707) that a token is asked for: a URI. Providers without resources have an audience of another kind. */
+    audience: URL.canParse(settings.JWT_AUDIENCE) ? settings.JWT_AUDIENCE : undefined,
   }
 }

@@ -5,7 +5,7 @@ import { secret } from './fixtures/console.js'
 const read = (env: Record<string, string>) => () => readConfig({ CONSOLE_SECRET: secret, ...env })
 
 t.test('only a secret is required', async (t) => {
-  t.match(read({})(), { port: 3003, host: '127.0.0.1', sessionSeconds: 43_200, trustsBearer: false })
+  t.match(read({})(), { port: 3003, host: '127.0.0.1', trustsBearer: false })
   t.throws(() => readConfig({}), /CONSOLE_SECRET is required/)
 })
 

@@ -18,10 +18,9 @@ t.test(
     await testQueue.addWaiting()
     const board = await startBoard(t, {
       QUEUE_PREFIX: testQueue.prefix,
-      BOARD_BASE_PATH: '/ops/board',
-      BOARD_API_URL: 'https://rules.example',
+      CONSOLE_URL: 'https://console.example',
     })
-    const url = `${await board.listen()}/ops/board`
+    const url = await board.listen()
     const { page, hosts, complaints } = await browser.visit({ httpCredentials })
     await page.goto(url)
     await page.getByText('Read-only').waitFor()
@@ -41,7 +40,7 @@ t.test(
     await page.getByText('Error: Postgres was away').waitFor()
     const eventId = (failed.data as { events: { id: string }[] }).events[0]?.id
     const link = page.getByRole('link', { name: 'Event', exact: true })
-    t.equal(await link.getAttribute('href'), `https://rules.example/api/events/${eventId}`)
+    t.equal(await link.getAttribute('href'), `https://console.example/w/${workspaceId}/events?id=${eventId}`)
     t.strictSame([...hosts], [new URL(url).host], 'nobody else was asked')
     t.strictSame(complaints, [])
 

@@ -1,5 +1,5 @@
 import { mintToken, recordToken, UserId } from '@automation/access'
-import { mintLink } from '@automation/process/sign-in'
+import { mintLink, sessionHours } from '@automation/process/sign-in'
 import type { Command } from 'commander'
 import { Type } from 'typebox'
 import { readConsoleSettings, readTokenSettings } from '../config.js'
@@ -25,7 +25,6 @@ export function addConsole(program: Command): void {
       'DATABASE_URL',
       'CONSOLE_SECRET',
       'CONSOLE_URL',
-      'CONSOLE_SESSION_HOURS',
       'JWT_SECRET',
       'JWKS_URL',
       'JWT_ISSUER',
@@ -45,7 +44,7 @@ async function link(
   { user: userId, minutes = usualMinutes }: { user: string; minutes?: number },
   command: Command,
 ): Promise<void> {
-  const { url: consoleUrl, secret, sessionHours } = readConsoleSettings()
+  const { url: consoleUrl, secret } = readConsoleSettings()
   const settings = readTokenSettings()
   const expiresInSeconds = sessionHours * 3_600
   // First the entries: a token that nobody knows of must not exist.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createBox, type SealedBox } from '@automation/process/sign-in'
+import { createBox, type SealedBox, sessionHours } from '@automation/process/sign-in'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.js'
 import { cookieName, cookieOptions, readCookie, writeCookie } from './cookies.js'
@@ -32,14 +32,12 @@ export class Sessions {
   readonly #ended: SpentIds
   readonly #name: string
   readonly #isSecure: boolean
-  readonly #lifetimeSeconds: number
 
-  constructor({ secret, url, sessionSeconds }: Config, ended: SpentIds) {
+  constructor({ secret, url }: Config, ended: SpentIds) {
     this.#box = createBox(secret, 'session')
     this.#ended = ended
     this.#isSecure = url.protocol === 'https:'
     this.#name = cookieName('rules', url)
-    this.#lifetimeSeconds = sessionSeconds
   }
 
   async read(request: FastifyRequest): Promise<Session | undefined> {
@@ -52,7 +50,7 @@ export class Sessions {
 
   /** @returns false where the token is too large for a cookie */
   begin(reply: FastifyReply, content: SessionContent): Promise<boolean> {
-    const endsAt = Math.floor(Date.now() / 1_000) + this.#lifetimeSeconds
+    const endsAt = Math.floor(Date.now() / 1_000) + sessionHours * 3_600
     return this.#write(reply, { ...content, id: randomUUID() }, endsAt)
   }
 

@@ -11,6 +11,9 @@ export interface LinkContent {
   madeAt: number
 }
 
+/** A session lasts a working day at most, with its overtime: then its user signs in again. So does the token of a link. */
+export const sessionHours = 12
+
 const linkBox = (secret: string) => createBox<LinkContent>(secret, 'link')
 
 /** Seals the key of a link. @param lifetimeSeconds how long the link works */
