@@ -27,7 +27,7 @@ FROM sources AS dependencies
 RUN npm ci --ignore-scripts --omit=dev --omit=optional --omit=peer --workspace apps
 
 FROM $NODE_IMAGE
-ENV NODE_ENV=production HOST=0.0.0.0 MAIL_DIR=/tmp/mail
+ENV NODE_ENV=production HOST=0.0.0.0 SMTP_URL=file:///tmp/mail
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=build /app/built ./

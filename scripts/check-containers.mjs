@@ -27,7 +27,6 @@ const project = new Project({
   BOARD_PORT: await findFreePort(),
   CONSOLE_PORT: await findFreePort(),
   MAILPIT_PORT: await findFreePort(),
-  BOARD_USER: 'checker',
   BOARD_PASSWORD: newSecret(),
   CONSOLE_SECRET: newSecret(),
   JWT_SECRET: newSecret(),
@@ -114,8 +113,8 @@ async function checkConfinement() {
 }
 
 async function checkBoard() {
-  const { BOARD_PORT, BOARD_USER, BOARD_PASSWORD } = project.settings
-  const authorization = `Basic ${Buffer.from(`${BOARD_USER}:${BOARD_PASSWORD}`).toString('base64')}`
+  const { BOARD_PORT, BOARD_PASSWORD } = project.settings
+  const authorization = `Basic ${Buffer.from(`operator:${BOARD_PASSWORD}`).toString('base64')}`
   const ask = (headers) => fetch(`http://127.0.0.1:${BOARD_PORT}/api/queues`, { headers })
   assert.equal((await ask({})).status, 401)
   assert.equal((await ask({ authorization })).status, 200)

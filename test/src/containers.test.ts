@@ -39,11 +39,6 @@ t.test(
   },
 )
 
-t.test('a range of ports for several APIs does not get into the links of the board', async (t) => {
-  t.match(services.api?.ports?.[0], 'API_PORTS')
-  t.notMatch(services.board?.environment?.BOARD_API_URL, 'API_PORTS')
-})
-
 t.test('each process of ours has a limit of memory, and logs without waiting for a disk', async (t) => {
   for (const name of ['migrate', 'api', 'worker', 'board', 'console']) {
     t.ok(services[name]?.mem_limit, name)

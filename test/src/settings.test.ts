@@ -33,6 +33,8 @@ const lines = [...example.matchAll(/^(?:# )?([A-Z][A-Z0-9_]+)=(.*?)(?: +# (.*))?
 const { consoleSettings } = await import(new URL('packages/process/dist/src/settings/index.js', root).href)
 /** `admin console link` runs in the container of the API, which has JWT_SECRET. */
 const ofCommandLine: Record<string, string[]> = { api: Object.keys(consoleSettings) }
+const ofCommands = ['WEBHOOK_SECRET', 'RULES_URL', 'RULES_TOKEN', 'RULES_WORKSPACE']
+const ofLauncher = ['AUTO_INSTALL']
 /** OpenTelemetry reads these by itself. */
 const byStandard = lines.map(({ name }) => name).filter((name) => name.startsWith('OTEL_'))
 const ofCompose = [...new Set(JSON.stringify(compose).match(/(?<=\$\{)[A-Z_]+/g))].concat('COMPOSE_PROFILES')
@@ -40,6 +42,18 @@ const ofCompose = [...new Set(JSON.stringify(compose).match(/(?<=\$\{)[A-Z_]+/g)
 t.test('.env.example has each setting once, and no other', async (t) => {
   const wanted = new Set([...Object.values(apps).flatMap(Object.keys), ...byStandard, ...ofCompose])
   t.strictSame(lines.map(({ name }) => name).sort(), [...wanted].sort())
+})
+
+t.test('there are 45 settings at most, and a guide for operators names each of them', async (t) => {
+  const guides = await Promise.all(
+    ['operations', 'console', 'command-line'].map((name) =>
+      readFile(new URL(`docs/${name}.md`, root), 'utf8'),
+    ),
+  )
+  const own = new Set([...Object.values(apps).flatMap(Object.keys), ...ofLauncher, ...ofCommands])
+  const settings = [...own].filter((name) => !name.startsWith('OTEL_'))
+  t.ok(settings.length <= 45, `${settings.length}: ${settings.join(' ')}`)
+  for (const name of settings) t.ok(new RegExp(`\\b${name}\\b`).test(guides.join('\n')), name)
 })
 
 t.test('.env.example says of each setting what it is, and its default to the letter', async (t) => {
@@ -83,10 +97,7 @@ t.test('docker-compose.yml hands each setting of a process on, and no other', as
       (ofCommandLine[app] ?? []).sort(),
       `${app} knows all that it is given, or its command line does`,
     )
-    // Where it listens inside its container is nobody's business.
-    const missing = Object.keys(settings).filter(
-      (name) => !given.includes(name) && !['BOARD_HOST', 'CONSOLE_HOST'].includes(name),
-    )
+    const missing = Object.keys(settings).filter((name) => !given.includes(name))
     t.strictSame(missing, [], `${app} is given all that it knows`)
   }
 })

@@ -5,7 +5,7 @@ import { startRunningProduct, until } from './fixtures/product.js'
 const docs = new URL('../../../docs/', import.meta.url)
 const { call, stop, product } = await startRunningProduct({ env: { METRICS_PORT: '0' } })
 t.teardown(stop)
-const board = await product.startBoard({ BOARD_USER: 'tests', BOARD_PASSWORD: 'of-enough-length' })
+const board = await product.startBoard({ BOARD_PASSWORD: 'of-enough-length' })
 
 const rules = '/api/automation-rules'
 await call('POST', rules, {

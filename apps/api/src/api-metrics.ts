@@ -86,13 +86,13 @@ function createRefusalCounters(metrics: Metrics) {
     ),
     readsRefused: metrics.counters(
       'automation_reads_refused_total',
-      'Queries refused by their limits: too_long (READ_TIMEOUT) or too_many (READS_PER_WORKSPACE)',
+      'Queries refused by their limits: too_long or too_many',
       'reason',
       ['too_long', 'too_many'],
     ),
     bodiesRefused: new Counter({
       name: 'automation_bodies_refused_total',
-      help: 'Requests refused because large bodies took all the memory that they may (BODIES_IN_FLIGHT)',
+      help: 'Requests refused because large bodies took all the memory that they may',
       registers: metrics.registers,
     }),
     slowReaders: new Counter({
@@ -102,7 +102,7 @@ function createRefusalCounters(metrics: Metrics) {
     }),
     evaluationsRefused: metrics.counters(
       'automation_evaluations_refused_total',
-      'Dry runs, explanations, previews and checks of rules refused by their limits: too_many, too_much (JUDGING_WORK), too_long (JUDGING_TIMEOUT) or too_large (JUDGING_MEMORY, or 4 MiB of response)',
+      'Dry runs, explanations, previews and checks of rules refused by their limits: too_many, too_much (work), too_long or too_large (memory, or 4 MiB of response)',
       'reason',
       ['too_many', 'too_much', 'too_long', 'too_large'],
     ),

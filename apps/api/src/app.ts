@@ -9,6 +9,7 @@ import storedOutcomes from './acceptance/stored-outcomes.js'
 import accessCaches from './access/access-caches.js'
 import type { Config } from './config.js'
 import { refusals } from './errors.js'
+import { type ApiLimits, limitsOf } from './limits.js'
 import bodies from './plugins/bodies.js'
 import bodyBudget from './plugins/body-budget.js'
 import deadline from './plugins/deadline.js'
@@ -45,8 +46,12 @@ import { vocabularyRoutes } from './routes/vocabulary.js'
 
 const requestTimeoutMs = 10_000
 
-/** Builds the API, ready to listen or to get injected requests. It starts without Postgres and Redis, and responds with 503 then. */
-export async function buildApp(config: Config) {
+/**
+ * Builds the API, ready to listen or to get injected requests. It starts without Postgres and Redis, and responds with 503 then.
+ *
+ * @param limits smaller ones in tests
+ */
+export async function buildApp(config: Config, limits: ApiLimits = limitsOf(config)) {
   const app = Fastify({
     logger: logOptions('api', config.logLevel),
     // A log line for each request costs 5 to 19 % of the throughput. Notable events are logged at their origin.
@@ -70,10 +75,10 @@ export async function buildApp(config: Config) {
 
   const sealer = createSealer(config.encryptionKey)
   await app.register(requestLog, config)
-  await app.register(errors, config)
+  await app.register(errors, limits)
   await app.register(deadline)
   await app.register(metrics, config)
-  await app.register(resources, { config })
+  await app.register(resources, { config, reads: limits.reads })
   await app.register(tracing, config)
   await app.register(redis, config)
   await app.register(storedOutcomes)
@@ -82,10 +87,10 @@ export async function buildApp(config: Config) {
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
   await app.register(accessCaches)
   await app.register(identification, config)
-  await app.register(evaluator, config)
+  await app.register(evaluator, limits)
   await app.register(survey)
   await app.register(eventTypes)
-  await app.register(bodyBudget, config)
+  await app.register(bodyBudget, limits)
   await app.register(bodies)
   await app.register(validation)
   await app.register(serialization)
@@ -93,22 +98,22 @@ export async function buildApp(config: Config) {
   await app.register(warmUp)
   await app.register(shutdown)
   await app.register(openapi)
-  if (config.servesDocs) await app.register(docs)
+  await app.register(docs)
   await app.register(earlyResponses)
   await app.register(slowReaders, { noteClosed: () => app.metrics.slowReaders.inc() })
 
   await app.register(probeRoutes, config)
-  await app.register(ruleRoutes, { ...config, prefix: '/api/automation-rules' })
-  await app.register(eventRoutes, { ...config, prefix: '/api/events' })
+  await app.register(ruleRoutes, { ...config, ...limits, prefix: '/api/automation-rules' })
+  await app.register(eventRoutes, { ...limits, prefix: '/api/events' })
   await app.register(eventTypeRoutes, { prefix: '/api/event-types' })
-  await app.register(executionRoutes, { ...config, prefix: '/api/executions' })
+  await app.register(executionRoutes, { ...limits, prefix: '/api/executions' })
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })
-  await app.register(vocabularyRoutes, { ...config, prefix: '/api/vocabulary' })
-  await app.register(emailTemplateRoutes, { ...config, prefix: '/api/email-templates' })
+  await app.register(vocabularyRoutes, { ...config, ...limits, prefix: '/api/vocabulary' })
+  await app.register(emailTemplateRoutes, { ...limits, prefix: '/api/email-templates' })
   await app.register(meRoutes, { prefix: '/api/me' })
   await app.register(overviewRoutes, { prefix: '/api/overview' })
-  await app.register(developerRoutes, { ...config, prefix: '/api/developer/v1', sealer })
+  await app.register(developerRoutes, { ...config, ...limits, prefix: '/api/developer/v1', sealer })
   app.refuseOtherMethods()
   return app
 }

@@ -1,6 +1,5 @@
 import { readKeyList } from '@automation/access'
-import { defaultReadLimits, type Plan } from '@automation/database'
-import { workLimitsOf, workSettings } from '@automation/engine'
+import type { Plan } from '@automation/database'
 import {
   connections,
   connectionsOf,
@@ -14,19 +13,17 @@ import {
 } from '@automation/process/settings'
 import { Type } from 'typebox'
 
-const figures = '<requests per minute>/<burst>'
-const bucket = (fallback: string | undefined, description = figures) =>
+const bucket = (usual: string) =>
   Type.String({
-    ...(fallback !== undefined && { default: fallback }),
+    default: usual,
     pattern: '^[1-9]\\d{0,9}/[1-9]\\d{0,9}$',
-    description,
+    description: '<requests per minute>/<burst>',
   })
 
 export const Environment = Type.Object({
   ...connections,
   ...observability,
   ...retention,
-  ...workSettings,
   HOST: Type.String({ default: '127.0.0.1', description: 'address to listen on' }),
   PORT: Type.Integer({
     default: 3000,
@@ -39,90 +36,19 @@ export const Environment = Type.Object({
     minimum: 1_024,
     description: 'maximum size of a request body in bytes',
   }),
-  BODIES_IN_FLIGHT: Type.Integer({
-    default: 33_554_432,
-    minimum: 1_048_576,
-    description:
-      'bytes of request bodies that are unfinished, or above 64 KiB and worked on; a workspace has a quarter, and so have all strangers together',
-  }),
   TRUST_PROXY: Type.Optional(
     Type.String({ description: 'comma-separated CIDRs of the proxies whose X-Forwarded-For is trusted' }),
   ),
-  TRUST_TRACEPARENT: Type.Boolean({
-    default: true,
-    description:
-      'true continues the traces of callers with permissions, false links to them; the traces of strangers and webhooks are always linked',
-  }),
   ...tokenSettings,
   ...sealing,
   RATE_LIMIT_ANONYMOUS: bucket('10/15'),
   RATE_LIMIT_AUTHENTICATED: bucket('60/100'),
   RATE_LIMIT_ENTERPRISE: bucket('300/500'),
-  RATE_LIMIT_WORKSPACE: Type.Optional(
-    bucket(
-      undefined,
-      `${figures} of all keys and users within a standard workspace together, five times that in an enterprise one; by default ten times what one of them has`,
-    ),
-  ),
-  RATE_LIMIT_CREATOR: Type.Optional(
-    bucket(
-      undefined,
-      `${figures} of all standard workspaces that one user created, five times that of enterprise ones; by default thirty times what one key or user has`,
-    ),
-  ),
-  WORKSPACES_PER_CREATOR: Type.Integer({
-    default: 100,
-    minimum: 1,
-    maximum: 1_000_000,
-    description: 'workspaces that one user may create through the API',
-  }),
   DATABASE_POOL: Type.Integer({
     default: 10,
     minimum: 1,
     maximum: 200,
     description: 'connections to Postgres, a third of them for transactions, at least one of each kind',
-  }),
-  DOCS: Type.Boolean({
-    default: true,
-    description: 'whether /docs serves the OpenAPI document and a page that shows it, to everybody',
-  }),
-  READ_POOL: Type.Integer({
-    default: defaultReadLimits.pool,
-    minimum: 1,
-    maximum: 100,
-    description: 'connections to Postgres for the queries of callers, such as lists; opened when needed',
-  }),
-  READS_PER_WORKSPACE: Type.Integer({
-    default: defaultReadLimits.perWorkspace,
-    minimum: 1,
-    maximum: 100,
-    description: 'queries of one workspace at a time; 256 more wait for up to 10 s',
-  }),
-  READ_TIMEOUT: Type.Integer({
-    default: defaultReadLimits.timeoutMs,
-    minimum: 100,
-    maximum: 60_000,
-    description: 'milliseconds that a query of a caller may take',
-  }),
-  JUDGING_TIMEOUT: Type.Integer({
-    default: 1_000,
-    minimum: 100,
-    maximum: 10_000,
-    description:
-      'milliseconds that one question may take: a dry run, an explanation, a preview, a check of rules, or a turn of a search; other workspaces wait for it',
-  }),
-  JUDGING_WORK: Type.Integer({
-    default: 20_000_000,
-    minimum: 10_000,
-    maximum: 10_000_000_000,
-    description:
-      'units of work (25 ns or less) that one question may cost; raise it with RULE_WORK and EVENT_WORK',
-  }),
-  JUDGING_MEMORY: Type.Integer({
-    default: 192,
-    minimum: 32,
-    maximum: 4_096,
-    description: 'MB of the heap of the child process that evaluates on behalf of callers',
   }),
   DRAIN_SECONDS: Type.Integer({
     default: 0,
@@ -141,25 +67,11 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     ...connectionsOf(environment),
     observability: observabilityOf(environment),
     retentionDays: environment.RETENTION_DAYS,
-    workLimits: workLimitsOf(environment),
     databasePool: environment.DATABASE_POOL,
-    servesDocs: environment.DOCS,
-    reads: {
-      pool: environment.READ_POOL,
-      perWorkspace: environment.READS_PER_WORKSPACE,
-      timeoutMs: environment.READ_TIMEOUT,
-    },
-    evaluation: {
-      timeoutMs: environment.JUDGING_TIMEOUT,
-      work: environment.JUDGING_WORK,
-      memoryMb: environment.JUDGING_MEMORY,
-    },
     drainSeconds: environment.DRAIN_SECONDS,
     host: environment.HOST,
     port: environment.PORT,
     bodyLimitBytes: environment.BODY_LIMIT,
-    bodiesInFlightBytes: environment.BODIES_IN_FLIGHT,
-    trustsTraceparents: environment.TRUST_TRACEPARENT,
     trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,
     tokens: {
       key: readKey(environment),
@@ -167,14 +79,7 @@ export function readConfig(variables: Record<string, string | undefined> = proce
       audience: environment.JWT_AUDIENCE,
     },
     encryptionKey: environment.ENCRYPTION_KEY,
-    rateLimits: {
-      anonymous: readBucket(environment.RATE_LIMIT_ANONYMOUS),
-      authenticated: readBucket(environment.RATE_LIMIT_AUTHENTICATED),
-      enterprise: readBucket(environment.RATE_LIMIT_ENTERPRISE),
-      workspace: readUpperBuckets(environment, environment.RATE_LIMIT_WORKSPACE, 10),
-      creator: readUpperBuckets(environment, environment.RATE_LIMIT_CREATOR, 30),
-    },
-    workspacesPerCreator: environment.WORKSPACES_PER_CREATOR,
+    rateLimits: readRateLimits(environment),
   }
 }
 
@@ -193,25 +98,26 @@ export interface Bucket {
   burst: number
 }
 
-/** RATE_LIMIT_ENTERPRISE is five times RATE_LIMIT_AUTHENTICATED by default. */
-const enterpriseTimes = 5
+/** A workspace is used by some ten busy people and programs. */
+const workspaceTimes = 10
+/** Somebody who creates workspaces has three busy ones at most: more of them are no way around a limit. */
+const creatorTimes = 30
 
-/**
- * Reads the buckets above those of callers, by plan. By default they are a multiple of a caller's, so that higher limits of callers
- * raise them, too. A set figure is that of standard workspaces, and enterprise ones have five times as much.
- */
-function readUpperBuckets(
-  { RATE_LIMIT_AUTHENTICATED, RATE_LIMIT_ENTERPRISE }: Type.Static<typeof Environment>,
-  text: string | undefined,
-  times: number,
-): Record<Plan, Bucket> {
-  const standard =
-    text === undefined ? multiply(readBucket(RATE_LIMIT_AUTHENTICATED), times) : readBucket(text)
-  const enterprise =
-    text === undefined
-      ? multiply(readBucket(RATE_LIMIT_ENTERPRISE), times)
-      : multiply(standard, enterpriseTimes)
-  return { standard, enterprise }
+/** The buckets above those of callers, by plan, are a multiple of a caller's: higher limits of callers raise them, too. */
+function readRateLimits(environment: Type.Static<typeof Environment>) {
+  const authenticated = readBucket(environment.RATE_LIMIT_AUTHENTICATED)
+  const enterprise = readBucket(environment.RATE_LIMIT_ENTERPRISE)
+  const multiplyBoth = (times: number): Record<Plan, Bucket> => ({
+    standard: multiply(authenticated, times),
+    enterprise: multiply(enterprise, times),
+  })
+  return {
+    anonymous: readBucket(environment.RATE_LIMIT_ANONYMOUS),
+    authenticated,
+    enterprise,
+    workspace: multiplyBoth(workspaceTimes),
+    creator: multiplyBoth(creatorTimes),
+  }
 }
 
 function multiply({ perMinute, burst }: Bucket, times: number): Bucket {

@@ -53,20 +53,17 @@ export const refusals = {
   readTooLong: (ms: number) =>
     new Refusal(
       400,
-      `The query took longer than it may (READ_TIMEOUT: ${ms} ms): narrow it, for example by a time range or a smaller limit`,
+      `The query took longer than it may (${ms} ms): narrow it, for example by a time range or a smaller limit`,
     ),
   evaluationTooLong: (ms: number, advice: string) =>
     new Refusal(
       400,
-      `It took longer than one request may (JUDGING_TIMEOUT: ${ms} ms), because it needs much work or the machine is busy: try again, or ${advice}`,
+      `It took longer than one request may (${ms} ms), because it needs much work or the machine is busy: try again, or ${advice}`,
     ),
   evaluationTooMuch: (units: number, advice: string) =>
-    new Refusal(
-      400,
-      `It needs more work than one request may cost (JUDGING_WORK: ${units} units): ${advice}`,
-    ),
+    new Refusal(400, `It needs more work than one request may cost (${units} units): ${advice}`),
   evaluationTooLarge: (mb: number, advice: string) =>
-    new Refusal(400, `It needs more memory than one request may take (JUDGING_MEMORY: ${mb} MB): ${advice}`),
+    new Refusal(400, `It needs more memory than one request may take (${mb} MB): ${advice}`),
   resultTooLarge: (mib: number, advice: string) =>
     new Refusal(400, `The result has more than ${mib} MiB: ${advice}`),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
@@ -115,8 +112,7 @@ export const refusals = {
   draftStale: () =>
     new Refusal(412, 'The rule has changed since the draft was made from it: save the draft again'),
   versionMismatch: () => new Refusal(412, 'The rule has another version'),
-  bodyTooLarge: (bytes: number, setting: string | undefined) =>
-    new Refusal(413, `The body is larger than ${bytes} bytes${setting === undefined ? '' : ` (${setting})`}`),
+  bodyTooLarge: (bytes: number) => new Refusal(413, `The body is larger than ${bytes} bytes`),
   notJson: () => new Refusal(415, 'Content-Type must be application/json'),
   bodyEncoded: () => new Refusal(415, 'Content-Encoding must be identity', { 'accept-encoding': 'identity' }),
   invalid: (faults: Fault[]) => new Refusal(422, faults),
@@ -128,13 +124,13 @@ export const refusals = {
     new Refusal(429, 'Rate limit exceeded', { 'retry-after': String(retryAfterSeconds) }),
   tooManyBodies: (bytes: number, bytesOfOne: number) =>
     tooManyAtOnce(
-      `large or unfinished request bodies at a time (BODIES_IN_FLIGHT: ${bytes} bytes, ${bytesOfOne} of one workspace)`,
+      `large or unfinished request bodies at a time (${bytes} bytes, ${bytesOfOne} of one workspace)`,
     ),
   /** Sizes of lists, counts of bulk calls, and surveys are queries that have turns of their own. */
   tooManyReads: (ofOne: number, cause: TooMuchAtOnce) =>
     noTurn(
       'queries',
-      ` at a time (READS_PER_WORKSPACE: ${ofOne}; lists of rules and versions, counts of bulk calls, and surveys of fields: 1)`,
+      ` at a time (${ofOne}; lists of rules and versions, counts of bulk calls, and surveys of fields: 1)`,
       cause,
     ),
   tooManyEvaluations: (turns: Turns, cause: TooMuchAtOnce) =>

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { buildApp } from './app.js'
 import { readConfig } from './config.js'
 import { docsDirectory } from './docs-directory.js'
+import { limitsOf } from './limits.js'
 import { listVocabulary } from './vocabulary/vocabulary.js'
 import { fillPage } from './vocabulary/write-tables.js'
 
@@ -20,7 +21,7 @@ const app = await buildApp(config)
 await app.ready()
 await put('openapi.json', () => `${JSON.stringify(app.swagger(), null, 2)}\n`)
 await app.close()
-await put('rules.md', (page) => fillPage(page, listVocabulary(config)))
+await put('rules.md', (page) => fillPage(page, listVocabulary({ ...config, ...limitsOf(config) })))
 
 async function put(name: string, write: (present: string) => string): Promise<void> {
   const path = new URL(name, docsDirectory)

@@ -11,9 +11,7 @@ const { drainSeconds } = config
 endGracefully(app, { seconds: drainSeconds, run: () => app.drain(drainSeconds) })
 
 const postgres = { name: 'Postgres', findFault: () => findDatabaseFault(app.database) }
-const isWarm = app.warmUp(
-  waitOrExit([postgres], { timeoutSeconds: config.startTimeoutSeconds, log: app.log }),
-)
+const isWarm = app.warmUp(waitOrExit([postgres], app.log))
 // Alive at once, and ready as soon as it can serve. It can serve without Redis.
 await app.listen({ host: config.host, port: config.port })
 await Promise.all([isWarm, app.waitForRedis()])

@@ -10,7 +10,8 @@ import { type Api, mint, rules, startApi } from './fixtures/api.js'
 import { makeSender, nowText, provider, type Sender } from './fixtures/sender.js'
 
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
-const api = await startApi(t, { DATABASE_URL, BODIES_IN_FLIGHT: '4194304', TRUST_PROXY: '127.0.0.1' })
+const bodiesInFlightBytes = 4_194_304
+const api = await startApi(t, { DATABASE_URL, TRUST_PROXY: '127.0.0.1' }, { bodiesInFlightBytes })
 const port = await listen(api)
 const trigger = `${rules}/trigger/LEAD_CREATED`
 const later = { prefer: 'respond-async' }
@@ -107,7 +108,7 @@ t.test(
           t.match(first, {
             status: 429,
             headers: { 'retry-after': '1' },
-            body: { error: /\(BODIES_IN_FLIGHT: 4194304 bytes, 1048576 of one workspace\)/ },
+            body: { error: /\(4194304 bytes, 1048576 of one workspace\)/ },
           })
           await transaction.$executeRaw`ROLLBACK`
           const statuses = (await Promise.all(asked)).map(({ status }) => status)
@@ -125,7 +126,7 @@ t.test(
 )
 
 t.test('a caller who hangs up before the response holds nothing', async (t) => {
-  const own = await startApi(t, { DATABASE_URL, BODIES_IN_FLIGHT: '4194304' })
+  const own = await startApi(t, { DATABASE_URL }, { bodiesInFlightBytes })
   let arrived = 0
   // The response is written to a socket that is gone.
   own.app.server.prependListener('request', (message: IncomingMessage) => {

@@ -140,15 +140,6 @@ t.test('a person who opens the page is not refused, and a client with many reque
   t.equal((await get('/docs/', '203.0.113.3')).statusCode, 200, 'others have buckets of their own')
 })
 
-t.test('DOCS=false switches all of it off', async (t) => {
-  const closed = await startApi(t, { DOCS: 'false' })
-  for (const path of ['/docs', ...paths]) {
-    const { status, body } = await closed.call('GET', path)
-    t.strictSame([status, body], [404, { error: 'Not found' }], path)
-  }
-  t.ok(closed.app.swagger().paths?.['/healthz'], 'the document can still be written to a file')
-})
-
 t.test('no Host makes it fail', async (t) => {
   const { app } = await startApi(t)
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))

@@ -131,19 +131,19 @@ t.test('an unknown event type, a faulty body and an empty workspace', async (t) 
 })
 
 t.test('the rules of one event share the work that an event may cost, as at a worker', async (t) => {
-  const small = await startApi(t, { RULE_WORK: '10000', EVENT_WORK: '10000' })
+  const small = await startApi(t, {}, { workLimits: { rule: 10_000, event: 10_000 } })
   const workspace = await small.makeWorkspace()
   const conditions = [{ field: 'text', operator: 'matches', value: '(?i)a[ab]{10}[cd]' }]
   for (let n = 0; n < 5; n++) await create(workspace, { name: `Rule ${n}`, conditions })
   const { body } = await dryRun(workspace, { text: 'ab'.repeat(1_000) })
-  const errors = body.results.map(({ error = '' }) => /RULE_WORK|EVENT_WORK/.exec(error)?.[0] ?? 'evaluated')
-  t.ok(errors.includes('EVENT_WORK'), errors.join())
-  t.notOk(errors.slice(0, 1).includes('EVENT_WORK'), errors.join())
+  const errors = body.results.map(({ error = '' }) => /per event|together/.exec(error)?.[0] ?? 'evaluated')
+  t.ok(errors.includes('together'), errors.join())
+  t.notOk(errors.slice(0, 1).includes('together'), errors.join())
   for (const result of body.results) t.equal(result.success, result.error === undefined)
 })
 
 t.test('the trace of a rule that was not evaluated has the verdict of its result', async (t) => {
-  const small = await startApi(t, { RULE_WORK: '10000', EVENT_WORK: '10000' })
+  const small = await startApi(t, {}, { workLimits: { rule: 10_000, event: 10_000 } })
   const workspace = await small.makeWorkspace()
   const conditions = [{ field: 'text', operator: 'contains', value: 'b' }]
   for (let n = 0; n < 4; n++) await create(workspace, { name: `Rule ${n}`, conditions })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { createPrivateDatabase } from '@automation/launcher'
 import t, { type Test } from 'tap'
+import { type EvaluatorLimits, evaluatorLimits } from '../src/evaluation/evaluator.js'
 import { type Answer, askPatiently, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 import { storeEvent, storeExecution } from './fixtures/history.js'
 import { measureHold, skipCpu } from './fixtures/hold.js'
@@ -134,42 +135,49 @@ t.test('to preview an email that takes too much work is refused', async (t) => {
     body: { data: { a: 'ä'.repeat(400_000) } },
   })
   t.equal(status, 422)
-  t.match(body, { errors: [{ field: 'data', message: /RULE_WORK/ }] })
+  t.match(body, { errors: [{ field: 'data', message: /more work than it may cost/ }] })
 })
 
 /** An API whose conditions may take any work. */
-async function startLimited(t: Test, limits: Record<string, string>) {
-  const work = { RULE_WORK: '1000000000', EVENT_WORK: '1000000000', JUDGING_WORK: '10000000000' }
-  const { app, makeWorkspace } = await startApi(t, { DATABASE_URL, ...work, ...limits })
+async function startLimited(t: Test, limits: Partial<EvaluatorLimits>) {
+  const any = Number.MAX_SAFE_INTEGER
+  const { app, makeWorkspace } = await startApi(
+    t,
+    { DATABASE_URL },
+    { workLimits: { rule: any, event: any }, evaluation: { ...evaluatorLimits, work: any, ...limits } },
+  )
   return { app, workspace: await makeWorkspace() }
 }
 
 t.test('a dry run that takes too long is refused, and the next one runs', async (t) => {
-  const { app, workspace } = await startLimited(t, { JUDGING_TIMEOUT: '401' })
+  const { app, workspace } = await startLimited(t, { timeoutMs: 401 })
   const rule = await createRule(workspace)
   const slow = await createRule(workspace, hostileRule)
   t.match(await dryRun(workspace, slow, { text: letters.repeat(12) }), {
     status: 400,
-    body: { error: /JUDGING_TIMEOUT: 401 ms/ },
+    body: { error: /one request may \(401 ms\)/ },
   })
   t.match(await dryRun(workspace, rule), { status: 200, body: { success: true } })
   t.ok(app.evaluator.pid)
 })
 
 t.test('a dry run that takes too much memory is refused, and the next one runs', async (t) => {
-  const { app, workspace } = await startLimited(t, { JUDGING_TIMEOUT: '10000', JUDGING_MEMORY: '32' })
+  const { app, workspace } = await startLimited(t, { timeoutMs: 10_000, memoryMb: 32 })
   const rule = await createRule(workspace)
   const notification = { type: 'CREATE_TASK', config: { title: 'x', description: '{{list | json}}' } }
   const large = await createRule(workspace, ruleBody({ actions: Array(20).fill(notification) }))
   // A text with one such sign takes two bytes a character: twenty configs take more than 32 MB before one is written.
   const list = Array.from({ length: 400 }, (_, n) => `€${n}`.padEnd(1_000, '"'))
-  t.match(await dryRun(workspace, large, { list }), { status: 400, body: { error: /JUDGING_MEMORY: 32 MB/ } })
+  t.match(await dryRun(workspace, large, { list }), {
+    status: 400,
+    body: { error: /more memory than one request may take \(32 MB\)/ },
+  })
   t.match(await dryRun(workspace, rule), { status: 200, body: { success: true } })
   t.ok(app.evaluator.pid)
 })
 
 t.test('a check that takes too long is refused with what its caller can do', async (t) => {
-  const { workspace } = await startLimited(t, { JUDGING_TIMEOUT: '100' })
+  const { workspace } = await startLimited(t, { timeoutMs: 100 })
   const clauses = Array.from({ length: 50 }, (_, n) => ({
     field: 'text',
     operator: 'matches',
@@ -178,7 +186,7 @@ t.test('a check that takes too long is refused with what its caller can do', asy
   const set = Array.from({ length: 3 }, () => ruleBody({ conditions: [{ any: clauses }] }))
   t.match(await workspace.call('POST', `${rules}/check`, { body: { rules: set } }), {
     status: 400,
-    body: { error: /^It took longer .*JUDGING_TIMEOUT: 100 ms.*try again, or check fewer rules at a time$/ },
+    body: { error: /^It took longer .*\(100 ms\).*try again, or check fewer rules at a time$/ },
   })
 })
 
@@ -241,7 +249,7 @@ t.test(
 )
 
 t.test('a question whose child process is killed is unavailable, and the next is answered', async (t) => {
-  const { app, workspace } = await startLimited(t, { JUDGING_TIMEOUT: '10000' })
+  const { app, workspace } = await startLimited(t, { timeoutMs: 10_000 })
   const rule = await createRule(workspace)
   const slow = await createRule(workspace, hostileRule)
   const asked = dryRun(workspace, slow, { text: letters.repeat(12) })

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { newId } from '@automation/database'
+import { newId, readLimitsOf } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import { type Answer, type Api, ruleBody, rules, startApi } from './fixtures/api.js'
@@ -8,6 +8,7 @@ import { statementsOf } from './fixtures/security/sql-recorder.js'
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { DATABASE_URL })
 
+const reads = readLimitsOf(5)
 const later = { prefer: 'respond-async' }
 interface RuleList {
   rules: { id: string; description: string }[]
@@ -22,7 +23,11 @@ async function countRefused({ app }: Api): Promise<Record<string, number>> {
 }
 
 t.test('a query that takes too long is refused, and nobody else waits for it', async (t) => {
-  const impatient = await startApi(t, { DATABASE_URL, READ_TIMEOUT: '300', METRICS_PORT: '0' })
+  const impatient = await startApi(
+    t,
+    { DATABASE_URL, METRICS_PORT: '0' },
+    { reads: { ...reads, timeoutMs: 300 } },
+  )
   const busy = await impatient.makeWorkspace()
   const quiet = await impatient.makeWorkspace()
   await impatient.app.database.system.$transaction(
@@ -36,7 +41,7 @@ t.test('a query that takes too long is refused, and nobody else waits for it', a
       const answers = await Promise.all(asked)
       const countOf = (status: number) => answers.filter((answer) => answer.status === status).length
       t.equal(countOf(400), 40, 'each in its turn, two at a time')
-      t.match(answers[0]?.body, { error: /\(READ_TIMEOUT: 300 ms\)/ })
+      t.match(answers[0]?.body, { error: /\(300 ms\)/ })
     },
     { timeout: 60_000 },
   )
@@ -47,12 +52,11 @@ t.test('a query that takes too long is refused, and nobody else waits for it', a
 t.test(
   'one query of a workspace runs and 256 wait, further ones are refused, and others read beside them',
   async (t) => {
-    const own = await startApi(t, {
-      DATABASE_URL,
-      READS_PER_WORKSPACE: '1',
-      READ_TIMEOUT: '10000',
-      METRICS_PORT: '0',
-    })
+    const own = await startApi(
+      t,
+      { DATABASE_URL, METRICS_PORT: '0' },
+      { reads: { ...reads, perWorkspace: 1, timeoutMs: 10_000 } },
+    )
     const busy = await own.makeWorkspace()
     const quiet = await own.makeWorkspace()
     const answers: Answer[] = []
@@ -66,7 +70,7 @@ t.test(
         const refusal = {
           status: 429,
           headers: { 'retry-after': '1' },
-          body: { error: /\(READS_PER_WORKSPACE: 1;/ },
+          body: { error: /\(1;/ },
         }
         t.match(answers, Array(3).fill(refusal))
         return { asked }
@@ -80,7 +84,7 @@ t.test(
 )
 
 t.test('a hundred callers who list the same rules share what they wait for', async (t) => {
-  const own = await startApi(t, { DATABASE_URL, READ_TIMEOUT: '10000' })
+  const own = await startApi(t, { DATABASE_URL }, { reads: { ...reads, timeoutMs: 10_000 } })
   const { call } = await own.makeWorkspace()
   await call('POST', rules, { body: ruleBody() })
   const { asked } = await own.app.database.system.$transaction(

@@ -20,7 +20,7 @@ interface Sent {
 }
 
 /** An API that sends its traces here, and the spans of what was asked of it: they arrive when it closes. */
-async function startTracedApi(t: Test, env: Record<string, string> = {}) {
+async function startTracedApi(t: Test) {
   const spans: Sent[] = []
   const collector = createServer(async (request, response) => {
     const { resourceSpans } = JSON.parse(await text(request))
@@ -30,7 +30,7 @@ async function startTracedApi(t: Test, env: Record<string, string> = {}) {
   await once(collector.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => collector.close())
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
-  const api = await startApi({ teardown: () => {} }, { OTEL_TRACES_EXPORTER: 'otlp', ...env })
+  const api = await startApi({ teardown: () => {} }, { OTEL_TRACES_EXPORTER: 'otlp' })
   return {
     ...api,
     async finish() {
@@ -75,15 +75,6 @@ t.test('a stranger does not decide whether a request is sampled', async (t) => {
   const loud = await startTracedApi(t)
   await loud.call('GET', rules, { headers: unsampled })
   t.equal((await loud.finish()).length, 1, 'hidden against the setting')
-})
-
-t.test('with TRUST_TRACEPARENT=false nobody continues a trace', async (t) => {
-  const { makeWorkspace, finish } = await startTracedApi(t, { TRUST_TRACEPARENT: 'false' })
-  const { call } = await makeWorkspace()
-  await call('GET', rules, { headers: sampled })
-  const [request] = await finish()
-  t.not(request?.traceId, traceId)
-  t.match(request?.links, [{ traceId, spanId }])
 })
 
 t.test('the span of a request begins with it, before its caller is identified', async (t) => {

@@ -9,10 +9,14 @@ import { makeSender } from './fixtures/sender.js'
 const env = {
   RATE_LIMIT_AUTHENTICATED: '1/5',
   RATE_LIMIT_ENTERPRISE: '1/5',
-  RATE_LIMIT_WORKSPACE: '1/12',
-  RATE_LIMIT_CREATOR: '1/20',
   METRICS_PORT: '0',
 }
+/** Of both plans; enterprise workspaces have five times as much. */
+const bucket = (burst: number) => ({
+  standard: { perMinute: 1, burst },
+  enterprise: { perMinute: 5, burst: 5 * burst },
+})
+const upper = { workspace: bucket(12), creator: bucket(20) }
 const limited = { status: 429, body: { error: 'Rate limit exceeded' } }
 const isLet = ({ status }: Answer) => status !== 429
 const headersOf = ({ headers }: Answer) => ({
@@ -57,7 +61,7 @@ for (const [where, settings] of [
   ['without Redis', { REDIS_URL: 'redis://127.0.0.1:1' }],
 ] as const) {
   t.test(`${where}, ten keys of one workspace together get no more than its bucket`, async (t) => {
-    const api = await startApi(t, { ...env, ...settings })
+    const api = await startApi(t, { ...env, ...settings }, upper)
     const workspace = await api.makeWorkspace()
     const keys = await addKeys(api, workspace, 10)
     const answers = await useUp(api, keys)
@@ -74,7 +78,7 @@ for (const [where, settings] of [
   })
 
   t.test(`${where}, workspaces of one creator together get no more than its bucket`, async (t) => {
-    const api = await startApi(t, { ...env, ...settings })
+    const api = await startApi(t, { ...env, ...settings }, upper)
     const createdBy = `user:${newId()}`
     const created = await makeCreated(api, 3, createdBy)
     const keys = (await Promise.all(created.map((workspace) => addKeys(api, workspace, 3)))).flat()
@@ -89,7 +93,7 @@ for (const [where, settings] of [
 }
 
 t.test('the headers describe the bucket with the fewest tokens left', async (t) => {
-  const api = await startApi(t, env)
+  const api = await startApi(t, env, upper)
   const workspace = await api.makeWorkspace()
   const keys = await addKeys(api, workspace, 3)
   const seen: object[] = []
@@ -107,7 +111,7 @@ t.test('the headers describe the bucket with the fewest tokens left', async (t) 
 })
 
 t.test('a caller that is refused takes nothing from the others of its workspace', async (t) => {
-  const api = await startApi(t, env)
+  const api = await startApi(t, env, upper)
   const workspace = await api.makeWorkspace()
   const [runaway = '', quiet = ''] = await addKeys(api, workspace, 2)
   t.equal((await useUp(api, [runaway], 40)).filter(isLet).length, 5)
@@ -115,7 +119,7 @@ t.test('a caller that is refused takes nothing from the others of its workspace'
 })
 
 t.test('a stranger who names a workspace consumes nothing of it', async (t) => {
-  const api = await startApi(t, env)
+  const api = await startApi(t, env, upper)
   const [workspace] = await makeCreated(api, 1)
   if (workspace === undefined) return
   for (let n = 0; n < 5; n++) {
@@ -127,7 +131,7 @@ t.test('a stranger who names a workspace consumes nothing of it', async (t) => {
 })
 
 t.test('metrics say which bucket refused', async (t) => {
-  const api = await startApi(t, env)
+  const api = await startApi(t, env, upper)
   const [first, second] = await makeCreated(api, 2)
   if (first === undefined || second === undefined) return
   const [one = '', ...others] = await addKeys(api, first, 4)
@@ -140,7 +144,7 @@ t.test('metrics say which bucket refused', async (t) => {
 })
 
 t.test('a batch pays in the upper buckets, too', async (t) => {
-  const api = await startApi(t, { ...env, RATE_LIMIT_WORKSPACE: '1/9' })
+  const api = await startApi(t, env, { ...upper, workspace: bucket(9) })
   const workspace = await api.makeWorkspace()
   const keys = await addKeys(api, workspace, 3)
   const post = (token = '') =>
@@ -158,7 +162,7 @@ t.test('a batch pays in the upper buckets, too', async (t) => {
 })
 
 t.test('no batch costs more than a full upper bucket has', async (t) => {
-  const api = await startApi(t, { ...env, RATE_LIMIT_WORKSPACE: '1/3' })
+  const api = await startApi(t, env, { ...upper, workspace: bucket(3) })
   const { call } = await api.makeWorkspace()
   const body = { events: Array(500).fill({ data: {} }) }
   const answer = await call('POST', `${rules}/trigger/LEAD_CREATED/batch`, { body })
@@ -168,7 +172,7 @@ t.test('no batch costs more than a full upper bucket has', async (t) => {
 
 for (const path of ['/api/executions/retry', '/api/events/replay'])
   t.test(`each 50 matches of ${path} cost a token, all of them or none`, async (t) => {
-    const api = await startApi(t, env)
+    const api = await startApi(t, env, upper)
     const workspace = await api.makeWorkspace()
     const rule = await storeRule(workspace)
     for (let n = 0; n < 51; n++) {
@@ -188,7 +192,7 @@ for (const path of ['/api/executions/retry', '/api/events/replay'])
   })
 
 t.test('webhooks have a bucket of their creator apart from that of calls', async (t) => {
-  const api = await startApi(t, { ...env, RATE_LIMIT_WORKSPACE: '1/1', RATE_LIMIT_CREATOR: '1/1' })
+  const api = await startApi(t, env, { workspace: bucket(1), creator: bucket(1) })
   const created = await makeCreated(api, 3)
   const senders = await Promise.all(created.map((workspace) => makeSender(api, workspace)))
   const statuses: number[] = []

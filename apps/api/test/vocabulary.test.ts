@@ -1,4 +1,4 @@
-import { actionDefinitions, eventTypes } from '@automation/engine'
+import { actionDefinitions, defaultWorkLimits, eventTypes } from '@automation/engine'
 import { Ajv } from 'ajv'
 import t from 'tap'
 import { eventsOfPayload } from '../src/routes/incoming-webhooks/payload.js'
@@ -79,7 +79,11 @@ t.test('the example of WEBHOOK_RECEIVED has the fields of a real one', async (t)
 })
 
 t.test('its limits are those that the service enforces', async (t) => {
-  const small = await startApi(t, { BODY_LIMIT: '4096', RULE_WORK: '20000' })
+  const small = await startApi(
+    t,
+    { BODY_LIMIT: '4096' },
+    { workLimits: { ...defaultWorkLimits, rule: 20_000 } },
+  )
   const { call } = await small.makeWorkspace()
   const { body } = await call<Vocabulary>('GET', '/api/vocabulary')
   const limitOf = (name: string) => body.limits.find((limit) => limit.name === name)?.value ?? 0

@@ -2,6 +2,7 @@ import { createPrivateDatabase } from '@automation/launcher'
 import { findUnconsidered, readEvaluatedEvent } from '@automation/ledger'
 import fc from 'fast-check'
 import t from 'tap'
+import { evaluatorLimits } from '../src/evaluation/evaluator.js'
 import { ruleBody, startApi, task, type Workspace } from './fixtures/api.js'
 import { startWorker } from './fixtures/worker.js'
 
@@ -363,7 +364,7 @@ t.test(
 )
 
 t.test('a page ends where the work of one question does, and each rule is on one page', async (t) => {
-  const small = await startApi(t, { JUDGING_WORK: '30000' })
+  const small = await startApi(t, {}, { evaluation: { ...evaluatorLimits, work: 30_000 } })
   const workspace = await api.makeWorkspace()
   const conditions = [{ field: 'text', operator: 'contains', value: 'a text that is sought' }]
   const ids: string[] = []

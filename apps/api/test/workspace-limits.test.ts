@@ -5,10 +5,10 @@ import { type Answer, mint, ruleBody, rules, startApi, type Workspace } from './
 
 const workspaces = '/api/developer/v1/workspaces'
 const members = '/api/developer/v1/members'
-const env = { WORKSPACES_PER_CREATOR: '3' }
-const apis = [await startApi(t, env), await startApi(t, env)] as const
+const limits = { workspacesPerCreator: 3 }
+const apis = [await startApi(t, {}, limits), await startApi(t, {}, limits)] as const
 const [api] = apis
-const refused = { status: 409, body: { error: 'A user may create 3 workspaces (WORKSPACES_PER_CREATOR)' } }
+const refused = { status: 409, body: { error: 'A user may create 3 workspaces' } }
 const name = 'Another'
 
 const countCreated = ({ database, users }: Workspace) =>

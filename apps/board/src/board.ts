@@ -6,7 +6,7 @@ import { FastifyAdapter } from '@bull-board/fastify'
 import type { Job } from 'bullmq'
 import type { FastifyPluginAsync } from 'fastify'
 import { awayPage, awayResponse } from './away.js'
-import { describeData, describeJob, linkToConsole } from './describe-job.js'
+import { describeData, describeJob, linkJob } from './describe-job.js'
 
 interface Options {
   queueReader: QueueReader
@@ -45,7 +45,7 @@ function adaptQueue(queue: JobQueue, { allowsWrites, consoleUrl }: Options): Bul
     description:
       'Accepted events whose rules are to run (trigger, execute), and executions to continue (resume)',
     readOnlyMode: !allowsWrites,
-    ...(consoleUrl && { externalJobUrl: (job) => linkToConsole(job, consoleUrl) as ExternalJobUrl }),
+    ...(consoleUrl && { externalJobUrl: (job) => linkJob(job, consoleUrl) as ExternalJobUrl }),
   })
   adapter.setFormatter('name', describeJob)
   // With writes, the data must be shown as it is, because an edit writes it back.

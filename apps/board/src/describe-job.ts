@@ -25,7 +25,7 @@ export function describeData(data: unknown): unknown {
 }
 
 /** A link to the job's run, its event, or the first of its events; the job's data lists all of them. */
-export function linkToConsole({ data }: QueuedJob, consoleUrl: string) {
+export function linkJob({ data }: QueuedJob, consoleUrl: string) {
   if (!Check(JobData, data)) return undefined
   if (!('events' in data))
     return { displayText: 'Run', href: `${consoleUrl}/w/${data.workspaceId}/runs?id=${data.executionId}` }

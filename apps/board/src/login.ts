@@ -10,11 +10,11 @@ declare module 'fastify' {
 }
 
 /** Browsers ask for a name, too. There is one login, so its name is fixed. */
-export const user = 'operator'
+export const boardUser = 'operator'
 
 /** Basic authentication before everything, including files and unknown paths. */
 export function addLogin(app: FastifyInstance, { password }: { password: string }): void {
-  const expected = digest(`${user}:${password}`)
+  const expected = digest(`${boardUser}:${password}`)
   const failedLogins = new FailedLogins()
 
   app.addHook('onRequest', async (request, reply) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { describeData, describeJob, linkToConsole } from '../src/describe-job.js'
+import { describeData, describeJob, linkJob } from '../src/describe-job.js'
 
 const id = randomUUID()
 const workspaceId = randomUUID()
@@ -25,7 +25,7 @@ t.test('a job is described by its content and its workspace', async (t) => {
 
 t.test('a job links to the console: its event, the first of its events, or its run', async (t) => {
   const consoleUrl = 'https://console.example'
-  const linkOf = (name: string, data: unknown) => linkToConsole({ name, data }, consoleUrl)
+  const linkOf = (name: string, data: unknown) => linkJob({ name, data }, consoleUrl)
   const href = `${consoleUrl}/w/${workspaceId}/events?id=${id}`
   t.strictSame(linkOf('trigger', events(workspaceId)), { href, displayText: 'Event' })
   t.strictSame(linkOf('trigger', events(workspaceId, workspaceId)), { href, displayText: 'First event' })
@@ -56,6 +56,6 @@ t.test('a job that is not ours keeps its name and data, and has no link', async 
   ]) {
     t.equal(describeJob({ name: 'by hand', data }), 'by hand')
     t.equal(describeData(data), data)
-    t.equal(linkToConsole({ name: 'by hand', data }, 'https://console.example'), undefined)
+    t.equal(linkJob({ name: 'by hand', data }, 'https://console.example'), undefined)
   }
 })

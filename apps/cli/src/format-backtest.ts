@@ -37,7 +37,7 @@ function formatNotEvaluated({ active, draft }: StoredReport): string[] {
   return Object.entries({ active, draft }).flatMap(([which, counts]) =>
     counts === null || counts.notJudged === 0
       ? []
-      : [`Not evaluated (RULE_WORK, EVENT_WORK), ${which}: ${formatCount(counts.notJudged)} events.`],
+      : [`Not evaluated for lack of work, ${which}: ${formatCount(counts.notJudged)} events.`],
   )
 }
 

@@ -1,4 +1,3 @@
-import { workLimitsOf, workSettings } from '@automation/engine'
 import {
   connections,
   connectionsOf,
@@ -12,8 +11,6 @@ import {
 } from '@automation/process/settings'
 import { Type } from 'typebox'
 import { readCidr, readHost, readList, readPortRange } from './outbound-settings.js'
-import { defaultEmissionLimits } from './running/causation.js'
-import { defaultWorkspaceWork } from './running/heavy-work.js'
 
 export const Environment = Type.Object({
   ...connections,
@@ -26,38 +23,6 @@ export const Environment = Type.Object({
     description: 'number of jobs that run at a time, each with up to 50 events',
   }),
   ...retention,
-  TASK_RETENTION_DAYS: Type.Integer({
-    default: 400,
-    minimum: 0,
-    maximum: 3_650,
-    description: 'days that tasks are kept, at least as long as their executions; 0 keeps them for ever',
-  }),
-  AUDIT_RETENTION_DAYS: Type.Integer({
-    default: 400,
-    minimum: 0,
-    maximum: 3_650,
-    description: 'days that entries of the audit log are kept; 0 keeps them for ever',
-  }),
-  ...workSettings,
-  WORKSPACE_WORK: Type.Integer({
-    default: defaultWorkspaceWork,
-    minimum: 100_000,
-    maximum: 10_000_000_000,
-    description:
-      'units of work per second that the heavy events of a workspace may cost this worker before they run one at a time; a row of an outcome counts as 2,000',
-  }),
-  EVENT_DESCENDANTS: Type.Integer({
-    default: defaultEmissionLimits.descendants,
-    minimum: 1,
-    maximum: 1_000_000,
-    description: 'events that one event may cause by EMIT_EVENT, directly or not',
-  }),
-  EMITTED_PER_MINUTE: Type.Integer({
-    default: defaultEmissionLimits.perMinute,
-    minimum: 1,
-    maximum: 10_000_000,
-    description: 'events per minute that the rules of one workspace may emit in this worker',
-  }),
   HOST: Type.String({ default: '127.0.0.1', description: 'address that the probes and /metrics listen on' }),
   PROBE_PORT: Type.Optional(
     Type.Integer({
@@ -73,14 +38,16 @@ export const Environment = Type.Object({
     maximum: 200,
     description: 'connections to Postgres, a third of them for transactions; leases use one more',
   }),
-  SMTP_URL: Type.Optional(serverUrl(/^smtps?:\/\/[^/?#]/, { description: 'smtp://user:password@host:587' })),
+  SMTP_URL: Type.Optional(
+    serverUrl(
+      /^(smtps?:\/\/[^/?#]|file:\/\/\/)/,
+      { description: 'smtp://user:password@host:587, or file:///directory for mails as .eml files' },
+      ({ protocol, pathname }) => protocol !== 'file:' || !/%2f/i.test(pathname),
+    ),
+  ),
   MAIL_FROM: Type.String({
     default: 'Automation rules <automation@localhost>',
     description: 'sender of all mail',
-  }),
-  MAIL_DIR: Type.String({
-    default: '.data/mail',
-    description: 'directory for mail as .eml files if SMTP_URL is not set',
   }),
   OUTBOUND_ALLOW: Type.Optional(
     listOf(readCidr, 'CIDRs such as 10.0.0.0/8', {
@@ -121,19 +88,9 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     probes: { host: environment.HOST, port: environment.PROBE_PORT },
     databasePool: environment.DATABASE_POOL,
     concurrency: environment.WORKER_CONCURRENCY,
-    keptDays: {
-      history: environment.RETENTION_DAYS,
-      tasks: environment.TASK_RETENTION_DAYS,
-      audit: environment.AUDIT_RETENTION_DAYS,
-    },
-    workLimits: workLimitsOf(environment),
-    workspaceWork: environment.WORKSPACE_WORK,
-    emissionLimits: {
-      descendants: environment.EVENT_DESCENDANTS,
-      perMinute: environment.EMITTED_PER_MINUTE,
-    },
+    retentionDays: environment.RETENTION_DAYS,
     encryptionKey: environment.ENCRYPTION_KEY,
-    mail: { smtpUrl: environment.SMTP_URL, from: environment.MAIL_FROM, directory: environment.MAIL_DIR },
+    mail: { url: environment.SMTP_URL, from: environment.MAIL_FROM },
     outbound: {
       allow: (OUTBOUND_ALLOW && readList(OUTBOUND_ALLOW, readCidr)) || [],
       ports: readList(OUTBOUND_PORTS, readPortRange) ?? [],

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { findDatabaseFault, openDatabase } from '@automation/database'
+import { defaultWorkLimits } from '@automation/engine'
 import { countCancellations, createOldestDue } from '@automation/ledger'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
 import {
@@ -63,7 +64,7 @@ await waitOrExit(
     { name: 'Postgres', findFault: () => findDatabaseFault(database) },
     { name: 'Redis', findFault: () => queue.findFault(connectMs) },
   ],
-  { timeoutSeconds: config.startTimeoutSeconds, log },
+  log,
 )
 // Prisma's first query of a process takes a quarter of a second; it must not delay the first event.
 await database.system.$queryRaw`SELECT 1`.catch(() => log.warn('Postgres is away again'))
@@ -87,11 +88,11 @@ function startWork() {
   const worker = startWorker(config, database, queue, log, workerMetrics, tracing)
   const sweeper = startSweeper(database, queue, log, workerMetrics)
   const guards = startGuards(database, log)
-  const retention = startRetention(database, config.keptDays, log, workerMetrics)
-  const { databaseUrl, workLimits, keptDays } = config
-  const limits = { workLimits, retentionDays: keptDays.history }
+  const retention = startRetention(database, config.retentionDays, log, workerMetrics)
+  const { databaseUrl, retentionDays } = config
+  const limits = { workLimits: defaultWorkLimits, retentionDays }
   const slices = new SlicesInThread({ databaseUrl, limits })
-  const backtests = startBacktests(database, slices, workLimits, log, workerMetrics)
+  const backtests = startBacktests(database, slices, defaultWorkLimits, log, workerMetrics)
   return {
     worker,
     stop: () =>

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { type Database, isDatabaseAway } from '@automation/database'
+import { defaultWorkLimits, type WorkLimits } from '@automation/engine'
 import { openMetrics, type Tracing } from '@automation/process/telemetry'
 import {
   describeAway,
@@ -18,11 +19,11 @@ import { Gate } from './calls/gate.js'
 import { Leases } from './calls/leases.js'
 import type { Config } from './config.js'
 import { createEffects } from './effects/index.js'
-import { Causation } from './running/causation.js'
+import { Causation, defaultEmissionLimits, type EmissionLimits } from './running/causation.js'
 import { Claims } from './running/claims.js'
 import { EventRunner } from './running/event-runner.js'
 import { FollowUp } from './running/follow-up.js'
-import { HeavyWork } from './running/heavy-work.js'
+import { defaultWorkspaceWork, HeavyWork } from './running/heavy-work.js'
 import { JobRunner } from './running/job-runner.js'
 import { LatestOwners } from './running/latest-owners.js'
 import { Recorder } from './running/recorder.js'
@@ -36,6 +37,20 @@ const cutOffMs = 1_000
 /** So many calls of one owner are put off at a time: there is no throughput to gain. */
 const putOffAtATime = 25
 
+/** What events and workspaces may take of a worker. An operator sets none of it: each stands beside its reason. */
+export interface WorkerLimits {
+  workLimits: WorkLimits
+  /** Units per second of a workspace. */
+  workspaceWork: number
+  emissions: EmissionLimits
+}
+
+export const usualLimits: WorkerLimits = {
+  workLimits: defaultWorkLimits,
+  workspaceWork: defaultWorkspaceWork,
+  emissions: defaultEmissionLimits,
+}
+
 export type Worker = ReturnType<typeof startWorker>
 
 /**
@@ -46,6 +61,8 @@ export type Worker = ReturnType<typeof startWorker>
  *
  * A job that a worker did not complete is delivered again, and an execution that it held is due again. A job with heavy events of a
  * workspace that has had more than its share comes back later (heavy-work.ts).
+ *
+ * @param limits smaller ones in tests
  */
 export function startWorker(
   config: Config,
@@ -54,6 +71,7 @@ export function startWorker(
   log: Logger,
   metrics = createWorkerMetrics(openMetrics()),
   tracing?: Tracing,
+  limits: WorkerLimits = usualLimits,
 ) {
   const publisher = openRedis(config.redisUrl, 'fail at once', { enableAutoPipelining: true })
   const connection = openRedis(config.redisUrl, 'wait')
@@ -68,7 +86,7 @@ export function startWorker(
   const leases = new Leases(database, log)
   const effects = createEffects(config, database, log)
   const gate = new Gate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
-  const heavyWork = new HeavyWork(config.workspaceWork, config.concurrency)
+  const heavyWork = new HeavyWork(limits.workspaceWork, config.concurrency)
   const latest = new LatestOwners()
   const underWay = new UnderWay(latest)
   const puttingOff = new UnderWay(latest, putOffAtATime)
@@ -76,8 +94,8 @@ export function startWorker(
   const executor = new Executor({ recorder, leases, gate, heavyWork, puttingOff, perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
-  const { workLimits } = config
-  const causation = new Causation(database, config.emissionLimits)
+  const { workLimits } = limits
+  const causation = new Causation(database, limits.emissions)
   const running = { database, recorder, executor, heavyWork, underWay, log }
   const events = new EventRunner({ ...running, replies, causation, workLimits, tracing, onQuarantine })
   const claims = new Claims(database, causation, leases, workLimits)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { defaultEmissionLimits } from '../src/running/causation.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
 import { leaveExecution } from './fixtures/leave-execution.js'
 import { openTarget } from './fixtures/target.js'
@@ -55,7 +56,7 @@ t.test('a rule in a loop needs attention, also where its run pauses before it en
 })
 
 t.test('a rule that emits too much needs attention, also where its run pauses before it ends', async (t) => {
-  const harness = await createHarness(t, { EVENT_DESCENDANTS: '10' })
+  const harness = await createHarness(t, {}, { emissions: { ...defaultEmissionLimits, descendants: 10 } })
   const ruleId = await harness.createRule([...Array(11).fill(emit), wait])
   startAll(harness)
   await harness.untilStatus(await harness.trigger(ruleId), 'failed')

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, firstIdOf, newId, type Prisma, ReadTooLong, timeOf } from '@automation/database'
+import { defaultWorkLimits } from '@automation/engine'
 import { cancelBacktest, claimBacktest, findBacktest, listBacktests } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { computeSlice } from '../src/backtests/compute-slice.js'
@@ -11,7 +12,7 @@ import { slicesHere } from './fixtures/slices-here.js'
 /** A costly rule takes seconds of CPU. */
 const onlyLong = { skip: process.env.TEST_LONG ? false : 'only the long run has it' }
 
-const limits = { workLimits: testConfig().workLimits, retentionDays: 0 }
+const limits = { workLimits: defaultWorkLimits, retentionDays: 0 }
 const slice = { events: 700, ms: 60_000 }
 const storedSlice = { scanned: Number }
 const draft = {

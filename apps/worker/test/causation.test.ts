@@ -3,7 +3,7 @@ import { type Database, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import t from 'tap'
-import { Causation } from '../src/running/causation.js'
+import { Causation, defaultEmissionLimits } from '../src/running/causation.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
 const emitItself = {
@@ -23,7 +23,7 @@ async function readErrors(harness: Harness): Promise<string[]> {
 }
 
 t.test('a rule that emits its own type twenty times causes no more events than one event may', async (t) => {
-  const harness = await createHarness(t, { EVENT_DESCENDANTS: '100' })
+  const harness = await createHarness(t, {}, { emissions: { ...defaultEmissionLimits, descendants: 100 } })
   const ruleId = await harness.createRule(Array(20).fill(emitItself))
   harness.startWorker()
   const event = harness.newEvent()
@@ -33,7 +33,7 @@ t.test('a rule that emits its own type twenty times causes no more events than o
   const emitted = await harness.own.event.findMany({ where: { causedBy: { not: null } } })
   t.equal(emitted.length, 100)
   t.ok(emitted.every(({ rootId }) => rootId === event.id))
-  t.match(await readErrors(harness), [/EVENT_DESCENDANTS/])
+  t.match(await readErrors(harness), [/One event may cause/])
   const counters = await harness.own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
   t.equal(counters.attentionReason, 'event_budget')
 
@@ -49,7 +49,7 @@ t.test('a rule that emits its own type twenty times causes no more events than o
 })
 
 t.test('another worker counts what is stored', async (t) => {
-  const harness = await createHarness(t, { EVENT_DESCENDANTS: '10' })
+  const harness = await createHarness(t, {}, { emissions: { ...defaultEmissionLimits, descendants: 10 } })
   await harness.createRule([emitItself])
   const root = harness.newRow()
   await harness.own.event.create({ data: { ...root, doneAt: new Date() } })
@@ -73,7 +73,7 @@ t.test('another worker counts what is stored', async (t) => {
   harness.startSweeper()
   await untilQuiet(harness)
   t.equal(await harness.own.event.count({ where: { rootId: root.id } }), 10)
-  t.match(await readErrors(harness), [/EVENT_DESCENDANTS/])
+  t.match(await readErrors(harness), [/One event may cause/])
 })
 
 t.test('a tree is counted once a second, and all of its events know the count', async (t) => {
@@ -94,14 +94,14 @@ t.test('a tree is counted once a second, and all of its events know the count', 
     }),
   )
   t.strictSame(counted, ['root'])
-  t.match(refusals, Array(300).fill(/EVENT_DESCENDANTS/))
+  t.match(refusals, Array(300).fill(/One event may cause/))
   now += 1_000
   await causation.countStored({ id: '300', workspaceId: 'a', rootId: 'root' } as LoadedEvent)
   t.strictSame(counted, ['root', 'root'], 'other workers may have emitted meanwhile')
 })
 
 t.test('an execution that is continued or retried counts what is stored', async (t) => {
-  const harness = await createHarness(t, { EVENT_DESCENDANTS: '10' })
+  const harness = await createHarness(t, {}, { emissions: { ...defaultEmissionLimits, descendants: 10 } })
   const ruleId = await harness.createRule([emitItself])
   const root = harness.newRow()
   const done = { doneAt: new Date() }
@@ -126,13 +126,13 @@ t.test('an execution that is continued or retried counts what is stored', async 
   harness.startSweeper()
   while ((await harness.own.execution.count({ where: { finishedAt: null } })) > 0) await setTimeout(50)
   t.equal(await harness.own.event.count({ where: { rootId: root.id } }), 10)
-  t.match(await readErrors(harness), [/EVENT_DESCENDANTS/])
+  t.match(await readErrors(harness), [/One event may cause/])
 })
 
 t.test(
   'the rules of a workspace emit a limited number of events a minute, over all of its events',
   async (t) => {
-    const harness = await createHarness(t, { EMITTED_PER_MINUTE: '30' })
+    const harness = await createHarness(t, {}, { emissions: { ...defaultEmissionLimits, perMinute: 30 } })
     const ruleId = await harness.createRule(
       Array(10).fill({ ...emitItself, config: { eventType: 'DEAL_WON', data: {} } }),
     )
@@ -141,7 +141,7 @@ t.test(
     await Promise.all(events.map((event) => harness.inbox.accept(event)))
     await untilQuiet(harness)
     t.equal(await harness.own.event.count({ where: { type: 'DEAL_WON' } }), 30)
-    t.match(await readErrors(harness), [/EMITTED_PER_MINUTE/])
+    t.match(await readErrors(harness), [/events a minute/])
     const counters = await harness.own.ruleCounters.findMany({
       select: { ruleId: true, attentionReason: true },
     })
@@ -200,5 +200,5 @@ t.test('a refund takes back no more than was counted', async (t) => {
   const event = { id: newId(), rootId: null, workspaceId: newId() } as LoadedEvent
   causation.refund(event, 5)
   const refusals = Array.from({ length: 3 }, () => causation.countEmission(event))
-  t.match(refusals, [undefined, undefined, /EVENT_DESCENDANTS/])
+  t.match(refusals, [undefined, undefined, /One event may cause/])
 })

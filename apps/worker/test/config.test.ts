@@ -83,17 +83,17 @@ t.test('a list with one item that cannot be read is refused as a whole', async (
 })
 
 t.test('RETENTION_DAYS is 30 by default and 3650 at most; 0 keeps history for ever', async (t) => {
-  const daysOf = (RETENTION_DAYS?: string) => readConfig({ ...required, RETENTION_DAYS }).keptDays.history
+  const daysOf = (RETENTION_DAYS?: string) => readConfig({ ...required, RETENTION_DAYS }).retentionDays
   t.equal(daysOf(), 30)
   for (const days of [0, 1, 3_650]) t.equal(daysOf(`${days}`), days)
   for (const text of ['-1', '3651', 'ever']) t.throws(() => daysOf(text), /RETENTION_DAYS must be/, text)
 })
 
-t.test('tasks and the audit log are kept for 400 days by default; 0 keeps them for ever', async (t) => {
-  t.match(readConfig(required).keptDays, { tasks: 400, audit: 400 })
-  const settings = { TASK_RETENTION_DAYS: '0', AUDIT_RETENTION_DAYS: '3650' }
-  t.match(readConfig({ ...required, ...settings }).keptDays, { tasks: 0, audit: 3_650 })
-  t.throws(() => readConfig({ ...required, AUDIT_RETENTION_DAYS: '-1' }), /AUDIT_RETENTION_DAYS must be/)
+t.test('SMTP_URL is a mail server, or a directory for mails', async (t) => {
+  for (const url of ['smtp://user:password@host:587', 'smtps://host', 'file:///var/mail'])
+    t.equal(readConfig({ ...required, SMTP_URL: url }).mail.url, url)
+  for (const SMTP_URL of ['http://host', 'smtp://', 'file://host/mail', 'file:///a%2fb', 'mail'])
+    t.throws(() => readConfig({ ...required, SMTP_URL }), /SMTP_URL must be/, SMTP_URL)
 })
 
 t.test(

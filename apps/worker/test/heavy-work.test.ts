@@ -196,7 +196,7 @@ const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 const pattern = '(?i)a[ab]{400}[cd]'
 const text = Array.from({ length: 4_000 }, (_, n) => 'ab'[((n * n * 31 + (n >> 3) * 17) % 7) % 2]).join('')
 /** The work of the pattern and the text is less than these. */
-const wideLimits = { RULE_WORK: '2000000', EVENT_WORK: '6000000' }
+const workLimits = { rule: 2_000_000, event: 6_000_000 }
 
 async function createHeavyRule(harness: Harness): Promise<void> {
   const id = await harness.createRule([task])
@@ -228,7 +228,7 @@ async function createQuiet({ database }: Harness): Promise<string> {
 }
 
 t.test('heavy events of one workspace do not hold the events of another', async (t) => {
-  const harness = await createHarness(t, { ...wideLimits, WORKSPACE_WORK: '1000000' })
+  const harness = await createHarness(t, {}, { workLimits, workspaceWork: 1_000_000 })
   await createHeavyRule(harness)
   const quietId = await createQuiet(harness)
   const metrics = createWorkerMetrics(openMetrics())
@@ -250,7 +250,7 @@ t.test('heavy events of one workspace do not hold the events of another', async 
 })
 
 t.test('conditions behind a WAIT do not hold the events of another workspace', async (t) => {
-  const harness = await createHarness(t, { ...wideLimits, WORKSPACE_WORK: '1000000' })
+  const harness = await createHarness(t, {}, { workLimits, workspaceWork: 1_000_000 })
   const when = { field: 'text', operator: 'not_matches', value: pattern }
   for (let n = 0; n < 60; n++)
     await harness.createRule([
@@ -279,7 +279,7 @@ t.test('conditions behind a WAIT do not hold the events of another workspace', a
 
 /** Switches a rule off while its target is called, by a worker whose workspace has used up its allowance. */
 async function callHeavily(t: Test, actions: (url: string) => object[]) {
-  const harness = await createHarness(t, { ...wideLimits, WORKSPACE_WORK: '100000' })
+  const harness = await createHarness(t, {}, { workLimits, workspaceWork: 100_000 })
   const target = await openTarget(t, async (_request, response) => {
     await harness.own.rule.updateMany({ data: { isActive: false } })
     response.end()

@@ -1,17 +1,20 @@
 import { newId } from '@automation/database'
+import { defaultWorkLimits } from '@automation/engine'
 import { openMetrics, registerBacktests } from '@automation/process/telemetry'
 import { countBacktests } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { startBacktests } from '../src/backtests/run-backtests.js'
+import { defaultEmissionLimits } from '../src/running/causation.js'
 import { createIsolation } from '../src/running/run-isolated.js'
+import type { WorkerLimits } from '../src/worker.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
-import { createHarness, log, testConfig } from './fixtures/harness.js'
+import { createHarness, log } from './fixtures/harness.js'
 import { slicesHere } from './fixtures/slices-here.js'
 import { openTarget } from './fixtures/target.js'
 
 /** A harness, and a function that reads the metrics of its worker and sweeper. */
-async function openCounted(t: Test, settings: Record<string, string> = {}) {
-  const harness = await createHarness(t, settings)
+async function openCounted(t: Test, limits: Partial<WorkerLimits> = {}) {
+  const harness = await createHarness(t, {}, limits)
   const metrics = openMetrics()
   t.teardown(() => metrics.close())
   const port = await metrics.listen(0, '127.0.0.1')
@@ -66,7 +69,9 @@ t.test('each call is counted by its type and result, and each opening of a break
 })
 
 t.test('an execution beyond the budget of its event is counted', async (t) => {
-  const { harness, counted, read, until } = await openCounted(t, { EVENT_DESCENDANTS: '1' })
+  const { harness, counted, read, until } = await openCounted(t, {
+    emissions: { ...defaultEmissionLimits, descendants: 1 },
+  })
   const emit = { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON' }, continueOnError: true }
   await harness.createRule([emit, emit, emit])
   harness.startWorker(counted)
@@ -109,7 +114,7 @@ t.test('backtests are counted: what waits, slices by their result, and events', 
   registerBacktests(metrics, () => countBacktests(database))
   t.equal(await read('automation_backtests{status="waiting"}'), 1)
   t.equal(await read('automation_backtests{status="running"}'), 0)
-  const limits = { workLimits: testConfig().workLimits, retentionDays: 0 }
+  const limits = { workLimits: defaultWorkLimits, retentionDays: 0 }
   const backtests = startBacktests(database, slicesHere(database, limits), limits.workLimits, log, counted)
   t.teardown(() => backtests.stop())
   await until('automation_backtest_slices_total{result="stored"}', 1)

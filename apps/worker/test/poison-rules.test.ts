@@ -1,3 +1,4 @@
+import { defaultWorkLimits } from '@automation/engine'
 import {
   blameRules,
   loadEvents,
@@ -11,10 +12,10 @@ import t, { type Test } from 'tap'
 import { Causation } from '../src/running/causation.js'
 import { HeavyWork } from '../src/running/heavy-work.js'
 import { rehearse } from '../src/running/rehearse.js'
-import { createHarness, type Harness, log, testConfig } from './fixtures/harness.js'
+import { createHarness, type Harness, log } from './fixtures/harness.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
-const { workLimits } = testConfig()
+const workLimits = defaultWorkLimits
 const longAgo = new Date(Date.now() - 60_000)
 
 /** A harness with events that are isolated: each has run once since a worker ended. */

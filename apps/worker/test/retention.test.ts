@@ -5,7 +5,7 @@ import { openMetrics } from '@automation/process/telemetry'
 import { pino } from 'pino'
 import t from 'tap'
 import { removeGently } from '../src/retention/remove-gently.js'
-import { removeOld, removeRound, startRetention } from '../src/retention/retention.js'
+import { keptDaysOf, removeOld, removeRound, startRetention } from '../src/retention/retention.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { aged, createWorkspace, database, now } from './fixtures/old-rows.js'
 
@@ -157,7 +157,7 @@ t.test('a closing worker removes nothing more', async (t) => {
   const { store, left } = await createWorkspace()
   await store(60, ['succeeded'])
   t.match(await removeOld(database, now, keep(30), AbortSignal.abort()), { history: 0 })
-  await startRetention(database, keep(30), pino({ level: 'silent' })).stop()
+  await startRetention(database, 30, pino({ level: 'silent' })).stop()
   t.match(await left(), { executions: 1 })
   t.match(await removeOld(database, now, keep(30)), { history: 2 })
 })
@@ -217,7 +217,16 @@ t.test('an old definition is removed if it is not among the last 20 and no execu
   t.match(await removeOld(database, now, keep(0)), { versions: 0 })
 })
 
-t.test('tasks are removed after TASK_RETENTION_DAYS, once their execution is gone', async (t) => {
+t.test(
+  'tasks and the audit log are kept for 400 days, and as long as history where that is longer',
+  async (t) => {
+    t.same(keptDaysOf(30), { history: 30, tasks: 400, audit: 400 })
+    t.same(keptDaysOf(3_650), { history: 3_650, tasks: 3_650, audit: 3_650 })
+    t.same(keptDaysOf(0), { history: 0, tasks: 0, audit: 0 })
+  },
+)
+
+t.test('tasks are removed after their days, once their execution is gone', async (t) => {
   const { id: workspaceId, own, store } = await createWorkspace()
   const taskOf = (days: number, executionId: string = newId()) => ({
     id: aged(days),
@@ -245,30 +254,27 @@ t.test('tasks are removed after TASK_RETENTION_DAYS, once their execution is gon
   t.match(await removeOld(database, now, keep(30, 90)), { history: 2, tasks: 1 }, 'gone in the same round')
 })
 
-t.test(
-  'entries of the audit log are removed after AUDIT_RETENTION_DAYS; 0 keeps them for ever',
-  async (t) => {
-    const workspaceId = newId()
-    const entryOf = (days: number) => ({
-      id: aged(days),
-      workspaceId,
-      actor: 'user:test',
-      action: 'rule.updated',
-      subject: `${days}`,
-      details: {},
-    })
-    await database.system.auditEntry.createMany({
-      data: [...Array<number>(1_200).fill(401), 399.9, 0].map(entryOf),
-    })
-    t.match(await removeOld(database, now, keep(30)), { audit: 0 })
-    t.match(await removeOld(database, now, keep(30, 0, 400)), { audit: 1_200 })
-    const left = await database.system.auditEntry.findMany({ where: { workspaceId }, orderBy: { id: 'asc' } })
-    t.strictSame(
-      left.map(({ subject }) => subject),
-      ['399.9', '0'],
-    )
-  },
-)
+t.test('entries of the audit log are removed after their days; 0 keeps all of them', async (t) => {
+  const workspaceId = newId()
+  const entryOf = (days: number) => ({
+    id: aged(days),
+    workspaceId,
+    actor: 'user:test',
+    action: 'rule.updated',
+    subject: `${days}`,
+    details: {},
+  })
+  await database.system.auditEntry.createMany({
+    data: [...Array<number>(1_200).fill(401), 399.9, 0].map(entryOf),
+  })
+  t.match(await removeOld(database, now, keep(30)), { audit: 0 })
+  t.match(await removeOld(database, now, keep(30, 0, 400)), { audit: 1_200 })
+  const left = await database.system.auditEntry.findMany({ where: { workspaceId }, orderBy: { id: 'asc' } })
+  t.strictSame(
+    left.map(({ subject }) => subject),
+    ['399.9', '0'],
+  )
+})
 
 t.test('API keys and secrets that ended are removed with the audit log, and no others', async (t) => {
   const { id: workspaceId, own } = await createWorkspace()

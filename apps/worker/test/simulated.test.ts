@@ -11,7 +11,7 @@ const batch = 100
 t.setTimeout(3_600_000)
 
 t.test('a simulation does for events what the worker does', async (t) => {
-  const harness = await createHarness(t, { EMITTED_PER_MINUTE: '1000000', EVENT_DESCENDANTS: '100000' })
+  const harness = await createHarness(t, {}, { emissions: { perMinute: 1_000_000, descendants: 100_000 } })
   const random = new Random(7)
   const { rules, ids } = await storeRules(harness, random)
   harness.startWorker()

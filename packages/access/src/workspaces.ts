@@ -136,8 +136,7 @@ async function refuseTooMany(
   const [{ count } = { count: 0n }] = await transaction.$queryRaw<{ count: bigint }[]>(
     Prisma.sql`SELECT count(*) FROM workspaces WHERE created_by = ${createdBy}`,
   )
-  if (count >= limit)
-    throw new Refused('conflict', `A user may create ${limit} workspaces (WORKSPACES_PER_CREATOR)`)
+  if (count >= limit) throw new Refused('conflict', `A user may create ${limit} workspaces`)
 }
 
 /** The creator of what a key of this workspace creates: a key is nobody's, and must not be a way around a limit. */

@@ -80,7 +80,7 @@ export const BacktestReport = Type.Object(
           matched: Count,
           notJudged: Type.Integer({
             description:
-              'Events for which the conditions need more work than a rule may cost (RULE_WORK), or than the rules before it leave (EVENT_WORK)',
+              'Events for which the conditions need more work than a rule may cost, or than the rules before it leave',
           }),
         },
         { title: 'ActiveMatches' },

@@ -89,8 +89,7 @@ function refused(message: string): string {
   return `An earlier release took this rule, and it fails here: ${message}`
 }
 
-const unreached =
-  'The check ended before this rule: a question has only so much time and work (JUDGING_TIMEOUT, JUDGING_WORK)'
+const unreached = 'The check ended before this rule: a question has only so much time and work'
 
 type Weighed = CheckResult['findings'][number]
 

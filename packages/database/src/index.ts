@@ -34,9 +34,9 @@ export { migrate } from './migrate.js'
 export { listMigrations, OtherTables } from './migrations.js'
 export {
   type Database,
-  defaultReadLimits,
   openDatabase,
   type ReadLimits,
+  readLimitsOf,
   type UnscopedRows,
   type UnscopedSql,
   type WorkspaceDatabase,

@@ -34,7 +34,14 @@ export interface ReadLimits {
   timeoutMs: number
 }
 
-export const defaultReadLimits: ReadLimits = { pool: 4, perWorkspace: 2, timeoutMs: 2_000 }
+/**
+ * The limits beside a pool for statements and transactions. A query of a list takes some ms; one that needs 2 s scans what no caller waits
+ * for. One workspace has half of the connections at most, so two of them never wait for each other alone.
+ */
+export function readLimitsOf(poolSize: number): ReadLimits {
+  const pool = Math.max(4, Math.round(poolSize * 0.4))
+  return { pool, perWorkspace: Math.floor(pool / 2), timeoutMs: 2_000 }
+}
 /** A program may ask for some hundred rows one by one, all at a time, within its rate. */
 const waitingReads = 256
 const waitingReadMs = 10_000
@@ -50,7 +57,7 @@ const waitingReadMs = 10_000
  * @param url `postgresql://…`
  * @param poolSize concurrent statements and transactions; a third of them, at least one, is for transactions
  */
-export function openDatabase(url: string, poolSize: number, readLimits = defaultReadLimits) {
+export function openDatabase(url: string, poolSize: number, readLimits = readLimitsOf(poolSize)) {
   const transactionCount = Math.ceil(poolSize / 3)
   const statements = openConnections(url, Math.max(1, poolSize - transactionCount))
   const transactions = openTransactions(url, transactionCount, statements)

@@ -11,6 +11,10 @@ export interface WorkLimits {
   event: number
 }
 
+/**
+ * 25 ms for a rule: only a pattern that was made to be slow, or a condition on thousands of values, needs more. All rules of an event have
+ * 150 ms together, which its worker takes from the events of others.
+ */
 export const defaultWorkLimits: WorkLimits = { rule: 1_000_000, event: 6_000_000 }
 
 /**
@@ -85,10 +89,10 @@ export class Evaluation {
   get fault(): string | null {
     if (this.overrun === null) return null
     if (this.overrun === 'question')
-      return this.#budget?.fault ?? 'It needs more work than is left of the question (JUDGING_WORK)'
+      return this.#budget?.fault ?? 'It needs more work than is left of the question'
     const limit = this.#limits[this.overrun]
     return this.overrun === 'rule'
-      ? `The rule needs more work than it may cost per event (RULE_WORK: ${limit} units)`
-      : `The rules of this event need more work than they may cost together (EVENT_WORK: ${limit} units)`
+      ? `The rule needs more work than it may cost per event (${limit} units)`
+      : `The rules of this event need more work than they may cost together (${limit} units)`
   }
 }

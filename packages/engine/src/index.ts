@@ -108,7 +108,6 @@ export { usesPatterns } from './uses-patterns.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
 export { evaluateWhy, explainWhy, NearestChange, type Why } from './why.js'
 export { unlimitedBudget, type WorkBounds, WorkBudget } from './work-budget.js'
-export { workLimitsOf, workSettings } from './work-settings.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */
 export const sharedSchemas = [Condition, ConditionTrace]

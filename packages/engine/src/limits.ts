@@ -15,8 +15,6 @@ export interface Limit {
   readonly value: number
   readonly unit: string
   readonly description: string
-  /** The setting that changes it. */
-  readonly setting?: string
 }
 
 /** The limits that the engine enforces. */
@@ -39,11 +37,11 @@ export function listLimits({ rule, event }: WorkLimits): Limit[] {
       'A string that matches looks at; a longer one does not match',
     ),
     limit('chain', maxEmissionDepth, 'events', 'Emitted by EMIT_EVENT, each because of the one before'),
-    limit('ruleWork', rule, 'units', 'Work of the conditions of one rule for one event', 'RULE_WORK'),
-    limit('eventWork', event, 'units', 'Work of the conditions of all rules for one event', 'EVENT_WORK'),
+    limit('ruleWork', rule, 'units', 'Work of the conditions of one rule for one event'),
+    limit('eventWork', event, 'units', 'Work of the conditions of all rules for one event'),
   ]
 }
 
-function limit(name: string, value: number, unit: string, description: string, setting?: string): Limit {
-  return { name, value, unit, description, ...(setting !== undefined && { setting }) }
+function limit(name: string, value: number, unit: string, description: string): Limit {
+  return { name, value, unit, description }
 }

@@ -213,7 +213,7 @@ t.test('escaping is charged, not done for what is too long, and quick for each t
     { a: '*'.repeat(9_999) },
     0,
   ).actions
-  t.match((planned as { fault?: string }).fault, /RULE_WORK/)
+  t.match((planned as { fault?: string }).fault, /cost per event/)
   const long = planOne('SEND_NOTIFICATION', { url, text: '{{a}}' }, { a: '*'.repeat(10_001) })
   t.match(long.fault, /^config\.text must/)
   const start = process.cpuUsage()

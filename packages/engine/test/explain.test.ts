@@ -22,7 +22,11 @@ t.test('a clause that the run does not reach costs the trace no verdict', async 
   const { conditionsPassed, trace } = explainWhy({ conditions, actions }, data, 0)
   t.equal(conditionsPassed, true)
   t.match(trace.conditions, [
-    { group: 'any', verdict: true, children: [{ verdict: true }, { verdict: false, warning: /RULE_WORK/ }] },
+    {
+      group: 'any',
+      verdict: true,
+      children: [{ verdict: true }, { verdict: false, warning: /cost per event/ }],
+    },
     { field: 'name', verdict: true },
   ])
   t.notOk('warning' in (trace.conditions[1] ?? {}))

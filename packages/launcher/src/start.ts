@@ -6,7 +6,7 @@ import { mintLink } from '@automation/process/sign-in'
 import { CannotStart } from './cannot-start.js'
 import { describeProduct } from './demo/banner.js'
 import { choosePorts } from './demo/choose-ports.js'
-import { type Demo, lifetimeHours, seedDemo } from './demo/demo.js'
+import { type Demo, seedDemo } from './demo/demo.js'
 import { readDemoSettings } from './demo/demo-settings.js'
 import { describeFailure } from './demo/describe-failure.js'
 import { reachRedis } from './demo/given-redis.js'
@@ -58,7 +58,7 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
     const kept = await keepSecrets(`${directory}/secrets.json`)
     const board = {
       url: `http://${hostOfUrl(host)}:${ports.board}`,
-      user: 'demo',
+      user: 'operator',
       password: kept.boardPassword,
     }
     remarks.forEach(printLine)
@@ -114,11 +114,10 @@ interface Pages {
 /** The console is on the loopback address alone, since its cookie travels in the clear. */
 function describeConsole(port: number, secret: string): ConsoleSettings {
   return {
-    CONSOLE_HOST: '127.0.0.1',
+    HOST: '127.0.0.1',
     CONSOLE_PORT: `${port}`,
     CONSOLE_URL: `http://127.0.0.1:${port}`,
     CONSOLE_SECRET: secret,
-    CONSOLE_SESSION_HOURS: `${lifetimeHours}`,
   }
 }
 
@@ -162,11 +161,9 @@ async function startBoard(
   consoleUrl: string,
 ): Promise<void> {
   await product.startBoard({
-    BOARD_USER: user,
     BOARD_PASSWORD: password,
     BOARD_PORT: new URL(url).port,
-    BOARD_API_URL: product.apis[0]?.baseUrl ?? '',
-    BOARD_CONSOLE_URL: consoleUrl,
+    CONSOLE_URL: consoleUrl,
   })
   console.log(`\nQueue board: ${url}, user ${user}, password ${password}`)
 }

@@ -19,6 +19,12 @@ export interface EvaluatorLimits {
   memoryMb: number
 }
 
+/**
+ * A usual question takes some ms. Other workspaces wait for it, so it has 1 s at most. On an idle machine its work takes half of that: as much as
+ * three events whose rules use up all their work. The heap holds 16 MiB of stored rules with their events, and what evaluation makes of them.
+ */
+export const evaluatorLimits: EvaluatorLimits = { timeoutMs: 1_000, work: 20_000_000, memoryMb: 192 }
+
 /** Of the metric, by the bound that was exceeded. */
 const reasons = { units: 'too_much', ms: 'too_long', memory: 'too_large', bytes: 'too_large' } as const
 
@@ -43,9 +49,9 @@ const grace = 1.5
  *   readAndAsk ─▶ waits for the workspace's turn to read ─▶ reads ─▶ run
  *
  *   run ─▶ waits for the workspace's turn ─▶ runs in the child ─▶ result
- *    │      └─▶ too many, too long: 429       ├─▶ JUDGING_TIMEOUT or JUDGING_WORK is used up: a shorter result, or 400
+ *    │      └─▶ too many, too long: 429       ├─▶ its time or its work is used up: a shorter result, or 400
  *    │                                        ├─▶ half as long again: 400, and the child is ended
- *    │                                        ├─▶ JUDGING_MEMORY is used up: 400, and the child has ended
+ *    │                                        ├─▶ its memory is used up: 400, and the child has ended
  *    │                                        └─▶ the child ended for another reason, or does not start: 503
  *    └─▶ the caller is gone when its turn comes: not run
  */

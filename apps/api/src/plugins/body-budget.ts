@@ -18,8 +18,15 @@ declare module 'fastify' {
 export const smallLength = 65_536
 /** How many owners must work together to take all of it. */
 const owners = 4
+/** Bytes of bodies: parsed, they take several times as much, which a container of 512 MB still has. */
+const usualBytes = 33_554_432
 /** So many unfinished bodies of callers who are not known may come from one address. */
 const unfinishedOfAddress = 4
+
+/** What all bodies of an API may take: a quarter of it holds at least one body of the largest size. */
+export function bodiesInFlightOf(bodyLimitBytes: number): number {
+  return Math.max(usualBytes, owners * bodyLimitBytes)
+}
 
 /** Who pays for a body. Those whose caller is not known share one part, whatever workspace they name, and have an address. */
 export interface BodyOwner {

@@ -70,7 +70,8 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
   }
   if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return refuseRead(error, request)
   if (isPassing(error)) return refusals.unavailable(error)
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuseBody(request)
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return refusals.bodyTooLarge(request.routeOptions.bodyLimit)
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusals.notJson()
   // An error of Node's or Fastify's parsers is the client's fault, and its message contains no secret of the service.
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
@@ -91,10 +92,4 @@ function refuseRead(error: ReadTooLong | TooMuchAtOnce, { server }: FastifyReque
 function refusalOf({ kind, field, message }: Refused): Refusal {
   if (kind === 'invalid') return refusals.invalid([{ field, message }])
   return new Refusal(kind === 'not_found' ? 404 : 409, message)
-}
-
-/** The body of a rule has a limit of its own, which is no setting. */
-function refuseBody({ routeOptions, server }: FastifyRequest): Refusal {
-  const isSetting = routeOptions.bodyLimit === server.initialConfig.bodyLimit
-  return refusals.bodyTooLarge(routeOptions.bodyLimit, isSetting ? 'BODY_LIMIT' : undefined)
 }

@@ -21,8 +21,8 @@ const untraced = /^\/(healthz|readyz|docs)/
  * Only a caller with permissions in a workspace continues a trace. A stranger's request, and a webhook, begins a trace that is linked
  * to theirs: otherwise anybody could have every request sampled, or add spans to the trace of somebody else.
  */
-export default fp<{ observability: { isTraced: boolean }; trustsTraceparents: boolean }>(
-  async (app, { observability, trustsTraceparents }) => {
+export default fp<{ observability: { isTraced: boolean } }>(
+  async (app, { observability }) => {
     app.decorateRequest('span', undefined)
     if (!observability.isTraced) return
 
@@ -49,7 +49,7 @@ export default fp<{ observability: { isTraced: boolean }; trustsTraceparents: bo
       const { method, routeOptions, headers, id, caller } = request
       const route = routeOptions.url
       if (untraced.test(route ?? '')) return undefined
-      const isTrusted = trustsTraceparents && typeof caller?.permissions === 'object'
+      const isTrusted = typeof caller?.permissions === 'object'
       request.span = tracing.begin(`${method} ${route ?? ''}`.trim(), 'server', {
         [isTrusted ? 'parent' : 'link']: headers.traceparent,
         elapsedMs,

@@ -70,7 +70,6 @@ const Limit = Type.Object(
     value: Type.Number(),
     unit: Type.String(),
     description: Description,
-    setting: Type.Optional(Type.String({ description: 'Setting of the service that changes it' })),
   },
   { title: 'Limit' },
 )

@@ -29,7 +29,6 @@ function limitsOfApi(bodyLimitBytes: number): Limit[] {
       value: bodyLimitBytes,
       unit: 'bytes',
       description: 'The body of a request, such as an event or a batch',
-      setting: 'BODY_LIMIT',
     },
     {
       name: 'values',

@@ -75,12 +75,11 @@ function writeTables(vocabulary: Vocabulary): Record<string, string> {
       fieldRows(actionFields.find(({ name }) => name === 'retry')?.schema as Shown),
     ),
     limits: table(
-      ['Limit', 'At most', 'Of what', 'Setting'],
-      limits.map(({ name, value, unit, description, setting }) => [
+      ['Limit', 'At most', 'Of what'],
+      limits.map(({ name, value, unit, description }) => [
         name,
         `${value.toLocaleString('en-US')} ${unit}`,
         description,
-        setting === undefined ? '' : code(setting),
       ]),
     ),
   }

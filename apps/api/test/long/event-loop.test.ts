@@ -1,12 +1,17 @@
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
+import { evaluatorLimits } from '../../src/evaluation/evaluator.js'
 import { askPatiently, rules, startApi } from '../fixtures/api.js'
 import { measureHold } from '../fixtures/hold.js'
 
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 // A check ends before its response is due, also on a busy machine.
-const api = await startApi(t, { JUDGING_WORK: '1000000000', JUDGING_TIMEOUT: '4000' })
+const api = await startApi(
+  t,
+  {},
+  { evaluation: { ...evaluatorLimits, work: 1_000_000_000, timeoutMs: 4_000 } },
+)
 
 // Not 50 ms, as for dry runs and explanations (evaluation.test.ts): texts of 16 MiB go to the child process, which takes 33 ms on an idle machine and more on a slow
 // one. `npm run bench -- neighbours` shows how long others wait.

@@ -1,11 +1,12 @@
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
+import { evaluatorLimits } from '../../src/evaluation/evaluator.js'
 import { type Answer, ruleBody, rules, startApi, type Workspace } from '../fixtures/api.js'
 import { startWorker } from '../fixtures/worker.js'
 
 process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
-const api = await startApi(t, { JUDGING_TIMEOUT: '1000' })
+const api = await startApi(t, {}, { evaluation: evaluatorLimits })
 await startWorker(t, api.config, t.testdir())
 
 /** Letters for which an automaton builds a new state at each step. */

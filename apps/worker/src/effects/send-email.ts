@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { Database } from '@automation/database'
 import type { Effect } from '@automation/engine'
 import type { Address, NodemailerError } from 'nodemailer'
@@ -8,20 +9,19 @@ import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyK
 import type { LogCause } from './log-cause.js'
 import { type MailBody, writeMail } from './mail-body.js'
 import { createMailTemplates } from './mail-templates.js'
-import { type Message, openDirectory, openSmtp } from './mail-transports.js'
+import { type MailTransport, type Message, openDirectory, openSmtp } from './mail-transports.js'
+
+/** Beside the data of `npm start`, for a developer who starts a worker by hand. */
+const usualDirectory = '.data/mail'
 
 /**
- * Sends mails by SMTP where SMTP_URL is set, and otherwise writes each as an .eml file. Every delivery of an action carries the same
+ * Sends mails by SMTP, or writes each as an .eml file to the directory of a `file:` URL. Every delivery of an action carries the same
  * Message-ID, and file name, so that a repeated delivery is recognizable as such.
  */
-export function createMailer(
-  { smtpUrl, from, directory }: Config['mail'],
-  database: Database,
-  logCause: LogCause,
-) {
+export function createMailer({ url, from }: Config['mail'], database: Database, logCause: LogCause) {
   const sender = readSender(from)
   const findTemplate = createMailTemplates(database)
-  const { deliver, close } = smtpUrl ? openSmtp(smtpUrl) : openDirectory(directory)
+  const { deliver, close } = openTransport(url)
   return {
     async send(action: ActionOf<'SEND_EMAIL'>, context: CallContext): Promise<Effect> {
       const { config } = action
@@ -43,6 +43,11 @@ export function createMailer(
     },
     close,
   }
+}
+
+function openTransport(url: string | undefined): MailTransport {
+  if (url === undefined) return openDirectory(usualDirectory)
+  return url.startsWith('file:') ? openDirectory(fileURLToPath(url)) : openSmtp(url)
 }
 
 /** These fields contain event data, so nodemailer gets addresses as objects: it would search a text for several addresses. */

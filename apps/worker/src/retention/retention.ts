@@ -11,12 +11,21 @@ const pauseMs = 10 * 60 * 1_000
 /** Synchronized clocks differ by far less. */
 const maxSkewMs = 60_000
 
+/** A year, and a month to look back on it. */
+const longDays = 400
+
 /** How many days each kind of row is kept; 0: for ever. */
 export interface KeptDays {
   /** Events and their executions, where their workspace has no setting. */
   history: number
   tasks: number
   audit: number
+}
+
+/** Tasks and the audit log name what an execution did: they are kept as long as history by default, and a year at least. */
+export function keptDaysOf(history: number): KeptDays {
+  const days = history === 0 ? 0 : Math.max(history, longDays)
+  return { history, tasks: days, audit: days }
 }
 
 interface Round {
@@ -32,10 +41,11 @@ interface Round {
 /** Removes old rows every ten minutes. Each worker tries, and one at a time removes. */
 export function startRetention(
   database: Database,
-  keptDays: KeptDays,
+  historyDays: number,
   log: Logger,
   metrics = createWorkerMetrics(openMetrics()),
 ) {
+  const keptDays = keptDaysOf(historyDays)
   const stopping = new AbortController()
   const { signal } = stopping
   const rounds = repeat(

@@ -9,6 +9,10 @@ export interface EmissionLimits {
   perMinute: number
 }
 
+/**
+ * A list of some hundred items, each an event, is usual; a thousand events of one are nearly always a loop. Ten such trees in a minute are more than
+ * one worker commits beside the events of others.
+ */
 export const defaultEmissionLimits: EmissionLimits = { descendants: 1_000, perMinute: 10_000 }
 
 /** The events that one event from outside has caused. */
@@ -83,9 +87,9 @@ export class Causation {
   findRefusal(event: LoadedEvent): string | undefined {
     const { descendants, perMinute } = this.#limits
     if (this.#treeOf(event).descendants >= descendants)
-      return `One event may cause ${descendants} others, directly or not (EVENT_DESCENDANTS): this one was not emitted`
+      return `One event may cause ${descendants} others, directly or not: this one was not emitted`
     if (this.#minuteOf(event.workspaceId).emitted >= perMinute)
-      return `The rules of a workspace may emit ${perMinute} events a minute (EMITTED_PER_MINUTE): this one was not emitted`
+      return `The rules of a workspace may emit ${perMinute} events a minute: this one was not emitted`
     return undefined
   }
 

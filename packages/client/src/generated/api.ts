@@ -422,7 +422,7 @@ export interface paths {
         put?: never;
         /**
          * Check a set of rules: what never runs, says nothing, does the same twice or goes round
-         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question (JUDGING_TIMEOUT, JUDGING_WORK) did not reach. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.
+         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question did not reach. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.
          */
         post: operations["checkRules"];
         delete?: never;
@@ -574,7 +574,7 @@ export interface paths {
         };
         /**
          * Explain why each rule matched an event, or not
-         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine evaluates them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.
+         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine evaluates them again. A page has fewer rules than its limit where they need more time or work than one question may cost; a later page may then have a nearer miss.
          */
         get: operations["explainEvent"];
         put?: never;
@@ -1156,7 +1156,7 @@ export interface paths {
         put?: never;
         /**
          * Create a workspace with its first admin
-         * @description The first admin is the caller unless the body names another user. The workspace counts for the caller, or for a key for the creator of its workspace. The number of workspaces per creator is limited (WORKSPACES_PER_CREATOR).
+         * @description The first admin is the caller unless the body names another user. The workspace counts for the caller, or for a key for the creator of its workspace. A creator may have 100 of them.
          */
         post: operations["createWorkspace"];
         delete?: never;
@@ -1318,7 +1318,7 @@ export interface components {
             /** @description The version of the rule when the backtest was created */
             version: number;
             matched: number;
-            /** @description Events for which the conditions need more work than a rule may cost (RULE_WORK), or than the rules before it leave (EVENT_WORK) */
+            /** @description Events for which the conditions need more work than a rule may cost, or than the rules before it leave */
             notJudged: number;
         };
         /** @description All of the conditions hold */
@@ -2083,7 +2083,7 @@ export interface components {
             events: components["schemas"]["EventSummary"][];
             /** @description Number of events that this page has passed */
             scanned: number;
-            /** @description Number of events for which the conditions need more work than a rule may cost (RULE_WORK) */
+            /** @description Number of events for which the conditions need more work than a rule may cost */
             notJudged: number;
             nextCursor?: string | null;
         };
@@ -2203,8 +2203,6 @@ export interface components {
             value: number;
             unit: string;
             description: string;
-            /** @description Setting of the service that changes it */
-            setting?: string;
         };
         ListClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */

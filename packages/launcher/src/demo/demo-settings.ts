@@ -1,50 +1,27 @@
 import { networkInterfaces } from 'node:os'
+import { findGoneSettings } from '@automation/process/settings'
+import { CannotStart } from '../cannot-start.js'
 import { everywhere } from '../servers/ports.js'
 
 // The settings of .env.example that change the demo and reach nothing outside that its own rules do not call.
 const tuning = [
-  ...['LOG_LEVEL', 'START_TIMEOUT', 'METRICS_PORT', 'RULE_WORK', 'EVENT_WORK'],
-  ...[
-    'BODY_LIMIT',
-    'BODIES_IN_FLIGHT',
-    'TRUST_PROXY',
-    'TRUST_TRACEPARENT',
-    'DATABASE_POOL',
-    'DOCS',
-    'DRAIN_SECONDS',
-  ],
+  ...['LOG_LEVEL', 'METRICS_PORT', 'BODY_LIMIT', 'TRUST_PROXY', 'DATABASE_POOL', 'DRAIN_SECONDS'],
   ...['RATE_LIMIT_ANONYMOUS', 'RATE_LIMIT_AUTHENTICATED', 'RATE_LIMIT_ENTERPRISE'],
-  ...['RATE_LIMIT_WORKSPACE', 'RATE_LIMIT_CREATOR', 'WORKSPACES_PER_CREATOR'],
-  ...[
-    'READ_POOL',
-    'READS_PER_WORKSPACE',
-    'READ_TIMEOUT',
-    'JUDGING_TIMEOUT',
-    'JUDGING_WORK',
-    'JUDGING_MEMORY',
-  ],
-  ...['WORKER_CONCURRENCY', 'WORKSPACE_WORK', 'EVENT_DESCENDANTS', 'EMITTED_PER_MINUTE', 'MAIL_FROM'],
+  ...['WORKER_CONCURRENCY', 'MAIL_FROM', 'BOARD_WRITES'],
   ...['OUTBOUND_ALLOW', 'OUTBOUND_PORTS', 'OUTBOUND_HOSTS', 'OUTBOUND_CONCURRENCY'],
-  ...['BOARD_WRITES'],
 ]
 /** The settings that belong to a product in production, with what the demo does instead. */
 const refused: Record<string, string> = {
   CONSOLE_URL: 'its console is on 127.0.0.1',
-  CONSOLE_HOST: 'its console is on 127.0.0.1',
   CONSOLE_SECRET: 'it keeps a secret of its own',
   CONSOLE_API_URL: 'its console uses its API',
-  CONSOLE_SESSION_HOURS: 'its sessions last 30 days',
   CONSOLE_TRUST_BEARER: 'it has no proxy',
   CONSOLE_OIDC_ISSUER: 'it signs its own tokens',
   CONSOLE_OIDC_CLIENT_ID: 'it signs its own tokens',
   CONSOLE_OIDC_CLIENT_SECRET: 'it signs its own tokens',
   CONSOLE_OIDC_SCOPE: 'it signs its own tokens',
-  CONSOLE_OIDC_AUDIENCE: 'it signs its own tokens',
   SMTP_URL: 'mails are written to files',
-  MAIL_DIR: 'mails are written to mail/ beside its data',
   RETENTION_DAYS: 'it keeps its history for the default time',
-  TASK_RETENTION_DAYS: 'it keeps its tasks for the default time',
-  AUDIT_RETENTION_DAYS: 'it keeps its audit log for the default time',
   QUEUE_PREFIX: 'its queue has a name of its own',
   JWKS_URL: 'it signs its own tokens',
   JWT_ISSUER: 'it signs its own tokens',
@@ -60,7 +37,10 @@ export interface DemoSettings {
   remarks: string[]
 }
 
+/** @throws CannotStart if a variable is a setting that is gone */
 export function readDemoSettings(variables: NodeJS.ProcessEnv): DemoSettings {
+  const gone = findGoneSettings(variables)
+  if (gone.length > 0) throw new CannotStart(gone.map((parts) => parts.join(' ')).join('\n'))
   const set = Object.entries(variables).filter((entry): entry is [string, string] => Boolean(entry[1]))
   const isTuning = (name: string) => tuning.includes(name) || name.startsWith('OTEL_')
   const ignored = set.flatMap(([name]) =>

@@ -20,8 +20,7 @@ export interface Demo extends DemoCredentials {
 }
 
 /** Of the demo's tokens, and of a session in its console. */
-export const lifetimeHours = 30 * 24
-const lifetimeSeconds = lifetimeHours * 60 * 60
+const lifetimeSeconds = 30 * 24 * 60 * 60
 
 /**
  * Creates two workspaces with their members, an API key, a signing secret, and a first rule if there is none. Ids stay

@@ -2,7 +2,7 @@ import { writePrivateFile } from '../private-file.js'
 import type { Product } from '../product/product.js'
 
 const names = ['DATABASE_URL', 'REDIS_URL', 'JWT_SECRET', 'JWT_ISSUER', 'JWT_AUDIENCE', 'ENCRYPTION_KEY']
-const consoleNames = ['CONSOLE_SECRET', 'CONSOLE_URL', 'CONSOLE_SESSION_HOURS']
+const consoleNames = ['CONSOLE_SECRET', 'CONSOLE_URL']
 
 /** Writes the settings that the command line needs to reach the product: `KEY=value` lines, readable by the owner only. */
 /** @param consoleEnv the settings with which the console starts */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { pathToFileURL } from 'node:url'
 import { tokenParty } from '@automation/access'
 import { migrate, OtherTables } from '@automation/database'
 import { CannotStart } from '../cannot-start.js'
@@ -18,7 +19,6 @@ export interface ApiProcess extends NodeProcess {
 }
 
 export interface BoardSettings {
-  BOARD_USER: string
   BOARD_PASSWORD: string
   [name: string]: string
 }
@@ -149,7 +149,7 @@ class LocalProduct implements Product {
       JWT_AUDIENCE: tokenParty,
       ENCRYPTION_KEY: this.encryptionKey,
       HOST: '127.0.0.1',
-      MAIL_DIR: `${this.#options.directory}/mail`,
+      SMTP_URL: pathToFileURL(`${this.#options.directory}/mail`).href,
       ...this.#options.env,
     }
   }

@@ -6,7 +6,7 @@ t.test('the demo takes over settings that tune it, and nothing else of a shell',
     LOG_LEVEL: 'debug',
     RATE_LIMIT_ANONYMOUS: '1/1',
     OTEL_TRACES_EXPORTER: 'otlp',
-    DOCS: 'false',
+    OUTBOUND_PORTS: '443',
   }
   const { env, remarks } = readDemoSettings({
     ...tuning,
@@ -32,6 +32,13 @@ t.test('a setting that could do harm is not taken over, and one sentence says so
     'QUEUE_PREFIX is not used by the demo: its queue has a name of its own.',
     'JWKS_URL is not used by the demo: it signs its own tokens.',
   ])
+})
+
+t.test('a setting that is gone is named, and nothing starts', async (t) => {
+  t.throws(() => readDemoSettings({ RULE_WORK: '5', READ_POOL: '8' }), {
+    name: 'CannotStart',
+    message: /^RULE_WORK is no longer a setting: .*\nREAD_POOL is no longer a setting: /,
+  })
 })
 
 t.test('HOST is followed only if it is an address of this machine', async (t) => {

@@ -15,7 +15,6 @@ const settings = {
 const consoleSettings = {
   CONSOLE_SECRET: 'a secret of 32 characters or more',
   CONSOLE_URL: 'http://127.0.0.1:3003',
-  CONSOLE_SESSION_HOURS: '720',
 }
 
 async function writeAndRead(file: string, env: Record<string, string>) {
@@ -29,7 +28,7 @@ t.test(
     const file = `${t.testdir()}/product.env`
     for (const JWT_SECRET of ['plain', 'a # b', ' "double" # ', "it's # `all`", '$HOME \\n # ']) {
       const wanted = { ...settings, JWT_SECRET }
-      t.same(await writeAndRead(file, { ...wanted, MAIL_DIR: 'nobody asks for it' }), {
+      t.same(await writeAndRead(file, { ...wanted, SMTP_URL: 'nobody asks for it' }), {
         ...wanted,
         ...consoleSettings,
       })

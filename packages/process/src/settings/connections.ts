@@ -23,12 +23,6 @@ export const connections = {
     description: 'prefix of every Redis key; two services can share one Redis under different prefixes',
   }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
-  START_TIMEOUT: Type.Integer({
-    default: 60,
-    minimum: 1,
-    maximum: 3_600,
-    description: 'seconds that a process waits at start for its servers and the database schema',
-  }),
 }
 
 /** The client of Redis would use database 0 for a path that is no number. */
@@ -43,6 +37,5 @@ export function connectionsOf(environment: Type.Static<Type.TObject<typeof conne
     redisUrl: environment.REDIS_URL,
     queuePrefix: environment.QUEUE_PREFIX,
     logLevel: environment.LOG_LEVEL,
-    startTimeoutSeconds: environment.START_TIMEOUT,
   }
 }

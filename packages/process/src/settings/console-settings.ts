@@ -12,10 +12,4 @@ export const consoleSettings = {
     description:
       '32 characters or more, without a comma, that encrypt sessions and links; of several, separated by commas, the first encrypts and all decrypt',
   }),
-  CONSOLE_SESSION_HOURS: Type.Integer({
-    default: 12,
-    minimum: 1,
-    maximum: 720,
-    description: 'hours after which a user has to sign in again, at most the lifetime of the token',
-  }),
 }

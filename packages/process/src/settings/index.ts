@@ -1,5 +1,6 @@
 export { connections, connectionsOf, DatabaseEnvironment } from './connections.js'
 export { consoleSettings } from './console-settings.js'
+export { findGoneSettings } from './gone-settings.js'
 export { observability, observabilityOf } from './observability.js'
 export { EnvironmentError, readEnvironment } from './read-environment.js'
 export { readOrExit } from './read-or-exit.js'

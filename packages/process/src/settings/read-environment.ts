@@ -1,5 +1,6 @@
 import type { Type } from 'typebox'
 import { Convert, Default, Errors } from 'typebox/value'
+import { findGoneSettings } from './gone-settings.js'
 
 /** Lists every invalid or missing variable, one per line. */
 export class EnvironmentError extends Error {
@@ -12,7 +13,7 @@ export class EnvironmentError extends Error {
 /**
  * Reads settings from environment variables: one schema gives types, defaults and limits. White space at both ends is no part of a value:
  * a file with a secret ends with a line break. An empty variable counts as not set, and variables that the schema does not name are
- * ignored.
+ * ignored, but for settings that are gone: somebody relies on them.
  *
  * @throws EnvironmentError that lists all faults
  */
@@ -25,7 +26,7 @@ export function readEnvironment<Schema extends Type.TObject>(
     return value ? [[name, value]] : []
   })
   const settings = Convert(schema, Default(schema, Object.fromEntries(known)))
-  const faults = new Map<string, string>()
+  const faults = new Map(findGoneSettings(variables))
   for (const error of Errors(schema, settings)) {
     const isMissing = error.keyword === 'required'
     const names = isMissing ? error.params.requiredProperties : [error.instancePath.slice(1)]

@@ -16,6 +16,8 @@ export interface AvailabilityOptions {
   log: { warn(message: string): void; info(message: string): void; fatal(message: string): void }
 }
 
+/** Servers and the migration are started beside a process. What takes longer is a fault that its supervisor should see: it starts it again. */
+const timeoutSeconds = 60
 const pauseMs = 250
 const repeatMs = 10_000
 /** A dependency that takes longer does not respond: it is logged, and looked at further on. */
@@ -26,13 +28,13 @@ const responseMs = 1_000
  * once, on every change, and every ten seconds. After the timeout, or at once where no wait helps, the process exits with
  * code 1, and its supervisor decides what to do next.
  */
-export async function waitOrExit(dependencies: Dependency[], options: AvailabilityOptions): Promise<void> {
+export async function waitOrExit(dependencies: Dependency[], log: AvailabilityOptions['log']): Promise<void> {
   try {
-    const missing = await waitUntilAvailable(dependencies, options)
+    const missing = await waitUntilAvailable(dependencies, { timeoutSeconds, log })
     if (missing === undefined) return
-    options.log.fatal(`timed out after ${options.timeoutSeconds} s: ${missing}`)
+    log.fatal(`timed out after ${timeoutSeconds} s: ${missing}`)
   } catch (error) {
-    options.log.fatal((error as Error).message)
+    log.fatal((error as Error).message)
   }
   process.exit(1)
 }

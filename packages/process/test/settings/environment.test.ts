@@ -125,6 +125,22 @@ t.test('all faults are reported at once', async (t) => {
   t.match((error as Error).message, /LOUD must be boolean/)
 })
 
+t.test(
+  'settings that are gone are named with what holds instead, in one message with all faults',
+  async (t) => {
+    const variables = { RULE_WORK: '1000', DOCS: 'false', TIMES: '0', READ_POOL: ' ' }
+    const { message } = t.throws(() => readEnvironment(Schema, variables)) as unknown as Error
+    t.match(
+      message,
+      /^ {2}RULE_WORK is no longer a setting: the conditions of a rule may cost .* per event$/m,
+    )
+    t.match(message, /^ {2}DOCS is no longer a setting: /m)
+    t.match(message, /NAME is required/)
+    t.match(message, /TIMES must be >= 1/)
+    t.notMatch(message, /READ_POOL/, 'an empty one was not set')
+  },
+)
+
 t.test('ENCRYPTION_KEY and JWT_SECRET are lists, and each entry is long enough', async (t) => {
   const key = Buffer.alloc(32, '?').toString('base64')
   const secret = 'x'.repeat(32)
@@ -151,15 +167,15 @@ t.test('a process with an invalid environment prints the faults and exits, witho
   const expected = {
     'api/dist/src/server.js': /DATABASE_URL is required[\s\S]*REDIS_URL must be a URL/,
     'worker/dist/src/main.js': /DATABASE_URL is required[\s\S]*REDIS_URL must be a URL/,
-    'board/dist/src/server.js':
-      /BOARD_USER is required[\s\S]*BOARD_PASSWORD is required[\s\S]*REDIS_URL must be a URL/,
+    'board/dist/src/server.js': /BOARD_PASSWORD is required[\s\S]*REDIS_URL must be a URL/,
   }
   for (const [entry, faults] of Object.entries(expected)) {
     const path = new URL(`../../../../../apps/${entry}`, import.meta.url).pathname
-    const env = { PATH: process.env.PATH, REDIS_URL: 'nonsense' }
+    const env = { PATH: process.env.PATH, REDIS_URL: 'nonsense', START_TIMEOUT: '600' }
     const { status, stderr } = spawnSync(process.execPath, [path], { env, encoding: 'utf8' })
     t.equal(status, 1)
     t.match(stderr, faults)
+    t.match(stderr, /START_TIMEOUT is no longer a setting: a process waits 60 s/)
     t.notMatch(stderr, / at /)
   }
 })

@@ -7,8 +7,7 @@ const maxEarlier = 100
 const maxEarlierBytes = 65_536
 
 /**
- * Reads the active rules that a worker evaluates before the tested one, in that order, as far as they can use up what it may cost to evaluate an event
- * (EVENT_WORK).
+ * Reads the active rules that a worker evaluates before the tested one, in that order, as far as they can use up what it may cost to evaluate an event.
  *
  * @returns the first of them, where there are more than can be simulated
  */

@@ -17,6 +17,12 @@ import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, refusalResponses } from '../../responses.js'
 
+/**
+ * Each workspace has limits of its own, so a user who creates many has many times as much. Somebody with more than a hundred customers has
+ * an operator who creates workspaces for them (`npm run admin -- workspaces create`).
+ */
+export const workspacesPerCreator = 100
+
 const WorkspaceParams = Type.Object({ id: Id })
 
 export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> = async (
@@ -91,7 +97,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       operationId: 'createWorkspace',
       summary: 'Create a workspace with its first admin',
       description:
-        'The first admin is the caller unless the body names another user. The workspace counts for the caller, or for a key for the creator of its workspace. The number of workspaces per creator is limited (WORKSPACES_PER_CREATOR).',
+        'The first admin is the caller unless the body names another user. The workspace counts for the caller, or for a key for the creator of its workspace. A creator may have 100 of them.',
       body: WorkspaceToCreate,
       response: { 201: Workspace, ...refusalResponses(409, 413, 415, 422) },
     },

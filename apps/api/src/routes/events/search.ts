@@ -35,8 +35,7 @@ const FoundEvents = Type.Object(
     events: Type.Array(ListedEvent),
     scanned: Type.Integer({ description: 'Number of events that this page has passed' }),
     notJudged: Type.Integer({
-      description:
-        'Number of events for which the conditions need more work than a rule may cost (RULE_WORK)',
+      description: 'Number of events for which the conditions need more work than a rule may cost',
     }),
     nextCursor: NextCursor,
   },

@@ -101,7 +101,7 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       operationId: 'explainEvent',
       summary: 'Explain why each rule matched an event, or not',
       description:
-        'Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine evaluates them again. A page has fewer rules than its limit where they need more time or work than one question may cost (JUDGING_TIMEOUT, JUDGING_WORK); a later page may then have a nearer miss.',
+        'Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine evaluates them again. A page has fewer rules than its limit where they need more time or work than one question may cost; a later page may then have a nearer miss.',
       params: Type.Object({ id: Id }),
       querystring: WhyQuery,
       response: { 200: EventWhy, ...refusalResponses(404) },
