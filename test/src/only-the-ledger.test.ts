@@ -6,8 +6,6 @@ const root = new URL('../../../', import.meta.url).pathname
 const tables = 'events|executions|tasks|rule_counters|rule_crashes'
 const sql = new RegExp(`\\b(FROM|JOIN|INTO|UPDATE|USING|TABLE)\\s+(${tables})\\b`)
 const write = /\.(event|execution|task|ruleCounters|ruleCrash)\.(create|update|upsert|delete)\w*\(/
-/** How the version before distinguished the type of a delivery from that of a rule's event. */
-const olderWay = /'%\.%'|position\('\.'|includes\('\.'\)|isServiceEvent\b/
 
 async function listSources(): Promise<string[]> {
   const rooms: string[] = []
@@ -35,11 +33,4 @@ t.test('only packages/ledger has statements on events, executions, tasks and rul
   }
   t.ok(found.ledger > 15, 'the patterns find statements')
   t.strictSame(found.elsewhere, [])
-})
-
-t.test('only addressee.ts knows that the type of a delivery has a dot', async (t) => {
-  const found: string[] = []
-  for (const name of await listSources())
-    if (olderWay.test(await readFile(join(root, name), 'utf8'))) found.push(name)
-  t.strictSame(found, ['packages/ledger/src/addressee.ts'])
 })

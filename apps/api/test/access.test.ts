@@ -573,7 +573,7 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
   await database.execution.create({
     data: { id: execution, workspaceId, eventId: event.id, eventType: event.type, ruleId: rule.id, ...run },
   })
-  const waiting = { ...event, acceptedAt: now, ruleId: null, subscriptionId: null }
+  const waiting = { ...event, acceptedAt: now, ruleId: null, isDelivery: false }
   await storeExecution(workspace, waiting, rule.id, { status: 'waiting' })
   const { body: guarded } = await call<Rule>('POST', rules, { body: ruleBody() })
   const guard = {

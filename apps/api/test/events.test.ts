@@ -127,7 +127,7 @@ t.test('events are filtered by type, rule and time: from is inclusive, to is exc
     { acceptedAt: at('2026-01-02T00:00:00Z'), ruleId: rule },
     { acceptedAt: at('2026-01-02T12:00:00Z'), type: 'DEAL_WON' },
     { acceptedAt: at('2026-01-03T00:00:00Z'), doneAt: null },
-    { acceptedAt: at('2026-01-03T00:00:00Z'), type: 'rule.updated', ruleId: newId() },
+    { acceptedAt: at('2026-01-03T00:00:00Z'), type: 'rule.updated', ...addressOf(newId()) },
     { acceptedAt: at('2026-01-03T00:00:00Z'), type: 'rule.updated', ...addressOf(newId()) },
   ]
   const stored: { id: string; ruleId: string | null }[] = []
@@ -251,24 +251,22 @@ t.test('a replay has the same addressee, as long as it exists', async (t) => {
   })
   const byHand = await storeEvent(workspace, { ruleId: rule.id })
   const delivery = await storeEvent(workspace, addressOf(subscription))
-  const older = await storeEvent(workspace, { ruleId: subscription, type: 'rule.updated' })
   const replay = async (id: string, house = workspace, headers: Record<string, string> = {}) => {
     const answer = await house.call<Event>('POST', `${path}/${id}/replay`, {
       headers: { ...later, ...headers },
     })
     return { ...statusAndBody(answer), location: String(answer.headers.location) }
   }
-  for (const event of [byHand, delivery, older]) {
-    const { ruleId, type } = event
+  for (const event of [byHand, delivery]) {
+    const { ruleId, isDelivery, type } = event
     for (const headers of [{}, { 'idempotency-key': event.id }]) {
       const { location } = await replay(event.id, workspace, headers)
       t.match((await workspace.call('GET', location)).body, { ruleId, type, replayOf: event.id })
     }
-    const subscriptionId = event === byHand ? null : subscription
     const replays = await database.event.findMany({ where: { replayOf: event.id } })
     t.strictSame(
-      replays.map((row) => [row.ruleId, row.subscriptionId]),
-      Array(2).fill([ruleId, subscriptionId]),
+      replays.map((row) => [row.ruleId, row.isDelivery]),
+      Array(2).fill([ruleId, isDelivery]),
     )
   }
   const missing = refused(404, 'Event not found')
@@ -278,7 +276,7 @@ t.test('a replay has the same addressee, as long as it exists', async (t) => {
   await database.subscription.delete({ where: { id: subscription } })
   const before = await database.event.count()
   t.match(await replay(byHand.id), refused(404, 'Automation rule not found'))
-  for (const { id } of [delivery, older]) t.match(await replay(id), refused(404, 'Subscription not found'))
+  t.match(await replay(delivery.id), refused(404, 'Subscription not found'))
   t.equal(await database.event.count(), before)
 })
 
@@ -318,7 +316,7 @@ t.test('events are replayed by a filter, after a dry run has counted them', asyn
     { acceptedAt: at('2026-01-05'), data: { n: 4 }, doneAt: null },
     { acceptedAt: at('2026-01-06'), data: { n: 5 }, replayOf: newId() },
     { acceptedAt: at('2026-01-07'), data: { n: 6 }, causedBy: newId(), depth: 1 },
-    { acceptedAt: at('2026-01-08'), data: { n: 7 }, type: 'rule.updated', ruleId: subscription.id },
+    { acceptedAt: at('2026-01-08'), data: { n: 7 }, type: 'rule.updated', ...addressOf(subscription.id) },
     { acceptedAt: at('2026-01-09'), data: { n: 8 }, type: 'rule.updated', ...addressOf(subscription.id) },
     { acceptedAt: at('2026-01-10'), data: { n: 9 }, type: 'rule.updated', ...addressOf(newId()) },
   ]

@@ -1,7 +1,7 @@
 import { newId } from '@automation/database'
 import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
-import { storeEvent, storeExecution, storeRule } from './fixtures/history.js'
+import { addressOf, storeEvent, storeExecution, storeRule } from './fixtures/history.js'
 
 const api = await startApi(t)
 const hourMs = 3_600_000
@@ -38,7 +38,7 @@ t.test('events and executions are counted by the time of their event', async (t)
     await storeExecution(workspace, event, rule.id, { status })
   }
   // A delivery to a subscription is no event of a rule.
-  await storeEvent(workspace, { type: 'execution.failed', acceptedAt: new Date(to - 2_000) })
+  await storeEvent(workspace, { ...addressOf(newId()), acceptedAt: new Date(to - 2_000) })
   const range = `from=${new Date(to - 4 * hourMs).toISOString()}&to=${new Date(to).toISOString()}&slices=4`
   const { totals, slices, from, countedFrom } = await read(workspace, range)
   t.same(totals, { events: 4, succeeded: 1, failed: 1, cancelled: 1, unfinished: 1, rejectedWebhooks: 0 })

@@ -18,9 +18,9 @@ async function storeWaiting(
   const subscription = await own.subscription.findUnique({ where: { id } })
   const eventId = isByHand || subscription ? null : newId()
   await own.$executeRaw`
-    INSERT INTO executions (id, workspace_id, event_id, event_type, rule_id, subscription_id, rule_version, status, results,
+    INSERT INTO executions (id, workspace_id, event_id, event_type, rule_id, is_delivery, rule_version, status, results,
                             started_at, due_at)
-    SELECT id, ${workspaceId}::uuid, coalesce(${eventId}::uuid, id), 'LEAD_CREATED', ${id}::uuid, ${subscription?.id}::uuid, 1,
+    SELECT id, ${workspaceId}::uuid, coalesce(${eventId}::uuid, id), 'LEAD_CREATED', ${id}::uuid, ${subscription !== null}::boolean, 1,
            'waiting', '[]', now(), now() + interval '1 day'
     FROM (SELECT (${newId().slice(0, 24)} || lpad(to_hex(n), 12, '0'))::uuid AS id FROM generate_series(1, ${count}) AS n) AS ids`
 }

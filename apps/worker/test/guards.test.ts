@@ -38,7 +38,7 @@ t.test('more runs than allowed restore the version before, once', async (t) => {
   t.match(await readEntries(harness, ruleId), [
     { actor: 'system:guard', details: { from: 2, to: 1, version: 3, reason: 'runs', runs: 4 } },
   ])
-  const events = await harness.own.event.findMany({ where: { subscriptionId: subscription.id } })
+  const events = await harness.own.event.findMany({ where: { ruleId: subscription.id, isDelivery: true } })
   t.match(events, [{ type: 'rule.rolled_back', data: { ruleId, reason: 'runs' } }])
   t.equal(await check(harness, ruleId), undefined, 'it does not trip again')
 })

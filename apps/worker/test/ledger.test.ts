@@ -456,7 +456,7 @@ t.test('a subscription to execution.failed gets an event for each failure', asyn
   t.equal(events.length, 1)
   matchLists(t, events, [
     {
-      subscriptionId: subscription.id,
+      isDelivery: true,
       ruleId: subscription.id,
       doneAt: null,
       data: {
@@ -483,7 +483,7 @@ t.test('a subscription to execution.failed gets an event for each failure', asyn
     executions: [{ ...failed, event, record: { ...failed.record, id } }],
   })
   t.match(await own.execution.findUnique({ where: { id } }), {
-    subscriptionId: subscription.id,
+    isDelivery: true,
     ruleId: subscription.id,
   })
   t.equal(

@@ -96,7 +96,7 @@ async function begin(
   const addressee = kind === 'subscription' ? { kind, id: ruleId } : null
   const row = harness.newRow()
   await harness.own.event.create({
-    data: { ...row, ...(addressee && { ruleId, subscriptionId: ruleId, type: 'execution.failed' }) },
+    data: { ...row, ...(addressee && { ruleId, isDelivery: true, type: 'execution.failed' }) },
   })
   const loaded = { depth: 0, rootId: null, rulesVersion: 0, autoPauseAfter: null, createdBy: null }
   const event = { ...row, ...loaded, addressee, acceptedAt: Date.now(), heapBytes: 2 }

@@ -113,7 +113,8 @@ t.test(
   async (t) => {
     const { workspaceId, ids } = await store(
       Array.from({ length: 25 }, (_, index) => ({
-        type: index === 12 ? 'event.processed' : 'LEAD_CREATED',
+        ...(index === 12 && { ruleId: newId(), isDelivery: true }),
+        type: 'LEAD_CREATED',
         data: { index },
       })),
     )

@@ -46,7 +46,7 @@ export async function checkWhy(
                  AND executions.id BETWEEN (left(events.id::text, 13) || '-0000-0000-000000000000')::uuid
                                        AND (left(events.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid)::text[] AS executed
     FROM events
-    WHERE done_at IS NOT NULL AND NOT quarantined AND subscription_id IS NULL
+    WHERE done_at IS NOT NULL AND NOT quarantined AND NOT is_delivery
       AND workspace_id IN (${workspaces.map(({ id }) => `'${id}'`).join(', ')})
     ORDER BY events.id`)
   const every = maxEvents === undefined ? 1 : Math.max(1, Math.ceil(rows.length / maxEvents))

@@ -24,7 +24,7 @@ export interface PastEvent {
   quarantined: boolean
   /** The rule that it is addressed to. */
   ruleId: string | null
-  subscriptionId: null
+  isDelivery: false
   ruleSetId: string | null
   rulesVersion: number | null
   rootId: string | null
@@ -51,10 +51,10 @@ export async function* readHistory(query: Query, workspaceIds: string[]): AsyncG
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
     const events = await query<Omit<PastEvent, 'considered'>>(`
       SELECT id, workspace_id AS "workspaceId", type, accepted_at AS "acceptedAt", done_at AS "doneAt", quarantined,
-             rule_id AS "ruleId", subscription_id AS "subscriptionId", rule_set_id AS "ruleSetId",
+             rule_id AS "ruleId", is_delivery AS "isDelivery", rule_set_id AS "ruleSetId",
              rules_version AS "rulesVersion", root_id AS "rootId", data::text AS json
       FROM events
-      WHERE workspace_id IN (${ids}) AND subscription_id IS NULL AND type NOT LIKE '%.%' AND id > '${after}'
+      WHERE workspace_id IN (${ids}) AND NOT is_delivery AND id > '${after}'
       ORDER BY id LIMIT ${atOnce}`)
     const [first, last] = [events[0], events.at(-1)]
     if (first === undefined || last === undefined) return

@@ -32,16 +32,11 @@ export async function acceptDeliveries(
     workspaceId,
     type,
     data,
-    // For the version before (addressee.ts).
     ruleId: subscriptionId,
-    subscriptionId,
+    isDelivery: true,
   }))
   // An import of 1,000 rules may have 20 subscriptions.
   for (let start = 0; start < rows.length; start += rowsAtOnce)
     await event.createMany({ data: rows.slice(start, start + rowsAtOnce) })
-  return rows.map(({ id, subscriptionId }) => ({
-    id,
-    workspaceId,
-    addressee: { kind: 'subscription', id: subscriptionId },
-  }))
+  return rows.map(({ id, ruleId }) => ({ id, workspaceId, addressee: { kind: 'subscription', id: ruleId } }))
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@automation/database'
-import { type Addressee, subscriptionIdOf } from '../addressee.js'
+import { type Addressee, isDelivery } from '../addressee.js'
 
 /** An event about to be accepted. */
 export interface NewEvent {
@@ -48,10 +48,10 @@ export interface Acceptance {
 
 /** $1 events */
 const acceptEventsSql = `
-  INSERT INTO events (id, workspace_id, type, data, rule_id, subscription_id, replay_of, job_id)
-  SELECT i.id, i.workspace_id, i.type, i.data, i.rule_id, i.subscription_id, i.replay_of, i.job_id
+  INSERT INTO events (id, workspace_id, type, data, rule_id, is_delivery, replay_of, job_id)
+  SELECT i.id, i.workspace_id, i.type, i.data, i.rule_id, i.is_delivery, i.replay_of, i.job_id
   FROM json_to_recordset($1::json) AS i (
-    id uuid, workspace_id uuid, type text, data json, rule_id uuid, subscription_id uuid, replay_of uuid, job_id uuid)`
+    id uuid, workspace_id uuid, type text, data json, rule_id uuid, is_delivery boolean, replay_of uuid, job_id uuid)`
 
 /**
  * A webhook that was accepted before, here or by another process at the same moment, inserts neither receipt nor events: the
@@ -70,10 +70,10 @@ const acceptWebhooksSql = `
     RETURNING id
   ),
   inserted_events AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, subscription_id, replay_of, job_id)
-    SELECT i.id, i.workspace_id, i.type, i.data, i.rule_id, i.subscription_id, i.replay_of, i.job_id
+    INSERT INTO events (id, workspace_id, type, data, rule_id, is_delivery, replay_of, job_id)
+    SELECT i.id, i.workspace_id, i.type, i.data, i.rule_id, i.is_delivery, i.replay_of, i.job_id
     FROM json_to_recordset($2::json) AS i (
-      id uuid, workspace_id uuid, type text, data json, rule_id uuid, subscription_id uuid, replay_of uuid, job_id uuid,
+      id uuid, workspace_id uuid, type text, data json, rule_id uuid, is_delivery boolean, replay_of uuid, job_id uuid,
       receipt_id uuid)
     WHERE i.receipt_id IS NULL OR i.receipt_id IN (SELECT id FROM inserted_receipts)
   )
@@ -115,9 +115,8 @@ export function eventRow({ event, jobId }: CarriedEvent) {
     workspace_id: workspaceId,
     type,
     data,
-    // A subscription's as well, for the version before (addressee.ts).
     rule_id: addressee?.id,
-    subscription_id: subscriptionIdOf(addressee),
+    is_delivery: isDelivery(addressee),
     replay_of: replayOf,
     job_id: jobId,
   }

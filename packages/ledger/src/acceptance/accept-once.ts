@@ -34,7 +34,7 @@ export interface OnceOnly {
 const acceptOnceSql = `
   WITH input AS (
     SELECT * FROM json_to_recordset($1::json) AS input (
-      id uuid, workspace_id uuid, type text, data json, rule_id uuid, subscription_id uuid, replay_of uuid, job_id uuid,
+      id uuid, workspace_id uuid, type text, data json, rule_id uuid, is_delivery boolean, replay_of uuid, job_id uuid,
       key text, request_hash bytea, answer json)
   ),
   taken_keys AS (
@@ -48,8 +48,8 @@ const acceptOnceSql = `
     RETURNING event_id
   ),
   inserted_events AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, subscription_id, replay_of, job_id)
-    SELECT id, workspace_id, type, data, rule_id, subscription_id, replay_of, job_id
+    INSERT INTO events (id, workspace_id, type, data, rule_id, is_delivery, replay_of, job_id)
+    SELECT id, workspace_id, type, data, rule_id, is_delivery, replay_of, job_id
     FROM input
     WHERE id IN (SELECT event_id FROM taken_keys)
   )

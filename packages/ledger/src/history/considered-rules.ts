@@ -1,5 +1,5 @@
 import { executionIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
-import { type Addressee, addresseeOf } from '../addressee.js'
+import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
 import { type PastState, readStates } from './past-states.js'
 
 /** An event, as far as it says which rules were considered for it. */
@@ -51,10 +51,10 @@ export async function readEvaluatedEvent(
   workspaceId: string,
   id: string,
 ): Promise<EvaluatedEvent | undefined> {
-  type Row = Omit<EvaluatedEvent, 'addressee'> & { ruleId: string | null; subscriptionId: string | null }
+  type Row = Omit<EvaluatedEvent, 'addressee'> & AddressColumns
   const [row] = await database.$queryRaw<Row[]>(Prisma.sql`
     SELECT id, workspace_id AS "workspaceId", type, accepted_at AS "acceptedAt", done_at AS "doneAt", quarantined,
-           rule_id AS "ruleId", subscription_id AS "subscriptionId", rule_set_id AS "ruleSetId",
+           rule_id AS "ruleId", is_delivery AS "isDelivery", rule_set_id AS "ruleSetId",
            rules_version AS "rulesVersion", root_id AS "rootId", data::text AS data
     FROM events WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`)
   return row && { ...row, addressee: addresseeOf(row) }

@@ -1,5 +1,4 @@
 import { firstIdOf, Prisma, type UnscopedSql } from '@automation/database'
-import { isNoDelivery } from '../addressee.js'
 import type { ExecutionStatus } from '../statuses.js'
 
 /** So many rows of each table are counted at most, the newest first: the count takes bounded time, however long the history is. */
@@ -42,12 +41,12 @@ export async function countByTime(
     countRows<'accepted'>(database, workspaceId, range, {
       table: Prisma.sql`events`,
       kind: Prisma.sql`'accepted'`,
-      condition: isNoDelivery.events,
+      condition: Prisma.sql`NOT events.is_delivery`,
     }),
     countRows<ExecutionStatus>(database, workspaceId, range, {
       table: Prisma.sql`executions`,
       kind: Prisma.sql`status::text`,
-      condition: isNoDelivery.executions,
+      condition: Prisma.sql`NOT executions.is_delivery`,
     }),
   ])
   const countedFrom = Math.max(events.countedFrom, executions.countedFrom)
@@ -91,7 +90,7 @@ export async function countByRule(
   const executions = {
     table: Prisma.sql`executions`,
     columns: Prisma.sql`rule_id, status`,
-    condition: isNoDelivery.executions,
+    condition: Prisma.sql`NOT executions.is_delivery`,
   }
   type Row = Oldest & { total: number; rules: string }
   const [row] = await database.$queryRaw<Row[]>(Prisma.sql`

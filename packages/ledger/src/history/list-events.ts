@@ -1,5 +1,4 @@
 import { clockSkewMs, firstIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
-import { isNoDelivery } from '../addressee.js'
 import { joinConditions, type Narrowing } from './narrowing.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
 
@@ -62,7 +61,7 @@ export function narrowEvents(
       events.rule_id = ${ruleId}::uuid
       OR events.rule_set_id IN (
         SELECT id FROM rule_sets WHERE workspace_id = ${workspaceId}::uuid AND ${ruleId}::uuid = ANY (rule_ids)))`)
-  else if (type === undefined) range.push(isNoDelivery.events)
+  else if (type === undefined) range.push(Prisma.sql`NOT events.is_delivery`)
   return { range: joinConditions(range), rest: joinConditions(rest) }
 }
 

@@ -6,7 +6,6 @@ import {
   Prisma,
   type WorkspaceDatabase,
 } from '@automation/database'
-import { isNoDelivery } from '../addressee.js'
 import { type ExecutionStatus, isUnfinished } from '../statuses.js'
 import { joinConditions, type Narrowing } from './narrowing.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
@@ -70,7 +69,7 @@ export function narrowExecutions(workspaceId: string, filter: ExecutionFilter): 
   if (eventType !== undefined) rest.push(Prisma.sql`executions.event_type = ${eventType}`)
   if (error !== undefined) rest.push(Prisma.sql`executions.error ILIKE ${`%${escapeLike(error)}%`}`)
   const isNamed = ruleId !== undefined || eventId !== undefined || eventType !== undefined
-  if (!isNamed) range.push(isNoDelivery.executions)
+  if (!isNamed) range.push(Prisma.sql`NOT executions.is_delivery`)
   return { range: joinConditions(range), rest: joinConditions(rest) }
 }
 

@@ -1,6 +1,5 @@
 import { Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
 import { skippedAfterFailure } from '@automation/engine'
-import { subscriptionOf } from '../addressee.js'
 import { mayRunSql } from '../may-run.js'
 import { countMatches, type Matches } from './count-matches.js'
 import { joinNarrowing, type Narrowing } from './narrowing.js'
@@ -110,7 +109,7 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
       rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (
         SELECT FROM subscriptions
-        WHERE subscriptions.id = ${subscriptionOf.executions} AND subscriptions.workspace_id = executions.workspace_id
+        WHERE executions.is_delivery AND subscriptions.id = executions.rule_id AND subscriptions.workspace_id = executions.workspace_id
           AND subscriptions.is_active))`
 }
 

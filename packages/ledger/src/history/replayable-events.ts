@@ -1,5 +1,5 @@
 import { Prisma, type UnscopedSql } from '@automation/database'
-import { type AddressColumns, type Addressee, addresseeOf, subscriptionOf } from '../addressee.js'
+import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
 import { countMatches, type Matches } from './count-matches.js'
 import { joinNarrowing, type Narrowing } from './narrowing.js'
 
@@ -32,19 +32,19 @@ export async function findReplayable(
   limit: number,
 ): Promise<ReplayableEvent[]> {
   const rows = await database.$queryRaw<(Omit<ReplayableEvent, 'addressee'> & AddressColumns)[]>(Prisma.sql`
-    SELECT id, type, data, bytes, "ruleId", "subscriptionId"
+    SELECT id, type, data, bytes, "ruleId", "isDelivery"
     FROM (
       SELECT *, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before
       FROM (
         SELECT id, type, data, octet_length(data::text)::float8 AS bytes, rule_id AS "ruleId",
-               subscription_id AS "subscriptionId"
+               is_delivery AS "isDelivery"
         FROM events WHERE ${replayable(narrowing, after)}
         ORDER BY id LIMIT ${limit}
       ) AS page
     ) AS measured
     WHERE bytes_before < ${maxBytesOfPage} ORDER BY id`)
   return rows.map(({ id, type, data, bytes, ...row }) => {
-    return { id, type, data, bytes, addressee: addresseeOf({ type, ...row }) }
+    return { id, type, data, bytes, addressee: addresseeOf(row) }
   })
 }
 
@@ -57,5 +57,5 @@ function replayable(narrowing: Narrowing, after: string | undefined): Prisma.Sql
       OR EXISTS (SELECT FROM rules WHERE rules.id = events.rule_id AND rules.workspace_id = events.workspace_id)
       OR EXISTS (
         SELECT FROM subscriptions
-        WHERE subscriptions.id = ${subscriptionOf.events} AND subscriptions.workspace_id = events.workspace_id))`
+        WHERE events.is_delivery AND subscriptions.id = events.rule_id AND subscriptions.workspace_id = events.workspace_id))`
 }

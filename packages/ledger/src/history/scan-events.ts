@@ -1,5 +1,4 @@
 import { clockSkewMs, firstIdOf, highestId, lowestId, Prisma, type UnscopedRows } from '@automation/database'
-import { isNoDelivery } from '../addressee.js'
 
 /** Stored events of one workspace, in the order of their ids. Deliveries to subscriptions are none of them. */
 export interface ScanRange {
@@ -167,7 +166,7 @@ function boundsOf({ workspaceId, order, from, to }: ScanRange, after: string | u
 function isWithin({ from, to }: ScanRange): Prisma.Sql {
   return Prisma.join(
     [
-      isNoDelivery.events,
+      Prisma.sql`NOT events.is_delivery`,
       ...(from === undefined ? [] : [Prisma.sql`accepted_at >= ${from}`]),
       ...(to === undefined ? [] : [Prisma.sql`accepted_at < ${to}`]),
     ],

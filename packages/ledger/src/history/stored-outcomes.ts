@@ -30,7 +30,7 @@ interface DoneEvent extends AddressColumns {
 // A caller asks several times while a call takes long, so the rules are read only when no execution runs. The condition on 'succeeded'
 // is that of the index executions_not_succeeded.
 const findDoneEventsSql = `
-  SELECT input.index, events.type, events.rule_id AS "ruleId", events.subscription_id AS "subscriptionId",
+  SELECT input.index, events.rule_id AS "ruleId", events.is_delivery AS "isDelivery",
     events.quarantined AS "isQuarantined", running.is AS "isRunning",
     CASE
       WHEN events.rule_set_id IS NULL OR running.is THEN '{}'

@@ -1,5 +1,5 @@
 import type { Database } from '@automation/database'
-import { subscriptionIdOf } from '../addressee.js'
+import { isDelivery } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
 import { capError, capResults } from './cap-results.js'
@@ -50,7 +50,7 @@ const finishEventsSql = `
   ),
   input_executions AS (
     SELECT * FROM json_to_recordset($1::json) AS input_executions (
-      id uuid, event_id uuid, rule_id uuid, subscription_id uuid, rule_version int, status execution_status, results json,
+      id uuid, event_id uuid, rule_id uuid, is_delivery boolean, rule_version int, status execution_status, results json,
       error text, started_ms float8, finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text)
   ),
   -- finished events: the same text in finish-events.ts and finish-successes.ts (statements.test.ts)
@@ -63,7 +63,7 @@ const finishEventsSql = `
   ),
   -- end of finished events
   pausing_executions AS (
-    SELECT i.id, i.rule_id, i.subscription_id, i.id = i.event_id AS is_by_hand
+    SELECT i.id, i.rule_id, i.is_delivery, i.id = i.event_id AS is_by_hand
     FROM input_executions i JOIN finished_events e ON e.id = i.event_id
     WHERE i.status IN ('waiting', 'retrying')
   ),
@@ -71,26 +71,26 @@ const finishEventsSql = `
   locked_owners AS (
     SELECT * FROM (
       SELECT id, is_active, mode FROM rules
-      WHERE id = ANY (ARRAY(SELECT rule_id FROM pausing_executions WHERE subscription_id IS NULL))
+      WHERE id = ANY (ARRAY(SELECT rule_id FROM pausing_executions WHERE NOT is_delivery))
       ORDER BY id FOR NO KEY UPDATE) AS locked_rules
     UNION ALL
     SELECT * FROM (
       SELECT id, is_active, 'shadow' FROM subscriptions
-      WHERE id = ANY (ARRAY(SELECT subscription_id FROM pausing_executions))
+      WHERE id = ANY (ARRAY(SELECT rule_id FROM pausing_executions WHERE is_delivery))
       ORDER BY id FOR NO KEY UPDATE) AS locked_subscriptions
   ),
   stopped_executions AS (
     SELECT pausing.id,
-           CASE WHEN subscription_id IS NULL THEN 'The rule was switched off' ELSE 'The subscription was switched off' END AS reason
-    FROM pausing_executions AS pausing LEFT JOIN locked_owners AS rules ON rules.id = coalesce(subscription_id, rule_id)
+           CASE WHEN is_delivery THEN 'The subscription was switched off' ELSE 'The rule was switched off' END AS reason
+    FROM pausing_executions AS pausing LEFT JOIN locked_owners AS rules ON rules.id = rule_id
     WHERE (rules.is_active OR (pausing.is_by_hand AND rules.mode <> 'shadow')) IS NOT TRUE
   ),
   -- end of the stopped executions
   inserted_executions AS (
     INSERT INTO executions
-      (id, workspace_id, event_id, event_type, rule_id, subscription_id, rule_version, status, results, error,
+      (id, workspace_id, event_id, event_type, rule_id, is_delivery, rule_version, status, results, error,
        started_at, finished_at, due_at, lease, awaits_slot)
-    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.subscription_id, i.rule_version,
+    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.is_delivery, i.rule_version,
            CASE WHEN stopped.id IS NULL THEN i.status ELSE 'cancelled' END, i.results, coalesce(stopped.reason, i.error),
            to_timestamp(i.started_ms / 1000),
            CASE WHEN stopped.id IS NULL THEN to_timestamp(i.finished_ms / 1000) ELSE now() END,
@@ -102,7 +102,7 @@ const finishEventsSql = `
     JOIN finished_events e ON e.id = i.event_id
     LEFT JOIN stopped_executions stopped ON stopped.id = i.id
     ON CONFLICT (id) DO NOTHING
-    RETURNING id, workspace_id, event_id, event_type, rule_id, subscription_id, status, error, finished_at, lease
+    RETURNING id, workspace_id, event_id, event_type, rule_id, is_delivery, status, error, finished_at, lease
   ),
   recorded_executions AS (
     SELECT inserted_executions.*, input_executions.attention FROM inserted_executions JOIN input_executions USING (id)
@@ -132,8 +132,7 @@ const finishEventsSql = `
     ON CONFLICT (id) DO NOTHING
   ),
   inserted_deliveries AS (
-    -- rule_id: for the version before (addressee.ts).
-    INSERT INTO events (id, workspace_id, type, data, rule_id, subscription_id)
+    INSERT INTO events (id, workspace_id, type, data, rule_id, is_delivery)
     SELECT
       -- A UUID v8 in the order of time that follows from the failure and the subscription: each failure is delivered once.
       (SELECT (left(time, 8) || '-' || right(time, 4) || '-8' || left(digest, 3) || '-8' || substr(digest, 4, 3) || '-'
@@ -145,13 +144,13 @@ const finishEventsSql = `
       json_build_object('executionId', r.id, 'ruleId', r.rule_id, 'eventId', r.event_id, 'eventType', r.event_type,
         'error', r.error, 'failedAt', to_char(r.finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
       s.id,
-      s.id
+      true
     FROM recorded_executions r
     JOIN subscriptions s
       ON s.workspace_id = r.workspace_id AND s.is_active AND 'execution.failed' = ANY (s.event_types)
-    WHERE r.status = 'failed' AND r.subscription_id IS NULL
+    WHERE r.status = 'failed' AND NOT r.is_delivery
     ON CONFLICT (id) DO NOTHING
-    RETURNING id, workspace_id, subscription_id
+    RETURNING id, workspace_id, rule_id
   ),
   counted_executions AS (
     SELECT *, row_number() OVER (PARTITION BY rule_id ORDER BY finished_at, id) AS position
@@ -210,7 +209,7 @@ const finishEventsSql = `
   SELECT 'overtaken', id, NULL, NULL, NULL
   FROM input_events WHERE NOT EXISTS (SELECT 1 FROM finished_events WHERE finished_events.id = input_events.id)
   UNION ALL
-  SELECT 'delivery', id, workspace_id, subscription_id, NULL FROM inserted_deliveries
+  SELECT 'delivery', id, workspace_id, rule_id, NULL FROM inserted_deliveries
   UNION ALL
   SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
 
@@ -270,7 +269,7 @@ function executionRow({ record, event }: RecordableExecution) {
     id: record.id,
     event_id: event.id,
     rule_id: record.ruleId,
-    subscription_id: subscriptionIdOf(event.addressee),
+    is_delivery: isDelivery(event.addressee),
     rule_version: record.ruleVersion,
     status: record.status,
     results: capResults(record.results),

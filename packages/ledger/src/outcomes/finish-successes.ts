@@ -1,5 +1,5 @@
 import type { Database } from '@automation/database'
-import { subscriptionIdOf } from '../addressee.js'
+import { isDelivery } from '../addressee.js'
 import { capResults } from './cap-results.js'
 import { type GiveWay, lengthOfExecution, type TaskRow, writeRows, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
@@ -26,12 +26,12 @@ const finishSuccessesSql = `
   -- end of finished events
   recorded_executions AS (
     INSERT INTO executions
-      (id, workspace_id, event_id, event_type, rule_id, subscription_id, rule_version, status, results, started_at,
+      (id, workspace_id, event_id, event_type, rule_id, is_delivery, rule_version, status, results, started_at,
        finished_at)
-    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.subscription_id, i.rule_version, 'succeeded', i.results,
+    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.is_delivery, i.rule_version, 'succeeded', i.results,
            to_timestamp(i.started_ms / 1000), to_timestamp(i.finished_ms / 1000)
     FROM json_to_recordset($1::json) AS i (
-      id uuid, event_id uuid, rule_id uuid, subscription_id uuid, rule_version int, results json, started_ms float8,
+      id uuid, event_id uuid, rule_id uuid, is_delivery boolean, rule_version int, results json, started_ms float8,
       finished_ms float8)
     JOIN finished_events e ON e.id = i.event_id
     ON CONFLICT (id) DO NOTHING
@@ -103,7 +103,7 @@ function successRow({ record, event }: RecordableExecution) {
     id: record.id,
     event_id: event.id,
     rule_id: record.ruleId,
-    subscription_id: subscriptionIdOf(event.addressee),
+    is_delivery: isDelivery(event.addressee),
     rule_version: record.ruleVersion,
     results: capResults(record.results),
     started_ms: record.startedAt.getTime(),

@@ -1,5 +1,5 @@
 import type { Database } from '@automation/database'
-import { subscriptionIdOf } from '../addressee.js'
+import { isDelivery } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
 import {
@@ -38,7 +38,7 @@ export interface Step<Execution extends RecordableExecution = RecordableExecutio
 const recordStepsSql = `
   WITH input_ids AS (
     SELECT * FROM json_to_recordset($1::json) AS input_ids (
-      id uuid, rule_id uuid, subscription_id uuid, status execution_status, is_by_hand boolean)
+      id uuid, rule_id uuid, is_delivery boolean, status execution_status, is_by_hand boolean)
   ),
   pausing_executions AS (
     SELECT * FROM input_ids WHERE status IN ('waiting', 'retrying')
@@ -47,18 +47,18 @@ const recordStepsSql = `
   locked_owners AS (
     SELECT * FROM (
       SELECT id, is_active, mode FROM rules
-      WHERE id = ANY (ARRAY(SELECT rule_id FROM pausing_executions WHERE subscription_id IS NULL))
+      WHERE id = ANY (ARRAY(SELECT rule_id FROM pausing_executions WHERE NOT is_delivery))
       ORDER BY id FOR NO KEY UPDATE) AS locked_rules
     UNION ALL
     SELECT * FROM (
       SELECT id, is_active, 'shadow' FROM subscriptions
-      WHERE id = ANY (ARRAY(SELECT subscription_id FROM pausing_executions))
+      WHERE id = ANY (ARRAY(SELECT rule_id FROM pausing_executions WHERE is_delivery))
       ORDER BY id FOR NO KEY UPDATE) AS locked_subscriptions
   ),
   stopped_executions AS (
     SELECT pausing.id,
-           CASE WHEN subscription_id IS NULL THEN 'The rule was switched off' ELSE 'The subscription was switched off' END AS reason
-    FROM pausing_executions AS pausing LEFT JOIN locked_owners AS rules ON rules.id = coalesce(subscription_id, rule_id)
+           CASE WHEN is_delivery THEN 'The subscription was switched off' ELSE 'The rule was switched off' END AS reason
+    FROM pausing_executions AS pausing LEFT JOIN locked_owners AS rules ON rules.id = rule_id
     WHERE (rules.is_active OR (pausing.is_by_hand AND rules.mode <> 'shadow')) IS NOT TRUE
   ),
   -- end of the stopped executions
@@ -76,12 +76,12 @@ const recordStepsSql = `
       interruptions = least(executions.interruptions, input_steps.interruptions),
       lost_leases = CASE WHEN input_steps.interruptions > 0 THEN lost_leases END
     FROM json_to_recordset($1::json) AS input_steps (
-      id uuid, held uuid, subscription_id uuid, status execution_status, results json, error text, finished_ms float8,
+      id uuid, held uuid, is_delivery boolean, status execution_status, results json, error text, finished_ms float8,
       due_ms float8, lease uuid, awaits_slot boolean, interruptions int, attention text)
     LEFT JOIN stopped_executions AS stopped ON stopped.id = input_steps.id
     WHERE executions.id = input_steps.id AND executions.lease = input_steps.held
       AND executions.id = ANY (ARRAY(SELECT id FROM input_ids))
-    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, input_steps.subscription_id,
+    RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, input_steps.is_delivery,
               executions.status, executions.error, finished_at, input_steps.attention
   ),
   -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
@@ -109,8 +109,7 @@ const recordStepsSql = `
     ON CONFLICT (id) DO NOTHING
   ),
   inserted_deliveries AS (
-    -- rule_id: for the version before (addressee.ts).
-    INSERT INTO events (id, workspace_id, type, data, rule_id, subscription_id)
+    INSERT INTO events (id, workspace_id, type, data, rule_id, is_delivery)
     SELECT
       -- A UUID v8 in the order of time that follows from the failure and the subscription: each failure is delivered once.
       (SELECT (left(time, 8) || '-' || right(time, 4) || '-8' || left(digest, 3) || '-8' || substr(digest, 4, 3) || '-'
@@ -122,13 +121,13 @@ const recordStepsSql = `
       json_build_object('executionId', r.id, 'ruleId', r.rule_id, 'eventId', r.event_id, 'eventType', r.event_type,
         'error', r.error, 'failedAt', to_char(r.finished_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
       s.id,
-      s.id
+      true
     FROM recorded_executions r
     JOIN subscriptions s
       ON s.workspace_id = r.workspace_id AND s.is_active AND 'execution.failed' = ANY (s.event_types)
-    WHERE r.status = 'failed' AND r.subscription_id IS NULL
+    WHERE r.status = 'failed' AND NOT r.is_delivery
     ON CONFLICT (id) DO NOTHING
-    RETURNING id, workspace_id, subscription_id
+    RETURNING id, workspace_id, rule_id
   ),
   counted_executions AS (
     SELECT *, row_number() OVER (PARTITION BY rule_id ORDER BY finished_at, id) AS position
@@ -183,7 +182,7 @@ const recordStepsSql = `
   SELECT CASE status WHEN 'cancelled' THEN 'cancelled' ELSE 'recorded' END AS what, id, NULL::uuid AS "workspaceId", NULL::uuid AS "subjectId", NULL::float8 AS failures
   FROM recorded_executions
   UNION ALL
-  SELECT 'delivery', id, workspace_id, subscription_id, NULL FROM inserted_deliveries
+  SELECT 'delivery', id, workspace_id, rule_id, NULL FROM inserted_deliveries
   UNION ALL
   SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
 
@@ -226,7 +225,7 @@ function stepRow({ execution: { record, event }, lease }: Step) {
     id: record.id,
     held: lease,
     rule_id: record.ruleId,
-    subscription_id: subscriptionIdOf(event.addressee),
+    is_delivery: isDelivery(event.addressee),
     status: record.status,
     results: capResults(record.results),
     error: capError(record.error),

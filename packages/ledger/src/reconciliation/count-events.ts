@@ -1,5 +1,4 @@
 import { Prisma } from '@automation/database'
-import { subscriptionOf } from '../addressee.js'
 import { faultOf, type Inconsistency, type Slice, type Snapshot, withinSlice } from './slice.js'
 
 /** Events by source, and by progress. Each of the two sums is the number of accepted events. */
@@ -31,7 +30,7 @@ export async function countEvents(snapshot: Snapshot, slice: Slice) {
              ${faultOf('quarantined_not_done', Prisma.sql`quarantined AND done_at IS NULL`)},
              ${faultOf('event_without_cause', Prisma.sql`is_orphan`)}) AS faults
     FROM (
-      SELECT id, done_at, accepted_at, quarantined, caused_by, replay_of, ${subscriptionOf.events} IS NOT NULL AS is_service,
+      SELECT id, done_at, accepted_at, quarantined, caused_by, replay_of, is_delivery AS is_service,
              caused_by >= ${slice.keptSince}::uuid AND NOT EXISTS (
                SELECT FROM executions cause
                WHERE cause.id = events.caused_by AND cause.workspace_id = events.workspace_id) AS is_orphan

@@ -14,7 +14,7 @@ const timeoutMs = 12_000
 const cancellingLock = 7_701_202_613n
 
 /**
- * Cancels the executions of rules that wait, or the deliveries to subscriptions, whose ids are in `rule_id` as well (addressee.ts).
+ * Cancels the executions of rules that wait, or the deliveries to subscriptions.
  * Executions that a worker holds are left to it. The change has switched the rule off before, under its lock: from then on no statement of
  * the ledger lets an execution wait for it (finish-events.ts), so this one sees all that wait.
  *

@@ -43,7 +43,7 @@ type ClaimedRow = Omit<ClaimedExecution, 'addressee' | 'data' | 'heapBytes'> & {
   /** JSON. */
   data: string
   eventRuleId: string | null
-  subscriptionId: string | null
+  isDelivery: boolean
 }
 
 /**
@@ -87,7 +87,7 @@ const claimExecutionsSql = `
          CASE WHEN c.is_given_up THEN '[]' ELSE v.actions END AS actions,
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type,
          CASE WHEN c.is_given_up THEN '{}' ELSE e.data::text END AS data,
-         e.rule_id AS "eventRuleId", e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
+         e.rule_id AS "eventRuleId", e.is_delivery AS "isDelivery", e.depth, e.root_id AS "rootId",
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
   FROM evaluated_executions c
@@ -116,10 +116,10 @@ export async function claimExecutions(
   return claims.map(({ lease }) => byLease.get(lease))
 }
 
-function claimedOf({ eventRuleId: ruleId, subscriptionId, data, ...claimed }: ClaimedRow): ClaimedExecution {
+function claimedOf({ eventRuleId: ruleId, isDelivery, data, ...claimed }: ClaimedRow): ClaimedExecution {
   return {
     ...claimed,
     ...parseData(data),
-    addressee: addresseeOf({ type: claimed.type, ruleId, subscriptionId }),
+    addressee: addresseeOf({ ruleId, isDelivery }),
   }
 }

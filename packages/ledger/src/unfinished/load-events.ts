@@ -34,7 +34,7 @@ type EventRow = Omit<LoadedEvent, 'addressee' | 'data' | 'heapBytes'> &
 /** $1 events · $2 whether their data is returned even where a worker may have ended because of it */
 const loadEventsSql = `
   SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data::text END AS data, e.rule_id AS "ruleId",
-         e.subscription_id AS "subscriptionId", e.depth, e.root_id AS "rootId",
+         e.is_delivery AS "isDelivery", e.depth, e.root_id AS "rootId",
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
   FROM events e

@@ -36,7 +36,7 @@ const page = `coalesce(found.rows, '[]') AS rows`
 function selectUndone(bounds: string, direction: 'ASC' | 'DESC', limit: number): string {
   return `
     SELECT json_agg(page) AS rows FROM (
-      SELECT id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", subscription_id AS "subscriptionId",
+      SELECT id, workspace_id AS "workspaceId", rule_id AS "ruleId", is_delivery AS "isDelivery",
              coalesce(job_id, id) AS "jobId",
              EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id) AS "hasWorkspace",
              (SELECT created_by FROM workspaces WHERE workspaces.id = events.workspace_id) AS "createdBy"
@@ -57,8 +57,8 @@ const newestUndone = countReads(readsOfEvents, page, selectUndone('id >= $1::uui
 
 type UndoneRow = Omit<UndoneEvent, 'addressee'> & AddressColumns
 
-function undoneEventOf({ type, ruleId, subscriptionId, ...event }: UndoneRow): UndoneEvent {
-  return { ...event, addressee: addresseeOf({ type, ruleId, subscriptionId }) }
+function undoneEventOf({ ruleId, isDelivery, ...event }: UndoneRow): UndoneEvent {
+  return { ...event, addressee: addresseeOf({ ruleId, isDelivery }) }
 }
 
 /** Creates a walk through the events of all workspaces that are not done. */

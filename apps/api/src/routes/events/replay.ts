@@ -47,7 +47,7 @@ const replayed: Presentation = {
   present: triggerResultOf,
 }
 
-const fieldsToReplay = { id: true, type: true, data: true, ruleId: true, subscriptionId: true } as const
+const fieldsToReplay = { id: true, type: true, data: true, ruleId: true, isDelivery: true } as const
 
 /** @throws a 404 refusal where it is not there, or its addressee is not */
 async function findEventToReplay(database: WorkspaceDatabase, id: string): Promise<ReplayableEvent> {
