@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { createCachedReading } from '../../src/telemetry/cached-reading.js'
+import { measureRequests } from '../../src/telemetry/measure-requests.js'
 import { openMetrics } from '../../src/telemetry/metrics.js'
 
 t.test('a scrape contains every series from the start, with the values recorded since', async (t) => {
@@ -31,6 +32,20 @@ t.test('a scrape contains every series from the start, with the values recorded 
   t.match(text, 'automation_outcomes_total{outcome="good"} 0')
   t.match(text, 'automation_wait_seconds_bucket{le="1",kind="mail",result="success"} 1')
   t.match(text, 'automation_wait_seconds_bucket{le="0.1",kind="mail",result="success"} 0')
+})
+
+t.test('the series of server errors of a route exists before its first error', async (t) => {
+  const metrics = openMetrics()
+  t.teardown(() => metrics.close())
+  const measure = measureRequests(metrics)
+  measure({ method: 'GET', routeOptions: { url: '/rules/:id' } }, { statusCode: 204, elapsedTime: 5 })
+  measure({ method: 'GET', routeOptions: {} }, { statusCode: 404, elapsedTime: 5 })
+  const { text } = await (await scraper(metrics))('/metrics')
+  const countOf = (route: string, status: string) =>
+    `automation_http_request_seconds_count{method="GET",route="${route}",status="${status}"}`
+  t.match(text, `${countOf('/rules/:id', '2xx')} 1`)
+  t.match(text, `${countOf('/rules/:id', '5xx')} 0`)
+  t.match(text, `${countOf('none', '4xx')} 1`, 'a path that callers choose is no series')
 })
 
 t.test('only /metrics is served', async (t) => {
