@@ -13,7 +13,7 @@ const Demo = Type.Object({
   webhook: Type.Object({ provider: Type.String(), secretId: Type.String(), secret: Type.String() }),
 })
 
-/** @returns undefined if there is no demo, or one of another version */
+/** @returns undefined if there is no demo */
 export function readDemo(): Type.Static<typeof Demo> | undefined {
   let demo: unknown
   try {

@@ -27,7 +27,7 @@ interface Key {
 
 /**
  * Creates a sealer with AES-256-GCM. A sealed value is a version byte (1), the id of its key (4 bytes), a random nonce (12 bytes),
- * the tag (16 bytes), then the encrypted bytes. Earlier values begin with the nonce.
+ * the tag (16 bytes), then the encrypted bytes.
  *
  * @param encryptionKey the value of ENCRYPTION_KEY: keys of 32 bytes in base64, separated by commas
  */
@@ -56,21 +56,12 @@ function seal({ bytes, head }: Key, plain: Buffer, context: string): Buffer<Arra
   return Buffer.concat([head, nonce, cipher.getAuthTag(), encrypted])
 }
 
-/**
- * Opens a value with the key that it names, otherwise with any key: the nonce of an earlier value may look like the head of a
- * present one. Only a right key opens, so a wrong guess costs time and nothing else.
- *
- * @returns the key that the value names; undefined for an earlier value
- */
-function open(keys: Key[], sealed: Buffer, context: string): { plain: Buffer; sealedBy: Key | undefined } {
+/** Opens a value with the key that it names. The ids of two keys may be the same, so each key of this id is tried. */
+function open(keys: Key[], sealed: Buffer, context: string): { plain: Buffer; sealedBy: Key } {
   for (const key of keys) {
     if (!sealed.subarray(0, headBytes).equals(key.head)) continue
     const plain = decrypt(key, sealed.subarray(headBytes), context)
     if (plain) return { plain, sealedBy: key }
-  }
-  for (const key of keys) {
-    const plain = decrypt(key, sealed, context)
-    if (plain) return { plain, sealedBy: undefined }
   }
   throw new Error('No key opens this value')
 }

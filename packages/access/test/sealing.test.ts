@@ -1,4 +1,4 @@
-import { createCipheriv, hash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { createSealer } from '../src/sealing.js'
@@ -72,41 +72,18 @@ t.test('a sealed value begins with 1 and the id of its key', async (t) => {
   t.same(sealer.seal(randomBytes(32), 'x').subarray(0, 5), Buffer.concat([Buffer.from([1]), id]))
 })
 
-t.test('a value that was sealed before values carried key ids opens with any of the keys', async (t) => {
-  const bytes = randomBytes(32)
-  const head = sealer.seal(bytes, 'x').subarray(0, 5)
-  const lookalike = Buffer.concat([head, randomBytes(7)])
-  for (const nonce of [randomBytes(12), lookalike])
-    for (const keys of [key, `${key},${nextKey}`, `${nextKey},${key}`])
-      t.same(createSealer(keys).open(sealWithoutId(key, nonce, bytes, 'x'), 'x'), bytes)
-  t.throws(() => createSealer(nextKey).open(sealWithoutId(key, lookalike, bytes, 'x'), 'x'))
-})
-
-t.test('a value is sealed again unless the first key has sealed it, with its id', async (t) => {
+t.test('a value is sealed again unless the first key has sealed it', async (t) => {
   const rotating = createSealer(`${nextKey},${key}`)
   const bytes = randomBytes(32)
-  const earlier = [
-    sealer.seal(bytes, 'x'),
-    sealWithoutId(key, randomBytes(12), bytes, 'x'),
-    sealWithoutId(nextKey, randomBytes(12), bytes, 'x'),
-  ]
-  for (const sealed of earlier) {
-    const again = rotating.reseal(sealed, 'x')
-    t.same(again && createSealer(nextKey).open(again, 'x'), bytes)
-    t.equal(again && rotating.reseal(again, 'x'), undefined)
-    t.throws(() => rotating.reseal(sealed, 'y'))
-    t.throws(() => createSealer(newKey()).reseal(sealed, 'x'))
-  }
+  const sealed = sealer.seal(bytes, 'x')
+  const again = rotating.reseal(sealed, 'x')
+  t.same(again && createSealer(nextKey).open(again, 'x'), bytes)
+  t.equal(again && rotating.reseal(again, 'x'), undefined)
+  t.throws(() => rotating.reseal(sealed, 'y'))
+  t.throws(() => createSealer(newKey()).reseal(sealed, 'x'))
 })
 
 t.test('a key of another length is refused', async (t) => {
   for (const length of [0, 16, 31, 33])
     t.throws(() => createSealer(randomBytes(length).toString('base64')).seal(Buffer.alloc(1), 'x'))
 })
-
-/** As values were sealed before they carried the id of their key. */
-function sealWithoutId(key: string, nonce: Buffer, plain: Buffer, context: string): Buffer {
-  const cipher = createCipheriv('aes-256-gcm', Buffer.from(key, 'base64'), nonce).setAAD(Buffer.from(context))
-  const encrypted = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
-}

@@ -100,7 +100,7 @@ export const BacktestReport = Type.Object(
     actionDifference: nullable(
       Type.Array(ActionDifferenceReport, {
         description:
-          'What the draft would do beyond the active version, for each type of action; null where there is no difference, and where a release before has begun the report',
+          'What the draft would do beyond the active version, for each type of action; null if nothing is compared',
       }),
     ),
     bucketMs: Type.Integer({ description: 'Width of a bucket of overTime' }),

@@ -43,8 +43,7 @@ export class Sessions {
   async read(request: FastifyRequest): Promise<Session | undefined> {
     const sealed = readCookie(request.headers.cookie, this.#name)
     const session = sealed === undefined ? undefined : await this.#box.open(sealed)
-    // The cookies of an earlier version have no id.
-    if (session?.id === undefined) return undefined
+    if (session === undefined) return undefined
     return (await this.#ended.isSpent(session.id)) ? undefined : session
   }
 

@@ -43,8 +43,7 @@ function noteRule({ ruleId, active }: BacktestSubject, presentVersion: number | 
 }
 
 /** A rule that has the work of an event to itself needs no note. */
-function noteEarlier({ earlier }: BacktestSubject): string[] {
-  if (earlier === undefined) return ['The work that all rules of an event share is not simulated.']
+function noteEarlier({ earlier = [] }: BacktestSubject): string[] {
   if (earlier.length === 0) return []
   return [
     `The work that all rules of an event share is that with the ${earlier.length === 1 ? 'one rule' : `${earlier.length} rules`} before it that could use it up, as they were when the backtest was created.`,
