@@ -1,10 +1,10 @@
 import type { Deviation } from './findings.js'
-import { type Attempt, listMistakes, type Mistake } from './mistakes.js'
+import { listMistakes, type Mistake, type Signing } from './mistakes.js'
 import { isNamed, type KnownSecret, listDeviations, type RefusedDelivery } from './refused-delivery.js'
 
 /** An attempt, and its deviations from the correct one. */
 export interface Candidate {
-  attempt: Attempt
+  attempt: Signing
   deviations: Deviation[]
 }
 

@@ -1,4 +1,4 @@
-import type { Deviation, FindingCode } from './findings.js'
+import type { Deviation, SignatureFindingCode } from './findings.js'
 
 /** Bytes that a header presents as a signature, and what is wrong with their notation. */
 export interface Claim {
@@ -44,18 +44,18 @@ function readPart(part: string, isStandard: boolean): Claim[] {
 
 interface Encoding {
   pattern: RegExp
-  codes: FindingCode[]
+  codes: SignatureFindingCode[]
   decode: (text: string) => Buffer
 }
 
 interface Digest {
   algorithm: Claim['algorithm']
-  codes: FindingCode[]
+  codes: SignatureFindingCode[]
   fits: (bytes: number) => boolean
 }
 
-const standardCodes: FindingCode[] = ['signature_standard_webhooks']
-const extraTextCodes: FindingCode[] = ['signature_prefix']
+const standardCodes: SignatureFindingCode[] = ['signature_standard_webhooks']
+const extraTextCodes: SignatureFindingCode[] = ['signature_prefix']
 
 // The first encoding that yields a digest wins.
 const encodings: Encoding[] = [

@@ -1,5 +1,5 @@
 import { readClaims } from './claims.js'
-import { type Deviation, type Finding, presentFinding } from './findings.js'
+import { type Deviation, presentFinding, type SignatureFinding } from './findings.js'
 import { findForeignScheme } from './foreign-scheme.js'
 import { findNearMiss } from './near-miss.js'
 import {
@@ -17,7 +17,7 @@ import {
  *
  * @param secrets all secrets of the workspace: a delivery is often signed with another secret than it names
  */
-export function diagnose(delivery: RefusedDelivery, secrets: KnownSecret[]): Finding[] {
+export function diagnose(delivery: RefusedDelivery, secrets: KnownSecret[]): SignatureFinding[] {
   const claims = readClaims(delivery.signature)
   const nearMiss = findNearMiss(delivery, secrets, claims)
   const named = secrets.find((secret) => isNamed(secret, delivery))
@@ -35,7 +35,7 @@ export function diagnose(delivery: RefusedDelivery, secrets: KnownSecret[]): Fin
 }
 
 /** What can be said about a delivery whose body was not read. */
-export function diagnoseHeaders(delivery: RefusedDelivery): Finding[] {
+export function diagnoseHeaders(delivery: RefusedDelivery): SignatureFinding[] {
   return presentAll(findForeignScheme(delivery))
 }
 
@@ -59,7 +59,7 @@ function inspectHeader(header: string, value: string, checks: [boolean, Deviatio
 }
 
 /** Presents each finding once: a deviation that is visible in a header may also have been found by hashing. */
-function presentAll(deviations: Deviation[]): Finding[] {
+function presentAll(deviations: Deviation[]): SignatureFinding[] {
   const findings = deviations.map(presentFinding)
   return [...new Map(findings.map((finding) => [finding.message, finding])).values()]
 }

@@ -1,6 +1,6 @@
 /** A finding about a refused delivery: one sentence of advice for the person who configures the sender. */
-export interface Finding {
-  code: FindingCode
+export interface SignatureFinding {
+  code: SignatureFindingCode
   message: string
   /** The secret that the finding is about, if any. */
   secretId?: string
@@ -8,12 +8,12 @@ export interface Finding {
 
 /** One deviation of the sender; `about` fills the gap in its sentence. */
 export interface Deviation {
-  code: FindingCode
+  code: SignatureFindingCode
   about?: string
   secretId?: string
 }
 
-export type FindingCode = keyof typeof advice
+export type SignatureFindingCode = keyof typeof advice
 
 // %s is the subject of the deviation: a name from the workspace itself, never a part of what was sent.
 const advice = {
@@ -75,9 +75,9 @@ const advice = {
     'No mistake that we know explains this signature; it was likely made with a secret of another workspace, or over a body that changed on its way.',
 } as const satisfies Record<string, string>
 
-export const findingCodes = Object.keys(advice) as FindingCode[]
+export const findingCodes = Object.keys(advice) as SignatureFindingCode[]
 
-export function presentFinding({ code, about = '', secretId }: Deviation): Finding {
+export function presentFinding({ code, about = '', secretId }: Deviation): SignatureFinding {
   const message = advice[code].replace('%s', () => about)
   return secretId === undefined ? { code, message } : { code, message, secretId }
 }

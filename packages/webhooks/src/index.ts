@@ -1,5 +1,5 @@
 export { diagnose, diagnoseHeaders } from './diagnose.js'
-export type { Finding, FindingCode } from './findings.js'
+export type { SignatureFinding, SignatureFindingCode } from './findings.js'
 export type { KnownSecret, RefusedDelivery } from './refused-delivery.js'
 export {
   newSigningSecret,

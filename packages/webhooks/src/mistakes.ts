@@ -1,9 +1,9 @@
-import type { Deviation, FindingCode } from './findings.js'
+import type { Deviation, SignatureFindingCode } from './findings.js'
 import { isMilliseconds, type RefusedDelivery } from './refused-delivery.js'
 import { rewriteJson } from './rewrite-json.js'
 
 /** One way in which the sender may have signed. */
-export interface Attempt {
+export interface Signing {
   key: Buffer
   id: string
   timestamp: string
@@ -17,7 +17,7 @@ export interface Attempt {
 /** One possible mistake of the sender. */
 export interface Mistake {
   deviation: Deviation
-  make: (attempt: Attempt) => Partial<Attempt>
+  make: (attempt: Signing) => Partial<Signing>
 }
 
 /**
@@ -73,7 +73,7 @@ function listTimes(timestamp: string): Mistake[] {
     : [mistake('signed_milliseconds', () => ({ timestamp: `${timestamp}000` }))]
 }
 
-function mistake(code: FindingCode, make: Mistake['make'], about?: string): Mistake {
+function mistake(code: SignatureFindingCode, make: Mistake['make'], about?: string): Mistake {
   return { deviation: about === undefined ? { code } : { code, about }, make }
 }
 

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { listAttempts } from './attempts.js'
 import type { Claim } from './claims.js'
 import type { Deviation } from './findings.js'
-import type { Attempt } from './mistakes.js'
+import type { Signing } from './mistakes.js'
 import type { KnownSecret, RefusedDelivery } from './refused-delivery.js'
 
 /** The remaining cost of a search, whatever was sent. */
@@ -39,14 +39,14 @@ export function findNearMiss(
   return undefined
 }
 
-function spend(budget: Budget, { id, body }: Attempt): boolean {
+function spend(budget: Budget, { id, body }: Signing): boolean {
   const cost = bytesPerHash + id.length + body.length
   if (cost > budget.bytes) return false
   budget.bytes -= cost
   return true
 }
 
-function hash(algorithm: Claim['algorithm'], attempt: Attempt): Buffer {
+function hash(algorithm: Claim['algorithm'], attempt: Signing): Buffer {
   const hmac = createHmac(algorithm, attempt.key)
   for (const [index, part] of attempt.parts.entries()) {
     if (index > 0) hmac.update(attempt.separator)

@@ -7,7 +7,7 @@ export const noToken = 'The header Authorization has no Bearer token'
 export const unknownKey = 'The API key is unknown, expired or revoked'
 const rejected = 'The signature, algorithm or key of the token is not accepted'
 
-/** By the codes of fast-jwt and jose. Both check the signature before the claims, so a claim is evaluated only in a token that was signed here. */
+/** By the codes of fast-jwt and jose. Both check the signature before the claims, so a claim is checked only in a token that was signed here. */
 const sentences: Record<string, string> = {
   FAST_JWT_EXPIRED: 'The token expired',
   ERR_JWT_EXPIRED: 'The token expired',

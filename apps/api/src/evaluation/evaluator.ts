@@ -6,7 +6,7 @@ import { type Ending, EvaluationProcess } from './evaluation-process.js'
 import type { EvaluationTask, EvaluationTasks } from './evaluation-tasks.js'
 import { type Caller, takeTurn } from './take-turn.js'
 
-/** The evaluate adds the bounds. */
+/** The evaluator adds the bounds. */
 export type InputOf<Name extends EvaluationTask> = Omit<Parameters<EvaluationTasks[Name]>[0], keyof Bounds>
 export type ResultOf<Name extends EvaluationTask> = Exclude<ReturnType<EvaluationTasks[Name]>, Overrun>
 

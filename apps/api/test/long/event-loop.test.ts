@@ -13,7 +13,7 @@ const api = await startApi(
   { evaluation: { ...evaluatorLimits, work: 1_000_000_000, timeoutMs: 4_000 } },
 )
 
-// Not 50 ms, as for dry runs and explanations (evaluation.test.ts): texts of 16 MiB go to the child process, which takes 33 ms on an idle machine and more on a slow
+// Not 50 ms, as for dry runs and explanations (evaluator.test.ts): texts of 16 MiB go to the child process, which takes 33 ms on an idle machine and more on a slow
 // one. `npm run bench -- neighbours` shows how long others wait.
 
 /** How long (ms) this process takes for some work now, on a machine that is as busy as during the test: the median of five. */

@@ -13,7 +13,7 @@ const maxDelayedOfAll = 600
 /** Beyond this number of clients the oldest is forgotten, so that they use bounded memory. Then the limit of all together counts. */
 const maxClients = 1_000
 
-/** An attempt that may be evaluated. It counts as failed until it is known not to be. */
+/** An attempt that may be checked. It counts as failed until it is known not to be. */
 export interface LoginAttempt {
   /** The attempt did not fail. */
   giveBack(): void
@@ -21,11 +21,11 @@ export interface LoginAttempt {
 
 /**
  * Slows guessing down and locks nobody out: a right password passes after the delay, although others behind the same address guess.
- * Each attempt waits before it is evaluated, so the time until the response does not tell a right password from a wrong one. It is counted
- * before it is evaluated: otherwise guesses that are evaluated at the same time would all pass the limit.
+ * Each attempt waits before it is checked, so the time until the response does not tell a right password from a wrong one. It is counted
+ * before it is checked: otherwise guesses that are checked at the same time would all pass the limit.
  *
- *   fewer than 10 failures of the client, and 100 of all: evaluated at once
- *   otherwise: evaluated after 3 s, six at a time, which is two guesses a second for a client
+ *   fewer than 10 failures of the client, and 100 of all: checked at once
+ *   otherwise: checked after 3 s, six at a time, which is two guesses a second for a client
  *
  * A client is an IPv4 address or an IPv6 network of 64 bits: one host has as many addresses as it likes within its network.
  */
@@ -42,7 +42,7 @@ export class FailedLogins {
     this.#wait = wait
   }
 
-  /** @returns undefined at once where too many attempts are delayed; otherwise an attempt, as soon as it may be evaluated */
+  /** @returns undefined at once where too many attempts are delayed; otherwise an attempt, as soon as it may be checked */
   async reserve(address: string): Promise<LoginAttempt | undefined> {
     const client = clientOf(address)
     if (this.#isDelayed(client) && !(await this.#delay(client))) return undefined

@@ -1,6 +1,6 @@
 import { orNull } from '@automation/access'
 import type { Prisma } from '@automation/database'
-import type { Finding } from '@automation/webhooks'
+import type { SignatureFinding } from '@automation/webhooks'
 import { Type } from 'typebox'
 import { Id, Timestamp } from '../../responses.js'
 
@@ -83,6 +83,6 @@ export function presentRejected(row: Prisma.WebhookRejectionGetPayload<object>, 
     receivedAt: row.receivedAt.toISOString(),
     idempotencyKey: row.key,
     reason: row.reason,
-    ...(isAdmin ? { findings: row.findings as unknown as Finding[] } : {}),
+    ...(isAdmin ? { findings: row.findings as unknown as SignatureFinding[] } : {}),
   }
 }

@@ -6,7 +6,7 @@ import {
   signingSecretState,
 } from '@automation/access'
 import { type Database, isUuid, newId, type Prisma } from '@automation/database'
-import { diagnose, diagnoseHeaders, type Finding, type KnownSecret } from '@automation/webhooks'
+import { diagnose, diagnoseHeaders, type KnownSecret, type SignatureFinding } from '@automation/webhooks'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { createLocalBuckets } from '../../rate-limit/token-bucket.js'
@@ -125,7 +125,7 @@ export function openRejectionLog(
     addJobs(deliveries)
   }
 
-  function explain({ delivery, reason }: Rejection, secrets: SigningSecretRow[]): Finding[] {
+  function explain({ delivery, reason }: Rejection, secrets: SigningSecretRow[]): SignatureFinding[] {
     if (diagnosable.has(reason)) return diagnose(delivery, secrets.flatMap(openKnownSecret))
     return verified.has(reason) ? [] : diagnoseHeaders(delivery)
   }
