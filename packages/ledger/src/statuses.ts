@@ -29,9 +29,6 @@ export const executionStatuses = [
 ] as const satisfies ExecutionStatus[]
 export type { ExecutionStatus }
 
-/** A rule's counters count these: a cancelled execution is neither a success nor a failure. */
-export type CountedStatus = 'succeeded' | 'failed'
-
 const unfinished: ReadonlySet<string> = new Set<ExecutionStatus>(['running', 'waiting', 'retrying'])
 
 /** Whether a worker holds the execution or has to claim it at its time. */
