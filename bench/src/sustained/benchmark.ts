@@ -7,7 +7,7 @@ import { warmUp } from '../load/warm-up.js'
 import { runOnProduct, type Stage } from '../product.js'
 import { orderOfRound } from '../rounds.js'
 import { rangeOf } from '../statistics.js'
-import { type Figures, Table } from '../table.js'
+import { type Figures, formatNumber, Table } from '../table.js'
 import { readPostgresWork, workSince } from './postgres-work.js'
 import { isSustained, sustainedShares, waitShares } from './steps.js'
 import { createTenants } from './tenants.js'
@@ -83,7 +83,7 @@ class Steps {
   async #measureCapacity(seconds: number): Promise<number> {
     await warmUp(this.#closed, this.#pids)
     await drainBacklog(this.#stage.database)
-    const figures = await this.#observe(`capacity, closed loop, ${seconds} s`, async () => {
+    const figures = await this.#observe(`capacity, closed loop, ${formatNumber(seconds)} s`, async () => {
       const { requests } = await this.#closed.run(seconds)
       await drainBacklog(this.#stage.database)
       return { requests, figures: {} }
@@ -98,7 +98,7 @@ class Steps {
     await this.#open.runOpen(1, ratePerSecond)
     await drainBacklog(this.#stage.database)
     const { sustained } = await this.#observe(
-      `${Math.round(100 * share)} % of it, ${seconds} s`,
+      `${Math.round(100 * share)} % of it, ${formatNumber(seconds)} s`,
       async () => {
         const result = await this.#open.runOpen(seconds, ratePerSecond)
         const answeredAt = performance.now()
