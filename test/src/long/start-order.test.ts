@@ -139,7 +139,10 @@ t.test('a process waits for a missing dependency for 60 s', async (t) => {
   t.match(worker, { code: 1, log: /timed out after 60 s: Postgres is away \(.*\); Redis is away/ })
   t.match(
     deaf,
-    { code: 1, log: /timed out after 60 s: Postgres does not respond/ },
+    {
+      code: 1,
+      log: /timed out after 60 s: Postgres is away \(Connection terminated due to connection timeout\)/,
+    },
     'even if Postgres accepts the connection and never responds',
   )
 })

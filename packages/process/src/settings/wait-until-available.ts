@@ -80,8 +80,8 @@ function startChecks({ name, findFault }: Dependency): (timeoutMs: number) => Pr
     const timer = new AbortController()
     const timeout = setTimeout<typeof late>(timeoutMs, late, { signal: timer.signal })
     const fault = await Promise.race([underWay, timeout])
-    // At the deadline a check has less time, and what the one before found is still the best that is known.
-    if (fault === late) return (timeoutMs < responseMs && known) || `${name} does not respond`
+    // While a check hangs, what the one before found is the best that is known.
+    if (fault === late) return known ?? `${name} does not respond`
     timer.abort()
     timeout.catch(() => {})
     underWay = undefined

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Dependency, waitUntilAvailable } from '@automation/process/settings'
 import t from 'tap'
 
@@ -55,6 +56,19 @@ t.test('a check that hangs does not delay the timeout', async (t) => {
     log,
   })
   t.equal(missing, 'Postgres does not respond')
+})
+
+t.test('while a check hangs again, what the one before found is not logged again', async (t) => {
+  const { lines, log } = openLog()
+  let checks = 0
+  const findFault = () => {
+    checks++
+    return delay(checks === 1 ? 0 : 1_500, 'Postgres is away')
+  }
+  const missing = await waitUntilAvailable([{ name: 'Postgres', findFault }], { timeoutSeconds: 3, log })
+  t.equal(missing, 'Postgres is away')
+  t.ok(checks > 1)
+  t.strictSame(lines, ['waiting: Postgres is away'])
 })
 
 t.test('where all is available nothing is logged', async (t) => {
