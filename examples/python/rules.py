@@ -119,9 +119,9 @@ class Client:
         """Save the draft of a rule. It is validated like a rule, and does nothing."""
         return self._send("PUT", f"/api/automation-rules/{_part(id)}/draft", body=body, headers=headers)
 
-    def get_rule_draft(self, id):
+    def get_rule_draft(self, id, headers=None):
         """Get the draft of a rule, and what it would have done since it was saved."""
-        return self._send("GET", f"/api/automation-rules/{_part(id)}/draft")
+        return self._send("GET", f"/api/automation-rules/{_part(id)}/draft", headers=headers)
 
     def delete_rule_draft(self, id, headers=None):
         """Delete the draft of a rule."""
@@ -131,9 +131,9 @@ class Client:
         """Make the draft the next version of its rule, under a guard if you like."""
         return self._send("POST", f"/api/automation-rules/{_part(id)}/draft/promote", body=body, headers=headers)
 
-    def get_rule_difference(self, id):
+    def get_rule_difference(self, id, headers=None):
         """Get what a rule in shadow mode would have done since it was last changed."""
-        return self._send("GET", f"/api/automation-rules/{_part(id)}/difference")
+        return self._send("GET", f"/api/automation-rules/{_part(id)}/difference", headers=headers)
 
     def get_rule_health(self):
         """Get the health of all rules."""

@@ -84,7 +84,6 @@ export const refusals = {
   draftNotFound: () => new Refusal(404, 'The rule has no draft'),
   guardNotFound: () => new Refusal(404, 'The rule has no guard'),
   notAShadow: () => new Refusal(404, 'The rule is not in shadow mode'),
-  notComparable: (fault: string) => new Refusal(409, fault),
   versionNotFound: () => new Refusal(404, 'Version not found'),
   eventTypeNotFound: () => new Refusal(404, 'Event type not found'),
   eventNotFound: () => new Refusal(404, 'Event not found'),
@@ -136,7 +135,7 @@ export const refusals = {
   tooManyEvaluations: (turns: Turns, cause: TooMuchAtOnce) =>
     noTurn('dry runs, explanations, previews and checks', describeTurns(turns), cause),
   tooManyScans: (turns: Turns, cause: TooMuchAtOnce) =>
-    noTurn('searches, surveys and differences', describeTurns(turns), cause),
+    noTurn('searches and surveys', describeTurns(turns), cause),
   tooManyReplays: (turns: Turns, cause: TooMuchAtOnce) => noTurn('bulk replays', describeTurns(turns), cause),
   tooManyAudits: (turns: Turns & { total: number }, cause: TooMuchAtOnce) =>
     noTurn(

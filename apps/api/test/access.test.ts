@@ -595,7 +595,15 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
   const backtest = newId()
   const subject = { draft: { ...ruleBody(), conditions: [] }, from: 0, to: 1 }
   await database.backtest.create({
-    data: { id: backtest, workspaceId, subject, pace: 'full', createdBy: 'cli:test' },
+    data: {
+      id: backtest,
+      workspaceId,
+      subject,
+      rangeFrom: new Date(0),
+      rangeTo: new Date(1),
+      pace: 'full',
+      createdBy: 'cli:test',
+    },
   })
   return {
     rule: rule.id,

@@ -169,18 +169,32 @@ t.test('a cancelled backtest ends, and one that has ended cannot be cancelled', 
 t.test('a workspace has five unfinished backtests at most', async (t) => {
   const workspace = await api.makeWorkspace()
   const subject = { draft: definition, from: 0, to: 1 }
-  const data = () => ({ id: newId(), workspaceId: workspace.id, subject, pace: 'full', createdBy: 'x' })
+  const row = {
+    workspaceId: workspace.id,
+    subject,
+    rangeFrom: new Date(0),
+    rangeTo: new Date(1),
+    pace: 'full',
+  }
   // Held by a worker that lives.
   const held = { lease: newId(), leaseUntil: new Date(Date.now() + 600_000) }
   await workspace.database.backtest.createMany({
-    data: Array.from({ length: 5 }, () => ({ ...data(), ...held })),
+    data: Array.from({ length: 5 }, () => ({ ...row, ...held, id: newId(), createdBy: 'x' })),
   })
   t.equal((await workspace.call('POST', path, { body: { definition } })).status, 409)
 })
 
 t.test('the oldest backtests that ended make room for new ones', async (t) => {
   const { id: workspaceId, call, database } = await api.makeWorkspace()
-  const row = { workspaceId, subject: {}, pace: 'full', status: 'cancelled' as const, createdBy: 'x' }
+  const range = { rangeFrom: new Date(0), rangeTo: new Date(1) }
+  const row = {
+    workspaceId,
+    subject: {},
+    ...range,
+    pace: 'full',
+    status: 'cancelled' as const,
+    createdBy: 'x',
+  }
   const rows = Array.from({ length: 1_001 }, () => ({ ...row, id: newId() }))
   await database.backtest.createMany({ data: rows })
   t.equal((await call('POST', path, { body: { definition } })).status, 202)

@@ -1,13 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { newId } from '@automation/database'
+import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
-import type { RuleDifference } from '../src/differences/difference.js'
-import { storeDifference } from '../src/differences/stored-difference.js'
-import type { RuleDraft } from '../src/routes/rules/draft-schemas.js'
+import type { RuleComparison, RuleDraft } from '../src/routes/rules/draft-schemas.js'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 import { idAt } from './fixtures/history.js'
+import { startWorker } from './fixtures/worker.js'
 
+process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t)
+await startWorker(t, api.config, t.testdir())
 const above = (value: number) => [{ field: 'score', operator: 'greater_than', value }]
 
 async function create({ call }: Workspace, fields: Record<string, unknown> = {}): Promise<Rule> {
@@ -45,14 +48,18 @@ async function storeEvents(
   return rows.map(({ id }) => id)
 }
 
-const read = async ({ call }: Workspace, { id }: Rule) =>
-  (await call<RuleDraft>('GET', `${rules}/${id}/draft`)).body.difference as RuleDifference
-/** The pause between two computations is over. */
+type Difference = NonNullable<RuleComparison['difference']>
+
+const wait = { prefer: 'wait=25' }
+const ask = ({ call }: Workspace, { id }: Rule, headers = {}) =>
+  call<RuleDraft>('GET', `${rules}/${id}/draft`, { headers })
+const read = async (workspace: Workspace, rule: Rule) =>
+  (await ask(workspace, rule, wait)).body.difference as Difference
+/** The pause between two parts is over. */
 const pass = ({ database }: Workspace, { id: ruleId }: Rule) =>
-  database.ruleDifference.updateMany({
-    where: { ruleId },
-    data: { computedAt: new Date(Date.now() - 61_000) },
-  })
+  database.backtest.updateMany({ where: { ruleId }, data: { finishedAt: new Date(Date.now() - 61_000) } })
+const stored = ({ database }: Workspace, { id: ruleId }: Rule) =>
+  database.backtest.findMany({ where: { ruleId } })
 
 t.test('the difference says what the draft would have matched since it was saved', async (t) => {
   const workspace = await api.makeWorkspace()
@@ -120,34 +127,40 @@ t.test('an event whose id is older than its acceptance is counted in the next pa
   t.match(await read(workspace, rule), { considered: 1 })
 })
 
-t.test('what one response does not reach is continued by the next one', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const rule = await create(workspace, { conditions: above(80) })
-  await saveDraft(workspace, rule, { conditions: above(70) }, 24 * 3_600_000)
-  const count = 60_000
-  // Ten milliseconds apart, from an hour ago on. By Prisma this would take a minute.
-  await workspace.database.$executeRaw`
+t.test(
+  'a difference is null until a worker has stored a report, and then says how far it came',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const rule = await create(workspace, { conditions: above(80) })
+    await saveDraft(workspace, rule, { conditions: above(70) }, 24 * 3_600_000)
+    const count = 60_000
+    // Ten milliseconds apart, from an hour ago on. By Prisma this would take a minute.
+    await workspace.database.$executeRaw`
     INSERT INTO events (id, workspace_id, type, data, accepted_at, done_at)
     SELECT (left(hex, 8) || '-' || substr(hex, 9) || '-7' || substr(gen_random_uuid()::text, 16))::uuid, ${workspace.id}::uuid,
            'LEAD_CREATED', json_build_object('score', n % 100), at, at
     FROM generate_series(0, ${count}::int - 1) AS n,
          LATERAL (SELECT now() - interval '1 hour' + n * interval '10 ms' AS at) AS times,
          LATERAL (SELECT lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') AS hex) AS hexes`
-  let difference = await read(workspace, rule)
-  t.equal(difference.isComplete, false)
-  t.ok(difference.considered > 0 && difference.considered < count)
-  let reads = 1
-  for (; !difference.isComplete && reads < 100; reads++) difference = await read(workspace, rule)
-  t.match(difference, {
-    considered: count,
-    scanned: count,
-    active: { matched: (count / 100) * 19 },
-    draft: { matched: (count / 100) * 29 },
-    difference: { same: (count / 100) * 19, added: (count / 100) * 10, removed: 0 },
-  })
-  t.equal(difference.examples.added.length, 20)
-  t.comment(`${reads} responses`)
-})
+    const first = await ask(workspace, rule)
+    t.match(first.body, { name: ruleBody().name, difference: null, differenceFault: null })
+    const askedAt = performance.now()
+    let difference: Difference | null = null
+    while (difference === null) difference = (await ask(workspace, rule)).body.difference
+    t.comment(`the first report came after ${Math.round(performance.now() - askedAt)} ms`)
+    t.equal(difference.isComplete, false)
+    t.ok(difference.considered > 0 && difference.considered < count, `${difference.considered}`)
+    while (!difference.isComplete) difference = await read(workspace, rule)
+    t.match(difference, {
+      considered: count,
+      scanned: count,
+      active: { matched: (count / 100) * 19 },
+      draft: { matched: (count / 100) * 29 },
+      difference: { same: (count / 100) * 19, added: (count / 100) * 10, removed: 0 },
+    })
+    t.equal(difference.examples.added.length, 20)
+  },
+)
 
 t.test(
   'another draft begins again, and one of another trigger is compared with the version before',
@@ -189,7 +202,11 @@ t.test('a shadow says what it would have done, and a rule that is none does not'
     data: { updatedAt: new Date(Date.now() - 3_600_000) },
   })
   await storeEvents(workspace, [90, 75, 85])
-  t.match((await workspace.callAs('viewer')('GET', path)).body, {
+  const viewer = workspace.callAs('viewer')
+  t.strictSame((await viewer('GET', path)).body, { difference: null, differenceFault: null })
+  const found = await viewer<RuleComparison>('GET', path, { headers: wait })
+  t.equal(found.headers['preference-applied'], 'wait=25')
+  t.match(found.body.difference, {
     isComplete: true,
     active: null,
     draft: { matched: 2 },
@@ -228,68 +245,73 @@ t.test('a draft is sent where its difference cannot be computed, with the reason
   const rule = await create(workspace)
   await saveDraft(workspace, rule, { name: 'Draft' })
   await storeEvents(workspace, [1])
-  await workspace.database.ruleVersion.update({
-    where: { ruleId_version: { ruleId: rule.id, version: 1 } },
-    data: { conditions: [{ field: 'a', operator: 'from_another_release', value: 1 }] },
-  })
-  const { status, headers, body } = await workspace.call<RuleDraft>('GET', `${rules}/${rule.id}/draft`)
+  const version = (conditions: object[]) =>
+    workspace.database.ruleVersion.update({
+      where: { ruleId_version: { ruleId: rule.id, version: 1 } },
+      data: { conditions },
+    })
+  await version([{ field: 'a', operator: 'from_another_release', value: 1 }])
+  const failures = async () => (await stored(workspace, rule))[0]?.failures
+  await ask(workspace, rule)
+  while ((await failures()) !== 1) await delay(20)
+  // The fifth one ends it, and the pauses before it are skipped.
+  const last = { failures: 4, leaseUntil: null }
+  await workspace.database.backtest.updateMany({ where: { ruleId: rule.id }, data: last })
+  const { status, headers, body } = await ask(workspace, rule, wait)
   t.equal(status, 200)
-  t.match(body, { name: 'Draft', difference: null, differenceFault: /^A definition does not compile/ })
+  t.match(body, {
+    name: 'Draft',
+    difference: null,
+    differenceFault: /failed too often|failed, too often/,
+  })
   t.equal(headers.etag, body.etag)
-  t.strictSame(await stored(workspace, rule), [], 'what came no further is not stored')
+  await version([])
+  t.match((await ask(workspace, rule, wait)).body, { difference: null }, 'within the minute')
+  await pass(workspace, rule)
+  const mended = (await ask(workspace, rule, wait)).body
+  t.match(mended, { difference: { considered: 1 }, differenceFault: null })
 })
 
-const stored = ({ database }: Workspace, { id: ruleId }: Rule) =>
-  database.ruleDifference.findMany({ where: { ruleId } })
-
-t.test('a difference ends with its draft or its shadow, also where it was being computed', async (t) => {
+t.test('a difference is in no list, cannot be cancelled, and takes the place of no backtest', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)
   await saveDraft(workspace, rule, { name: 'Draft' })
   await read(workspace, rule)
-  const draft = await workspace.database.ruleDraft.findUniqueOrThrow({ where: { ruleId: rule.id } })
   const [row] = await stored(workspace, rule)
-  t.ok(row?.report, 'the report is stored beside the state')
-  await workspace.call('DELETE', `${rules}/${rule.id}/draft`)
-  t.strictSame(await stored(workspace, rule), [])
-  const state = { from: 0, to: 0, after: null }
-  const late = { state, report: undefined, computedAt: new Date(), before: undefined }
-  const definition = { trigger: 'LEAD_CREATED', conditions: [], actions: [] }
-  const subject = { ruleId: rule.id, active: undefined, draft: definition }
-  await storeDifference(workspace, { ...subject, kind: 'draft', name: draft.id, since: draft.savedAt }, late)
-  t.strictSame(await stored(workspace, rule), [])
-
-  await workspace.call('PUT', `${rules}/${rule.id}`, { body: { mode: 'shadow' } })
-  const { updatedAt } = await workspace.database.rule.findUniqueOrThrow({ where: { id: rule.id } })
-  await workspace.call('GET', `${rules}/${rule.id}/difference`)
-  t.equal((await stored(workspace, rule)).length, 1)
-  await workspace.call('PUT', `${rules}/${rule.id}`, { body: { mode: 'live' } })
-  t.strictSame(await stored(workspace, rule), [])
-  await storeDifference(
-    workspace,
-    { ...subject, kind: 'shadow', name: updatedAt.toISOString(), since: updatedAt },
-    late,
-  )
-  t.strictSame(await stored(workspace, rule), [])
+  const path = `${rules}/backtests`
+  t.match((await workspace.call('GET', path)).body, { backtests: [] })
+  for (const method of ['GET', 'DELETE'] as const)
+    t.equal((await workspace.call(method, `${path}/${row?.id}`)).status, 404)
+  // Held by a worker that lives.
+  const { id: workspaceId, database } = workspace
+  const held = { lease: newId(), leaseUntil: new Date(Date.now() + 600_000), status: 'running' as const }
+  const range = { rangeFrom: new Date(0), rangeTo: new Date(1) }
+  const other = { workspaceId, kind: 'draft', subject: {}, ...range, pace: 'gentle', createdBy: 'x', ...held }
+  await database.backtest.createMany({
+    data: Array.from({ length: 5 }, () => ({ ...other, id: newId(), ruleId: newId() })),
+  })
+  const created = await workspace.call('POST', path, { body: { ruleId: rule.id } })
+  t.equal(created.status, 202)
 })
 
-t.test(
-  'a workspace keeps a hundred differences, and drops the one that was computed longest ago',
-  async (t) => {
-    const workspace = await api.makeWorkspace()
-    const all: Rule[] = []
-    while (all.length < 101) all.push(await create(workspace))
-    await workspace.database.ruleDifference.createMany({
-      data: all.slice(1).map(({ id: ruleId }, index) => ({
-        ...{ ruleId, workspaceId: workspace.id, kind: 'draft', subject: newId(), state: {} },
-        computedAt: new Date(Date.now() - 1_000_000 - index * 1_000),
-      })),
-    })
-    const [first, ...others] = all as [Rule, ...Rule[]]
-    await saveDraft(workspace, first, { name: 'Draft' })
-    await read(workspace, first)
-    t.equal((await stored(workspace, first)).length, 1)
-    t.equal(await workspace.database.ruleDifference.count(), 100)
-    t.strictSame(await stored(workspace, others.at(-1) as Rule), [])
-  },
-)
+t.test('a difference ends with its draft or its shadow, and another tenant finds none of it', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await create(workspace)
+  await saveDraft(workspace, rule, { name: 'Draft' })
+  await read(workspace, rule)
+  t.match(await stored(workspace, rule), [{ kind: 'draft', status: 'done' }])
+  const stranger = await api.makeWorkspace()
+  for (const path of ['draft', 'difference'])
+    t.equal((await stranger.call('GET', `${rules}/${rule.id}/${path}`)).status, 404)
+  const ended = { status: 'cancelled', subject: {}, state: null, report: null }
+  await workspace.call('DELETE', `${rules}/${rule.id}/draft`)
+  t.match(await stored(workspace, rule), [ended])
+
+  await workspace.call('PUT', `${rules}/${rule.id}`, { body: { mode: 'shadow' } })
+  const path = `${rules}/${rule.id}/difference`
+  await workspace.call('GET', path, { headers: wait })
+  const [, shadow] = await stored(workspace, rule)
+  t.match(shadow, { kind: 'shadow', status: 'done' })
+  await workspace.call('PUT', `${rules}/${rule.id}`, { body: { mode: 'live' } })
+  t.match(await stored(workspace, rule), [ended, ended])
+})

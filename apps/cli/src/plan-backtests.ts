@@ -1,11 +1,11 @@
 import type { Administrator } from '@automation/access'
 import { describeChanges, formatCount } from '@automation/backtest/words'
 import { readClock } from '@automation/database'
-import { activeVersionOf, definitionToTest, findHistoryFrom, type ImportPlan } from '@automation/rules'
-import { readBacktestRange } from './backtest-range.js'
+import { activeVersionOf, definitionToTest, type ImportPlan, readHistoryFrom } from '@automation/rules'
 import { readRetentionDays } from './config.js'
 import { maskControls } from './format.js'
 import { formatMinute, type StoredReport } from './format-backtest.js'
+import { readBacktestRange } from './read-backtest-range.js'
 import { runBacktest, type SubjectToTest } from './run-backtest.js'
 
 type Tested = Pick<SubjectToTest, 'ruleId' | 'active' | 'draft'>
@@ -33,7 +33,7 @@ export async function runPlanBacktests(
   const { database, workspaceId } = administrator
   const tables = database.forWorkspace(workspaceId)
   const now = await readClock(database)
-  const historyFrom = await findHistoryFrom(tables, workspaceId, readRetentionDays(), now)
+  const historyFrom = await readHistoryFrom(tables, workspaceId, readRetentionDays(), now)
   const range = readBacktestRange({ last }, historyFrom, now)
   const results: PlannedBacktest[] = []
   for (const [name, tested] of listTested(plan)) {

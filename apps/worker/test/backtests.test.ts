@@ -40,7 +40,9 @@ async function create(
 ): Promise<string> {
   const id = newId()
   const subject = { draft: { ...draft, conditions }, ...range }
-  await own.backtest.create({ data: { id, workspaceId, subject, pace, createdBy: 'cli:test' } })
+  const [rangeFrom, rangeTo] = [new Date(range.from), new Date(range.to)]
+  const row = { id, workspaceId, subject, rangeFrom, rangeTo, pace, createdBy: 'cli:test' }
+  await own.backtest.create({ data: row })
   return id
 }
 

@@ -105,9 +105,11 @@ t.test('backtests are counted: what waits, slices by their result, and events', 
     await own.event.create({ data: { ...harness.newRow(), type, doneAt: new Date() } })
   const create = (conditions: object[]) => {
     const definition = { trigger: 'LEAD_CREATED', conditions, actions: [] }
-    const subject = { draft: definition, from: Date.now() - 3_600_000, to: Date.now() + 1_000 }
+    const [from, to] = [Date.now() - 3_600_000, Date.now() + 1_000]
+    const subject = { draft: definition, from, to }
+    const range = { rangeFrom: new Date(from), rangeTo: new Date(to) }
     return own.backtest.create({
-      data: { id: newId(), workspaceId, subject, pace: 'full', createdBy: 'cli:test' },
+      data: { id: newId(), workspaceId, subject, ...range, pace: 'full', createdBy: 'cli:test' },
     })
   }
   await create([])

@@ -204,8 +204,8 @@ func (c *Client) SaveRuleDraft(ctx context.Context, id string, body any, headers
 }
 
 // GetRuleDraft: Get the draft of a rule, and what it would have done since it was saved.
-func (c *Client) GetRuleDraft(ctx context.Context, id string) (*Response, error) {
-	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/draft", nil, nil, nil)
+func (c *Client) GetRuleDraft(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/draft", nil, nil, headers)
 }
 
 // DeleteRuleDraft: Delete the draft of a rule.
@@ -219,8 +219,8 @@ func (c *Client) PromoteRuleDraft(ctx context.Context, id string, body any, head
 }
 
 // GetRuleDifference: Get what a rule in shadow mode would have done since it was last changed.
-func (c *Client) GetRuleDifference(ctx context.Context, id string) (*Response, error) {
-	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/difference", nil, nil, nil)
+func (c *Client) GetRuleDifference(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/difference", nil, nil, headers)
 }
 
 // GetRuleHealth: Get the health of all rules.

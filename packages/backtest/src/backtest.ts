@@ -3,7 +3,6 @@ import {
   Evaluation,
   isCallType,
   type RuleDefinition,
-  type WorkBudget,
   type WorkLimits,
 } from '@automation/engine'
 import { ActionDifference, type SavedActionDifference } from './action-difference.js'
@@ -67,7 +66,6 @@ export interface ReportContext {
 export class Backtest {
   readonly #subject: BacktestSubject
   readonly #limits: WorkLimits
-  readonly #budget: WorkBudget | undefined
   readonly #evaluator: EventEvaluator
   readonly #shown: TestedDefinition
   readonly #counts: Counts
@@ -78,23 +76,14 @@ export class Backtest {
   readonly #fields: FieldTally
   readonly #examples: Record<ExampleKind, string[]>
 
-  /**
-   * @param budget of the question for which it is continued: an event beyond it is not added
-   * @throws where a definition does not compile
-   */
-  constructor(
-    subject: BacktestSubject,
-    saved?: SavedBacktest,
-    limits: WorkLimits = defaultWorkLimits,
-    budget?: WorkBudget,
-  ) {
+  /** @throws where a definition does not compile */
+  constructor(subject: BacktestSubject, saved?: SavedBacktest, limits: WorkLimits = defaultWorkLimits) {
     const { active, draft, from, to } = subject
     const shown = draft ?? active?.definition
     if (shown === undefined) throw new Error('A backtest needs a rule or a definition')
     this.#subject = subject
     this.#limits = limits
-    this.#budget = budget
-    this.#evaluator = new EventEvaluator(subject, limits, budget)
+    this.#evaluator = new EventEvaluator(subject, limits)
     this.#shown = shown
     this.#counts = { ...(saved?.counts ?? noCounts) }
     this.#overTime = new OverTime(from, to, saved?.overTime)
@@ -118,29 +107,17 @@ export class Backtest {
     this.#counts.scanned += events
   }
 
-  /**
-   * Adds an event of the range, in the order of ids.
-   *
-   * @returns undefined where the budget of the question was used up by then: it is not added
-   */
-  add(event: TestedEvent): EventVerdicts | undefined {
+  /** Adds an event of the range, in the order of ids. */
+  add(event: TestedEvent): EventVerdicts {
     if (!this.#evaluator.isReachedBy(event)) return { active: null, draft: null }
     const evaluated = this.#evaluator.evaluate(event)
-    const evaluation = new Evaluation(event.acceptedAt, this.#limits, this.#budget)
+    const evaluation = new Evaluation(event.acceptedAt, this.#limits)
     const isShown = event.type === this.#shown.trigger
     const areClausesEvaluated = isShown && this.#clauses.evaluate(event.data, evaluation)
-    if (this.#budget !== undefined && this.#budget.overrun !== null) return undefined
     this.#count(event, evaluated.verdicts)
     if (isShown) this.#examine(event, evaluated, areClausesEvaluated)
     this.#actionDifference?.add(listDone(evaluated.steps.active), listDone(evaluated.steps.draft))
     return evaluated.verdicts
-  }
-
-  /** Adds an event that needs more work than a question may cost, even by itself. */
-  addUnevaluated(event: TestedEvent): void {
-    if (!this.#evaluator.isReachedBy(event)) return
-    this.#count(event, this.#evaluator.leave(event))
-    if (event.type === this.#shown.trigger) this.#fields.add(event.data)
   }
 
   save(): SavedBacktest {

@@ -8,7 +8,6 @@ import {
   type RuleIndex,
   ruleHolds,
   type WorkBound,
-  type WorkBudget,
   type WorkLimits,
 } from '@automation/engine'
 
@@ -51,13 +50,13 @@ export class EarlierRules {
   }
 
   /** Where they cannot leave less than one rule may cost, they are not evaluated. */
-  limitsFor({ type, acceptedAt, data, size }: EventToEvaluate, budget: WorkBudget | undefined): WorkLimits {
+  limitsFor({ type, acceptedAt, data, size }: EventToEvaluate): WorkLimits {
     const { rule, event } = this.#limits
     const earlier = this.#byType.get(type)
     if (earlier === undefined) return this.#limits
     const { base, perCharacter, rules, index } = earlier
     if (size !== undefined && base + perCharacter * size + rule <= event) return this.#limits
-    const evaluation = new Evaluation(acceptedAt, this.#limits, budget)
+    const evaluation = new Evaluation(acceptedAt, this.#limits)
     for (const candidate of index.findCandidates(data))
       ruleHolds(rules[candidate] as CompiledRule, data, evaluation)
     return { rule, event: Math.max(0, event - evaluation.spent) }

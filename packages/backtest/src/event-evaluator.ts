@@ -7,7 +7,6 @@ import {
   planActions,
   type ReadyAction,
   ruleHolds,
-  type WorkBudget,
   type WorkLimits,
 } from '@automation/engine'
 import type { BacktestSubject, TestedDefinition } from './backtest-subject.js'
@@ -57,18 +56,16 @@ export class EventEvaluator {
   readonly #draft: TestedRule | undefined
   readonly #earlier: EarlierRules
   readonly #limits: WorkLimits
-  readonly #budget: WorkBudget | undefined
   readonly #hasSameActions: boolean
 
   /** @throws where a definition does not compile */
-  constructor(subject: BacktestSubject, limits: WorkLimits, budget: WorkBudget | undefined) {
+  constructor(subject: BacktestSubject, limits: WorkLimits) {
     const { ruleId, active, draft, earlier = [] } = subject
     this.#ruleId = ruleId
     this.#active = active && compile(active.definition)
     this.#draft = draft && compile(draft)
     this.#earlier = new EarlierRules(earlier, limits)
     this.#limits = limits
-    this.#budget = budget
     this.#hasSameActions = JSON.stringify(active?.definition.actions) === JSON.stringify(draft?.actions)
   }
 
@@ -86,7 +83,7 @@ export class EventEvaluator {
   evaluate(event: TestedEvent): Evaluated {
     const [active, draft] = [this.#active, this.#draft]
     // An event for one rule meets no other one.
-    const left = event.addressedTo === null ? this.#earlier.limitsFor(event, this.#budget) : this.#limits
+    const left = event.addressedTo === null ? this.#earlier.limitsFor(event) : this.#limits
     const verdicts = {
       active: active ? this.#evaluateRule(active, event, left) : null,
       draft: draft ? this.#evaluateRule(draft, event, left) : null,
@@ -98,23 +95,16 @@ export class EventEvaluator {
     return { verdicts, steps: { active: byActive, draft: byDraft } }
   }
 
-  /** The verdicts for an event that is not evaluated. */
-  leave({ type }: TestedEvent): EventVerdicts {
-    const verdictOf = (rule: TestedRule | undefined) =>
-      rule === undefined ? null : rule.trigger === type ? 'not_judged' : 'not_matched'
-    return { active: verdictOf(this.#active), draft: verdictOf(this.#draft) }
-  }
-
   #evaluateRule({ trigger, compiled }: TestedRule, event: TestedEvent, limits: WorkLimits): TestVerdict {
     if (event.type !== trigger) return 'not_matched'
-    const evaluation = new Evaluation(event.acceptedAt, limits, this.#budget)
+    const evaluation = new Evaluation(event.acceptedAt, limits)
     if (ruleHolds(compiled, event.data, evaluation)) return 'matched'
     return evaluation.fault === null ? 'not_matched' : 'not_judged'
   }
 
   #listSteps({ compiled }: TestedRule, { acceptedAt, data }: TestedEvent): TestedStep[] {
     let isStopped = false
-    const evaluation = new Evaluation(acceptedAt, this.#limits, this.#budget)
+    const evaluation = new Evaluation(acceptedAt, this.#limits)
     return planActions(compiled, data, acceptedAt, evaluation).actions.map((planned) => {
       const step = { planned, isStopped }
       if ('fault' in planned && !planned.of.continueOnError) isStopped = true

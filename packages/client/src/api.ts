@@ -83,6 +83,7 @@ export type {
   Rule,
   RuleActivity,
   RuleAttention,
+  RuleComparison,
   RuleDifference,
   RuleDraft,
   RuleGuard,

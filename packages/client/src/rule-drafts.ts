@@ -1,5 +1,6 @@
 import type { DraftToSave, GuardToSet } from './api.js'
 import { type IfTag, type IfVersion, matching, matchingTag } from './if-version.js'
+import { preferring } from './run.js'
 import type { RequestOptions, Sender } from './send.js'
 
 /** What rules may become. */
@@ -20,8 +21,9 @@ export class RuleDrafts {
   }
 
   /** The draft, and what it would have done since it was saved. */
-  get(id: string, options?: RequestOptions) {
-    return this.#sender.ask('GET /api/automation-rules/{id}/draft', { path: { id } }, options)
+  get(id: string, { wait = 0, ...options }: ComparisonOptions = {}) {
+    const waiting = preferring({ ...options, wait })
+    return this.#sender.ask('GET /api/automation-rules/{id}/draft', { path: { id } }, waiting)
   }
 
   delete(id: string, options: RequestOptions & IfTag = {}) {
@@ -56,9 +58,15 @@ export class RuleDrafts {
   }
 
   /** What a rule in shadow mode would have done since it was last changed. */
-  difference(id: string, options?: RequestOptions) {
-    return this.#sender.ask('GET /api/automation-rules/{id}/difference', { path: { id } }, options)
+  difference(id: string, { wait = 0, ...options }: ComparisonOptions = {}) {
+    const waiting = preferring({ ...options, wait })
+    return this.#sender.ask('GET /api/automation-rules/{id}/difference', { path: { id } }, waiting)
   }
+}
+
+export interface ComparisonOptions extends RequestOptions {
+  /** How many seconds (at most 30) the service waits until it has read all events. Without it, the difference is what was stored last. */
+  wait?: number
 }
 
 export interface PromotionOptions extends RequestOptions, IfTag {

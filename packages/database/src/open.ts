@@ -171,7 +171,6 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   RuleCounters: 'workspaceId',
   RuleCrash: 'workspaceId',
   RuleDraft: 'workspaceId',
-  RuleDifference: 'workspaceId',
   RuleGuard: 'workspaceId',
   ApiKey: 'workspaceId',
   SigningSecret: 'workspaceId',

@@ -1,5 +1,6 @@
 import type { WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, lockCounters } from '@automation/ledger'
+import { cancelDifferences } from './backtests/differences.js'
 import { keepVersions } from './deleted-versions.js'
 import { lockRules } from './lock-rules.js'
 import { noteStates } from './rule-states.js'
@@ -22,5 +23,6 @@ export async function deleteRules(
   await noteStates(transaction, workspaceId, ruleIds, true)
   await keepVersions(transaction, workspaceId, ruleIds)
   await transaction.rule.deleteMany({ where: { id: { in: ruleIds } } })
+  await cancelDifferences(transaction, ruleIds)
   return ruleIds.map((id) => cancelled.get(id) ?? 0)
 }

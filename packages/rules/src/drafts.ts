@@ -1,5 +1,6 @@
 import { type Administrator, type NewAuditEntry, Refused } from '@automation/access'
 import { newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
+import { cancelDifferences } from './backtests/differences.js'
 import { refuseUnknownTypes } from './event-types.js'
 import { type GuardToSet, setGuard } from './guards.js'
 import { refuseExcessBytes } from './refuse-excess.js'
@@ -33,13 +34,14 @@ export async function saveDraft(
     create: { ruleId: rule.id, workspaceId, ...fields },
     update: fields,
   })
+  await cancelDifferences(transaction, [rule.id], ['draft'])
   await refuseExcessBytes(transaction, workspaceId)
   return draft
 }
 
 export async function deleteDraft(transaction: WorkspaceTransaction, ruleId: string): Promise<void> {
   await transaction.ruleDraft.delete({ where: { ruleId } })
-  await transaction.ruleDifference.deleteMany({ where: { ruleId, kind: 'draft' } })
+  await cancelDifferences(transaction, [ruleId], ['draft'])
 }
 
 /**

@@ -16,12 +16,9 @@ export {
   type GivenBack,
   storeSlice,
 } from './backtests/backtest-slices.js'
-export {
-  activeVersionOf,
-  definitionToTest,
-  findHistoryFrom,
-  readActiveVersion,
-} from './backtests/backtest-subject.js'
+export { activeVersionOf, definitionToTest, readActiveVersion } from './backtests/backtest-subject.js'
+export { askForDifference, type Compared, findDifference } from './backtests/differences.js'
+export { findHistoryFrom, readHistoryFrom } from './backtests/history-from.js'
 export {
   cancelBacktest,
   createBacktest,
@@ -30,8 +27,7 @@ export {
   isBacktestUnfinished,
   listBacktests,
   maxUnfinishedBacktests,
-} from './backtests/backtests.js'
-export { readEarlierRules } from './backtests/earlier-rules.js'
+} from './backtests/stored-backtests.js'
 export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes } from './check-rule-file.js'

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Administrator, Refused } from '@automation/access'
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
 import { cancelWaiting, clearAttention, isBeingCancelled } from '@automation/ledger'
+import { cancelDifferences } from './backtests/differences.js'
 import { refuseUnknownTypes } from './event-types.js'
 import { endGuards } from './guards.js'
 import { lockRules } from './lock-rules.js'
@@ -42,15 +43,15 @@ export async function saveRules<Rule extends StoredRule>(
   const activated = switched.filter(({ isActive }) => isActive)
   // A shadow does not even run by hand, so that what was begun by hand ends, too.
   const shadowed = differing.filter(({ changed }) => changed.includes('mode')).map(({ rule }) => rule)
-  const wereShadows = differing.filter(({ before }) => isShadow(before)).map(({ rule }) => rule.id)
+  const wereShadows = differing.filter(({ before }) => isShadow(before)).map(({ rule }) => rule)
   const deactivated = [...new Set([...switched, ...shadowed])].filter(({ isActive }) => !isActive)
   if (await isBeingCancelled(transaction, idsOf(activated)))
     throw new Refused('conflict', 'Executions of the rule are still being cancelled: try again in a moment')
   const saved = differing.map(({ rule }) => rule)
   await lockRules(transaction, workspaceId, idsOf(saved))
   await updateRows(transaction, workspaceId, saved, now)
-  // What a shadow would have done is counted since its last change.
-  await transaction.ruleDifference.deleteMany({ where: { ruleId: { in: wereShadows }, kind: 'shadow' } })
+  // What a draft of another version, or a changed shadow, would have done is computed anew.
+  await cancelDifferences(transaction, idsOf([...rewritten, ...wereShadows]))
   await noteStates(transaction, workspaceId, idsOf(saved))
   if (rewritten.length > 0) {
     await refuseUnknownTypes(transaction, rewritten)

@@ -174,18 +174,6 @@ CREATE TABLE rule_drafts (
 );
 CREATE INDEX rule_drafts_workspace_id_idx ON rule_drafts (workspace_id);
 
-CREATE TABLE rule_differences (
-  rule_id UUID NOT NULL REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
-  kind TEXT NOT NULL,
-  workspace_id UUID NOT NULL,
-  subject TEXT NOT NULL,
-  state JSON NOT NULL,
-  report JSON,
-  computed_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  PRIMARY KEY (rule_id, kind)
-);
-CREATE INDEX rule_differences_workspace_id_computed_at_idx ON rule_differences (workspace_id, computed_at);
-
 CREATE TABLE rule_guards (
   rule_id UUID PRIMARY KEY REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
   workspace_id UUID NOT NULL,
@@ -383,9 +371,10 @@ CREATE TABLE backtests (
   id UUID PRIMARY KEY,
   workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
   rule_id UUID,
+  kind TEXT,
   subject JSON NOT NULL,
-  range_from TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  range_to TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  range_from TIMESTAMPTZ(3) NOT NULL,
+  range_to TIMESTAMPTZ(3) NOT NULL,
   history_from TIMESTAMPTZ(3),
   pace TEXT NOT NULL,
   status backtest_status NOT NULL DEFAULT 'waiting',
@@ -403,5 +392,7 @@ CREATE TABLE backtests (
   created_by TEXT NOT NULL,
   finished_at TIMESTAMPTZ(3)
 );
+CREATE UNIQUE INDEX backtests_rule_id_kind_key ON backtests (rule_id, kind);
 CREATE INDEX backtests_workspace_id_id_idx ON backtests (workspace_id, id);
+CREATE INDEX backtests_workspace_id_turn_at_idx ON backtests (workspace_id, turn_at);
 CREATE INDEX backtests_unfinished ON backtests (id) WHERE status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status]);

@@ -44,7 +44,7 @@ export class BacktestCheck {
         }
         const backtest = this.#tests.get(key) ?? new Backtest({ ruleId, draft: definition, ...allTime })
         this.#tests.set(key, backtest)
-        const draft = backtest.add(tested)?.draft
+        const draft = backtest.add(tested).draft
         this.#compared++
         if (hasRun) this.#matched++
         if (isUnevaluated ? draft === 'matched' : (draft === 'matched') !== hasRun)

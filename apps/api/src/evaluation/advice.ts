@@ -11,6 +11,4 @@ export const adviceFor: Readonly<Record<EvaluationTask, string>> = {
   renderMail: 'send less data, or use fewer placeholders and filters',
   matchEvents: 'use fewer or smaller patterns',
   surveyEvents: 'ask for fewer events',
-  continueBacktest: 'compare a shorter time',
-  reportBacktest: 'compare a shorter time',
 }

@@ -13,7 +13,6 @@ import {
 } from '@automation/engine'
 import { type Bounds, findOverrun, type Overrun, openBudget } from './bounds.js'
 import { checkSet } from './check-set.js'
-import { continueBacktest, reportBacktest } from './continue-backtest.js'
 import { dryRun, dryRunEvent, type ToEvaluate } from './dry-run.js'
 import { matchEvents } from './match-events.js'
 import { surveyEvents } from './survey-events.js'
@@ -30,8 +29,6 @@ export const evaluationTasks = {
   matchEvents,
   surveyEvents,
   whyOfEvent,
-  continueBacktest,
-  reportBacktest,
 }
 export type EvaluationTasks = typeof evaluationTasks
 export type EvaluationTask = keyof EvaluationTasks

@@ -50,19 +50,24 @@ async function useDraft(
   )
 }
 
+/** Seconds. Most differences are computed by then. */
+const wait = 10
+
 type RuleDraft = Awaited<ReturnType<Client['rules']['drafts']['get']>>
 
 async function showDraft(id: string, command: Command): Promise<void> {
-  const draft = await useApi('read', (client) => client.rules.drafts.get(id))
+  const draft = await useApi('read', (client) => client.rules.drafts.get(id, { wait }))
   const { name, basedOn, isStale, etag, savedAt, savedBy } = draft
   const fields = formatFields({ name, basedOn, isStale, etag, savedAt, savedBy })
   print(command, draft, `${fields}\n\n${formatDifference(draft)}`)
 }
 
 function formatDifference({ name, difference, differenceFault }: RuleDraft): string {
-  if (difference === null) return `There is no difference at the moment: ${differenceFault ?? 'ask again'}`
-  const text = formatBacktest(name, difference)
-  return difference.isComplete ? text : `${text}\nThere are more events to read: ask again.`
+  const text = difference === null ? [] : [formatBacktest(name, difference)]
+  if (differenceFault !== null)
+    text.push(`The difference cannot be computed at the moment: ${differenceFault}`)
+  else if (!difference?.isComplete) text.push('Workers still compute the difference: ask again.')
+  return text.join('\n')
 }
 
 const fields = ['name', 'description', 'trigger', 'conditions', 'actions'] as const

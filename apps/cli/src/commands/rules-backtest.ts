@@ -1,7 +1,6 @@
 import { readClock } from '@automation/database'
-import { BacktestPace, findHistoryFrom } from '@automation/rules'
+import { BacktestPace, readHistoryFrom } from '@automation/rules'
 import { type Command, Option } from 'commander'
-import { readBacktestRange } from '../backtest-range.js'
 import { usageError } from '../command-error.js'
 import { readRetentionDays } from '../config.js'
 import { drawBacktest } from '../draw-backtest.js'
@@ -9,6 +8,7 @@ import { findFileRule, findStoredRule } from '../find-tested-rule.js'
 import { formatBacktest } from '../format-backtest.js'
 import { listChoices, readAs, readDuration, readId, readTimestamp } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
+import { readBacktestRange } from '../read-backtest-range.js'
 import { runBacktest } from '../run-backtest.js'
 import { useWorkspace } from '../use-database.js'
 import { writeWholeFile } from '../write-whole-file.js'
@@ -59,7 +59,7 @@ async function backtest(path: string | undefined, options: BacktestOptions, comm
   await useWorkspace('change', workspace, async (administrator) => {
     const tables = administrator.database.forWorkspace(workspace)
     const now = await readClock(administrator.database)
-    const historyFrom = await findHistoryFrom(tables, workspace, readRetentionDays(), now)
+    const historyFrom = await readHistoryFrom(tables, workspace, readRetentionDays(), now)
     const range = readBacktestRange(options, historyFrom, now)
     const { name, ...tested } =
       path === undefined ? await findStoredRule(tables, rule ?? '') : await findFileRule(tables, path, rule)

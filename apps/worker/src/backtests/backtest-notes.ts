@@ -1,23 +1,22 @@
 import type { BacktestSubject } from '@automation/backtest'
 import { clockSkewMs, timeOf } from '@automation/database'
-import { dayMs } from '@automation/ledger'
-import type { ClaimedBacktest } from '@automation/rules'
+import { type ClaimedBacktest, findHistoryFrom } from '@automation/rules'
 
 /**
  * The furthest time before which retention may have removed events that no slice had read: that of now (remove-history.ts), where it is ahead of the
  * position before this slice.
  */
-export function findHistoryFrom(claimed: ClaimedBacktest, defaultDays: number): number | null {
+export function findOvertaken(claimed: ClaimedBacktest, defaultDays: number): number | null {
   const { historyFrom, retentionDays } = claimed
-  const days = retentionDays ?? defaultDays
-  if (days === 0) return historyFrom
-  const border = Date.now() - clockSkewMs - days * dayMs
-  return border > positionOf(claimed) ? Math.max(border, historyFrom ?? border) : historyFrom
+  const border = findHistoryFrom(retentionDays, defaultDays, Date.now() - clockSkewMs)
+  return border !== null && border > positionOf(claimed)
+    ? Math.max(border, historyFrom ?? border)
+    : historyFrom
 }
 
 /** Epoch ms: the events before then are in its state. */
-export function positionOf({ subject, after }: ClaimedBacktest): number {
-  return after === null ? subject.from : timeOf(after)
+export function positionOf({ rangeFrom, after }: ClaimedBacktest): number {
+  return after === null ? rangeFrom : timeOf(after)
 }
 
 /** What the report cannot know, or what changed since it was asked for. */
@@ -46,6 +45,6 @@ function noteRule({ ruleId, active }: BacktestSubject, presentVersion: number | 
 function noteEarlier({ earlier = [] }: BacktestSubject): string[] {
   if (earlier.length === 0) return []
   return [
-    `The work that all rules of an event share is that with the ${earlier.length === 1 ? 'one rule' : `${earlier.length} rules`} before it that could use it up, as they were when the backtest was created.`,
+    `The work that all rules of an event share is that with the ${earlier.length === 1 ? 'one rule' : `${earlier.length} rules`} before it that could use it up, as they were when the backtest was created or continued.`,
   ]
 }

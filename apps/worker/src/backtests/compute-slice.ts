@@ -16,7 +16,7 @@ import {
   type GivenBack,
   storeSlice,
 } from '@automation/rules'
-import { findHistoryFrom, listNotes } from './backtest-notes.js'
+import { findOvertaken, listNotes } from './backtest-notes.js'
 import { Turns } from './turns.js'
 
 /** The first slice is short and rests at its end, so that there are figures within a second: of a small range it evaluates all events. */
@@ -88,18 +88,18 @@ async function runSlice(
     await failBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
     return undefined
   }
-  const { workspaceId, subject, pace, state, after } = claimed
+  const { workspaceId, subject, rangeFrom, pace, state, after } = claimed
   const backtest = new Backtest(subject, state ?? undefined, workLimits)
   const range = {
     workspaceId,
     order: 'oldest first' as const,
     type: backtest.types,
-    from: new Date(subject.from),
+    from: new Date(rangeFrom),
     to: new Date(subject.to),
   }
   const reads = database.readsOf(workspaceId)
   // An event of the range that commits later may have a lower id than those that were passed.
-  if (state === null && !(await isSettled(reads, range.to))) {
+  if (!(await isSettled(reads, range.to))) {
     await delayBacktest(database, claimed, 'delay')
     return undefined
   }
@@ -107,7 +107,7 @@ async function runSlice(
   const visit = createVisit(backtest, turns)
   const { scanned, end } = await scanEvents(reads, range, after ?? undefined, slice, visit)
   backtest.pass(scanned)
-  const historyFrom = findHistoryFrom(claimed, retentionDays)
+  const historyFrom = findOvertaken(claimed, retentionDays)
   const notes = listNotes(claimed, historyFrom)
   const report = backtest.report({ isComplete: end === undefined, historyFrom, notes })
   const isStored = await storeSlice(database, claimed, {

@@ -35,7 +35,11 @@ export function createExpiredRemovals(now: number, auditDays: number) {
   }
   return {
     receipts: removalOf(byId(Prisma.sql`webhook_receipts`, receiptDays)),
-    backtests: removalOf(byId(Prisma.sql`backtests`, backtestDays)),
+    // A difference lives as long as its draft or shadow.
+    backtests: removalOf({
+      ...byId(Prisma.sql`backtests`, backtestDays),
+      condition: Prisma.sql`kind IS NULL`,
+    }),
     rejections: removalOf(byId(Prisma.sql`webhook_rejections`, rejectionDays)),
     keys: removalOf({
       table: Prisma.sql`idempotency_keys`,

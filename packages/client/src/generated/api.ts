@@ -237,7 +237,7 @@ export interface paths {
         };
         /**
          * Get the draft of a rule, and what it would have done since it was saved
-         * @description The difference is computed when it is asked for, at most once a minute: the response continues it by as much as a read may take. The draft is sent in any case: where the difference fails, differenceFault says why.
+         * @description Workers compute the difference when it is asked for, and continue it at most once a minute. The response has what was stored last: null at first, usually for a second. With `Prefer: wait=<seconds>` it waits until no event is left to read.
          */
         get: operations["getRuleDraft"];
         /**
@@ -282,7 +282,7 @@ export interface paths {
         };
         /**
          * Get what a rule in shadow mode would have done since it was last changed
-         * @description Like the difference of a draft, against nothing: active and difference are null. A rule that is not in shadow mode has none (404).
+         * @description Like the difference of a draft, against nothing: its active and difference are null. A rule that is not in shadow mode has none (404).
          */
         get: operations["getRuleDifference"];
         put?: never;
@@ -2635,6 +2635,11 @@ export interface components {
             findings: components["schemas"]["CheckFinding"][];
             notKnown: components["schemas"]["CheckNotKnown"][];
         };
+        /** @description difference is what was stored last. null: a worker computes it, or differenceFault says why not. */
+        RuleComparison: {
+            difference: components["schemas"]["RuleDifference"] | null;
+            differenceFault: string | null;
+        };
         /** @description The rule as it would be saved */
         RuleDefinition: {
             name: string;
@@ -2645,7 +2650,7 @@ export interface components {
             isActive: boolean;
             mode?: components["schemas"]["RuleMode"];
         };
-        /** @description A backtest that is continued when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
+        /** @description A backtest that workers continue when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
         RuleDifference: {
             /** @description Events passed, of other types too */
             scanned: number;
@@ -2661,7 +2666,7 @@ export interface components {
              * @description Events that were accepted since then are not in it
              */
             to: string;
-            /** @description false: there are more events than one response reads. Ask again to continue. */
+            /** @description false: a worker still reads events, and these are the figures so far */
             isComplete: boolean;
             historyFrom: string | null;
             active: components["schemas"]["ActiveMatches"] | null;
@@ -2684,7 +2689,7 @@ export interface components {
              */
             computedAt: string;
         };
-        /** @description A draft of a rule. difference is null in the response to a save, and where it cannot be computed: then differenceFault says why. */
+        /** @description A draft of a rule. difference is null in the response to a save, and until a worker has computed it. */
         RuleDraft: {
             /** Format: uuid */
             ruleId: string;
@@ -3523,6 +3528,7 @@ export type Rule = components['schemas']['Rule'];
 export type RuleActivity = components['schemas']['RuleActivity'];
 export type RuleAttention = components['schemas']['RuleAttention'];
 export type RuleCheck = components['schemas']['RuleCheck'];
+export type RuleComparison = components['schemas']['RuleComparison'];
 export type RuleDefinition = components['schemas']['RuleDefinition'];
 export type RuleDifference = components['schemas']['RuleDifference'];
 export type RuleDraft = components['schemas']['RuleDraft'];
@@ -4241,7 +4247,10 @@ export interface operations {
     getRuleDraft: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                Prefer?: string;
+            };
             path: {
                 id: string;
             };
@@ -4249,7 +4258,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A draft of a rule. difference is null in the response to a save, and where it cannot be computed: then differenceFault says why. */
+            /** @description A draft of a rule. difference is null in the response to a save, and until a worker has computed it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4285,7 +4294,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A draft of a rule. difference is null in the response to a save, and where it cannot be computed: then differenceFault says why. */
+            /** @description A draft of a rule. difference is null in the response to a save, and until a worker has computed it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4385,7 +4394,10 @@ export interface operations {
     getRuleDifference: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                Prefer?: string;
+            };
             path: {
                 id: string;
             };
@@ -4393,20 +4405,19 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A backtest that is continued when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
+            /** @description difference is what was stored last. null: a worker computes it, or differenceFault says why not. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RuleDifference"];
+                    "application/json": components["schemas"]["RuleComparison"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -16,7 +16,7 @@ export function completeRange({ from, to }: Partial<BacktestRange>, now: number)
   return { from: from ?? end - defaultMs, to: end }
 }
 
-/** @param historyFrom the time from which on all events are kept; null: for ever */
+/** @param historyFrom the time from which on all events are kept; null: all events are kept */
 export function findOrderFaults(
   { from, to }: BacktestRange,
   historyFrom: number | null,

@@ -11,6 +11,8 @@ export interface ClaimedBacktest {
   id: string
   workspaceId: string
   subject: BacktestSubject
+  /** Epoch ms: later than that of its subject where the events before are in its state. */
+  rangeFrom: number
   /** Epoch ms */
   historyFrom: number | null
   /** The setting of its workspace. */
@@ -27,9 +29,8 @@ export interface ClaimedBacktest {
 }
 
 /**
- * Claims the backtest whose turn it is, under a new lease: workspaces take turns by their last slice, and the backtests of one by their age.
- * The newest ones that had a turn count also when they have ended: otherwise a workspace whose backtests end in one slice would always be first.
- * Workers skip what another one claims at the same time.
+ * Claims the backtest whose turn it is, under a new lease: workspaces take turns by their last slice, and so do the backtests of one. Those that
+ * have ended count, too: otherwise a workspace whose backtests end in one slice would always be first. Workers skip what another one claims at the same time.
  *
  * $1 lease · $2 seconds
  */
@@ -38,15 +39,8 @@ const claimSql = `
     SELECT backtests.id FROM backtests
     WHERE backtests.status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status])
       AND (backtests.lease_until IS NULL OR backtests.lease_until < now())
-    ORDER BY GREATEST(
-               (SELECT max(siblings.turn_at) FROM backtests AS siblings
-                WHERE siblings.workspace_id = backtests.workspace_id
-                  AND siblings.status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status])),
-               (SELECT max(newest.turn_at) FROM (
-                  SELECT siblings.turn_at FROM backtests AS siblings
-                  WHERE siblings.workspace_id = backtests.workspace_id AND siblings.turn_at IS NOT NULL
-                  ORDER BY siblings.id DESC LIMIT 10) AS newest)) NULLS FIRST,
-             backtests.id
+    ORDER BY (SELECT max(siblings.turn_at) FROM backtests AS siblings WHERE siblings.workspace_id = backtests.workspace_id) NULLS FIRST,
+             backtests.turn_at NULLS FIRST, backtests.id
     LIMIT 1 FOR UPDATE SKIP LOCKED
   )
   UPDATE backtests
@@ -55,6 +49,7 @@ const claimSql = `
   FROM next
   WHERE backtests.id = next.id
   RETURNING backtests.id, workspace_id AS "workspaceId", subject, pace, state, after, failures, long_reads AS "longReads", lease,
+            round(date_part('epoch', range_from) * 1000)::float8 AS "rangeFrom",
             round(date_part('epoch', history_from) * 1000)::float8 AS "historyFrom",
             (SELECT retention_days FROM workspaces WHERE workspaces.id = backtests.workspace_id) AS "retentionDays",
             (SELECT version FROM rules WHERE rules.workspace_id = backtests.workspace_id AND rules.id = backtests.rule_id)
@@ -68,13 +63,13 @@ export async function claimBacktest(database: Database): Promise<ClaimedBacktest
 
 /**
  * Stores a slice: state, position and report in one statement, or nothing, where the lease is lost or the backtest was cancelled. A backtest
- * that ends keeps neither state nor subject.
+ * that ends keeps neither state nor subject, but for the state of a difference, which may be continued.
  *
  * $1 id · $2 lease · $3 state · $4 after · $5 report · $6 whether it is done · $7 history from (epoch ms)
  */
 const storeSql = `
   UPDATE backtests
-  SET state = CASE WHEN $6 THEN NULL ELSE $3::json END, subject = CASE WHEN $6 THEN '{}'::json ELSE subject END, after = coalesce($4::uuid, after), report = $5::json,
+  SET state = CASE WHEN $6 AND kind IS NULL THEN NULL ELSE $3::json END, subject = CASE WHEN $6 THEN '{}'::json ELSE subject END, after = coalesce($4::uuid, after), report = $5::json,
       history_from = to_timestamp($7::float8 / 1000),
       status = CASE WHEN $6 THEN 'done'::backtest_status ELSE status END,
       finished_at = CASE WHEN $6 THEN now() END, lease = NULL, lease_until = NULL, failures = 0, delays = 0,

@@ -1,7 +1,6 @@
 import type { BacktestSubject } from '@automation/backtest'
 import type { WorkspaceDatabase } from '@automation/database'
 import type { RuleDefinition } from '@automation/engine'
-import { dayMs } from '@automation/ledger'
 
 /** @returns the rule as it is now; undefined where the workspace has no such rule */
 export async function readActiveVersion(
@@ -37,19 +36,3 @@ interface Tested {
 }
 
 type TestedDefinition = RuleDefinition & { trigger: string }
-
-/**
- * @param defaultDays RETENTION_DAYS
- * @param now of Postgres' clock, which dates events
- * @returns the time from which on all events of a workspace are kept; null: for ever
- */
-export async function findHistoryFrom(
-  { workspace }: Pick<WorkspaceDatabase, 'workspace'>,
-  workspaceId: string,
-  defaultDays: number,
-  now: number,
-): Promise<number | null> {
-  const row = await workspace.findUnique({ where: { id: workspaceId }, select: { retentionDays: true } })
-  const days = row?.retentionDays ?? defaultDays
-  return days === 0 ? null : now - days * dayMs
-}

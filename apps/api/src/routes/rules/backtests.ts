@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { BacktestSubject, TestedDefinition } from '@automation/backtest'
 import { readClock } from '@automation/database'
 import { type Fault, normaliseRule } from '@automation/engine'
@@ -8,14 +7,13 @@ import {
   completeRange,
   createBacktest,
   findBacktest,
-  findHistoryFrom,
   findRuleBodyFaults,
   isBacktestRunning,
-  isBacktestUnfinished,
   ListedBacktest,
   listBacktests,
   maxRuleBytes,
   readActiveVersion,
+  readHistoryFrom,
   StoredBacktest,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -27,8 +25,9 @@ import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
-import { findRangeFaults, readTimes } from './backtest-range.js'
 import { findFaults, readOwnTypes, refuseFaults } from './check-rule.js'
+import { findRangeFaults, readTimes } from './find-range-faults.js'
+import { waitForBacktest } from './wait-for-backtest.js'
 
 const BacktestParams = Type.Object({ id: Type.String() })
 const BacktestPage = Type.Object(
@@ -38,7 +37,6 @@ const BacktestPage = Type.Object(
 
 const tags = ['Rules']
 const defaultLimit = 50
-const lookEveryMs = 100
 
 /** What rules would have done for past events. Workers compute it. */
 export const backtestRoutes: FastifyPluginAsyncTypebox<{
@@ -66,7 +64,7 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
     handler: async (request, reply) => {
       const now = await readClock(app.database)
       const { database, id } = request.workspace
-      const historyFrom = await findHistoryFrom(database, id, retentionDays, now)
+      const historyFrom = await readHistoryFrom(database, id, retentionDays, now)
       const subject = await readSubject(request, request.body, historyFrom, now)
       const { pace = 'gentle' } = request.body
       const created = await createBacktest(administratorOf(request), { subject, historyFrom, pace })
@@ -176,16 +174,9 @@ async function waitForEnd(
   created: StoredBacktest,
   waitMs: number,
 ): Promise<StoredBacktest> {
-  request.server.liftDeadline(request)
-  const endAt = performance.now() + waitMs
-  const { reads } = request.workspace
   try {
-    let isWaiting = true
-    while (isWaiting && performance.now() < endAt && !request.raw.socket.destroyed) {
-      await pause(Math.min(lookEveryMs, endAt - performance.now()))
-      isWaiting = await isBacktestUnfinished(reads, created.id)
-    }
-    return (await findBacktest(reads, created.id)) ?? created
+    await waitForBacktest(request, created.id, waitMs)
+    return (await findBacktest(request.workspace.reads, created.id)) ?? created
   } catch (error) {
     // It is committed: a refusal would say that nothing was done, and a client would make another one.
     request.log.warn({ err: error }, 'the new backtest could not be read')

@@ -6,7 +6,7 @@ import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { isTagRefused } from './change-rules.js'
 import { ruleId } from './check-rule.js'
-import { type Compared, etagOfDraft, presentDraft } from './draft-schemas.js'
+import { etagOfDraft, presentDraft, type RuleComparison } from './draft-schemas.js'
 import type { RuleRow } from './present-rule.js'
 
 export interface RuleAndDraft {
@@ -48,7 +48,7 @@ export async function findRuleAndDraft(
 export function sendDraft(
   reply: FastifyReply,
   { rule, draft }: { rule: RuleRow; draft: DraftRow },
-  difference: Compared = { difference: null, differenceFault: null },
+  comparison: RuleComparison = { difference: null, differenceFault: null },
 ) {
-  return reply.header('etag', etagOfDraft(rule, draft)).send(presentDraft(draft, rule, difference))
+  return reply.header('etag', etagOfDraft(rule, draft)).send(presentDraft(draft, rule, comparison))
 }

@@ -1,9 +1,45 @@
 import { orNull } from '@automation/access'
+import { BacktestReport } from '@automation/backtest'
 import { type DraftRow, definitionOf, FullDefinition, GuardToSet } from '@automation/rules'
 import { Type } from 'typebox'
-import { RuleDifference } from '../../differences/difference.js'
 import { Timestamp } from '../../responses.js'
 import { Rule } from './rule-schemas.js'
+
+export const RuleDifference = Type.Object(
+  {
+    ...BacktestReport.properties,
+    from: { ...Timestamp, description: 'When the draft was saved, or the shadow was last changed' },
+    to: { ...Timestamp, description: 'Events that were accepted since then are not in it' },
+    isComplete: Type.Boolean({
+      description: 'false: a worker still reads events, and these are the figures so far',
+    }),
+    computedAt: Timestamp,
+  },
+  {
+    title: 'RuleDifference',
+    description:
+      'A backtest that workers continue when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done.',
+  },
+)
+
+/** The difference, or why there is none. */
+export const RuleComparison = Type.Object(
+  {
+    difference: orNull(RuleDifference),
+    differenceFault: orNull(
+      Type.String({
+        description:
+          'Why there is no difference, or no newer one. One that failed begins again when somebody asks a minute later.',
+      }),
+    ),
+  },
+  {
+    title: 'RuleComparison',
+    description:
+      'difference is what was stored last. null: a worker computes it, or differenceFault says why not.',
+  },
+)
+export type RuleComparison = Type.Static<typeof RuleComparison>
 
 /** A draft as every response contains it. */
 export const RuleDraft = Type.Object(
@@ -17,30 +53,26 @@ export const RuleDraft = Type.Object(
     etag: Type.String({ description: 'For If-Match: it covers the version of the rule and the draft' }),
     savedAt: Timestamp,
     savedBy: Type.String({ description: 'The actor that saved it, as in the audit log' }),
-    difference: orNull(RuleDifference),
-    differenceFault: orNull(
-      Type.String({
-        description: 'Why there is no difference at the moment: as the error of a refused request',
-      }),
-    ),
+    ...RuleComparison.properties,
   },
   {
     title: 'RuleDraft',
     description:
-      'A draft of a rule. difference is null in the response to a save, and where it cannot be computed: then differenceFault says why.',
+      'A draft of a rule. difference is null in the response to a save, and until a worker has computed it.',
   },
 )
 export type RuleDraft = Type.Static<typeof RuleDraft>
-
-/** The difference, or why there is none. */
-export type Compared = Pick<RuleDraft, 'difference' | 'differenceFault'>
 
 export const Promotion = Type.Object(
   { guard: Type.Optional(GuardToSet) },
   { title: 'Promotion', additionalProperties: false },
 )
 
-export function presentDraft(draft: DraftRow, rule: { version: number }, difference: Compared): RuleDraft {
+export function presentDraft(
+  draft: DraftRow,
+  rule: { version: number },
+  comparison: RuleComparison,
+): RuleDraft {
   return {
     ruleId: draft.ruleId,
     ...(definitionOf(draft) as FullDefinition),
@@ -49,7 +81,7 @@ export function presentDraft(draft: DraftRow, rule: { version: number }, differe
     etag: etagOfDraft(rule, draft),
     savedAt: draft.savedAt.toISOString(),
     savedBy: draft.savedBy,
-    ...difference,
+    ...comparison,
   }
 }
 

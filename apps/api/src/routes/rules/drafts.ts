@@ -1,6 +1,6 @@
-import type { WorkLimits } from '@automation/engine'
 import {
   activeVersionOf,
+  type Compared,
   DraftToSave,
   definitionOf,
   definitionToTest,
@@ -14,21 +14,26 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { PreferHeader } from '../../acceptance/prefer.js'
 import { administratorOf } from '../../access/administrator.js'
-import { RuleDifference } from '../../differences/difference.js'
-import { readDifference } from '../../differences/read-difference.js'
-import type { Subject } from '../../differences/stored-difference.js'
 import { refusals } from '../../errors.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { refusalFor } from '../../plugins/errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../../responses.js'
-import { changeDraft, findDraftToChange, findRuleAndDraft, sendDraft } from './change-drafts.js'
+import {
+  changeDraft,
+  findDraftToChange,
+  findRuleAndDraft,
+  type RuleAndDraft,
+  sendDraft,
+} from './change-drafts.js'
 import { changeRulesOfRequest, IfMatchHeader } from './change-rules.js'
 import { checkRuleOfRequest, refuseFaults, ruleId } from './check-rule.js'
-import { type Compared, Promotion, RuleDraft } from './draft-schemas.js'
+import { Promotion, RuleComparison, RuleDraft } from './draft-schemas.js'
 import { readOldestUndone } from './guard.js'
 import { sendRule } from './present-rule.js'
+import { readComparison } from './read-comparison.js'
 import { Rule, RuleParams } from './rule-schemas.js'
 import { findOutdated } from './versions.js'
 
@@ -38,8 +43,8 @@ const ifMatch =
 /** What a rule may become: saved beside it, compared with it on stored events, and promoted. */
 export const draftRoutes: FastifyPluginAsyncTypebox<{
   bodyLimitBytes: number
-  workLimits: WorkLimits
-}> = async (app, { bodyLimitBytes, workLimits }) => {
+  retentionDays: number
+}> = async (app, { bodyLimitBytes, retentionDays }) => {
   app.put('/:id/draft', {
     bodyLimit: Math.min(maxRuleBytes, bodyLimitBytes),
     attachValidation: true,
@@ -73,27 +78,20 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'getRuleDraft',
       summary: 'Get the draft of a rule, and what it would have done since it was saved',
       description:
-        'The difference is computed when it is asked for, at most once a minute: the response continues it by as much as a read may take. The draft is sent in any case: where the difference fails, differenceFault says why.',
+        'Workers compute the difference when it is asked for, and continue it at most once a minute. The response has what was stored last: null at first, usually for a second. With `Prefer: wait=<seconds>` it waits until no event is left to read.',
       params: RuleParams,
+      headers: PreferHeader,
       response: { 200: RuleDraft, ...refusalResponses(404) },
     },
     handler: async (request, reply) => {
-      const found = await findRuleAndDraft(request.workspace.database, ruleId(request.params))
-      if (found.draft === null) throw refusals.draftNotFound()
-      const { rule, draft } = found
-      const { baseVersion: version } = draft
-      const active = await request.workspace.database.ruleVersion.findUnique({
-        where: { ruleId_version: { ruleId: rule.id, version } },
-      })
-      const subject = {
-        ruleId: rule.id,
-        kind: 'draft' as const,
-        name: draft.id,
-        since: draft.savedAt,
-        active: active ? activeVersionOf(active) : undefined,
-        draft: definitionToTest(draft),
-      }
-      return sendDraft(reply, { rule, draft }, await compare(request, subject, workLimits))
+      const { rule, draft } = await findRuleAndDraft(request.workspace.database, ruleId(request.params))
+      if (draft === null) throw refusals.draftNotFound()
+      const compared = await findCompared(request, draft)
+      // The draft and its ETag must be there to be changed, also where the comparison fails.
+      const comparison = await readComparison(request, reply, compared, retentionDays).catch((error) =>
+        describeFault(request, error),
+      )
+      return sendDraft(reply, { rule, draft }, comparison)
     },
   })
 
@@ -167,34 +165,40 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'getRuleDifference',
       summary: 'Get what a rule in shadow mode would have done since it was last changed',
       description:
-        'Like the difference of a draft, against nothing: active and difference are null. A rule that is not in shadow mode has none (404).',
+        'Like the difference of a draft, against nothing: its active and difference are null. A rule that is not in shadow mode has none (404).',
       params: RuleParams,
-      response: { 200: RuleDifference, ...refusalResponses(404, 409) },
+      headers: PreferHeader,
+      response: { 200: RuleComparison, ...refusalResponses(404) },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { rule } = await findRuleAndDraft(request.workspace.database, ruleId(request.params))
       if (!isShadow(rule)) throw refusals.notAShadow()
-      const since = rule.updatedAt
-      const subject = {
-        ruleId: rule.id,
-        kind: 'shadow' as const,
-        name: since.toISOString(),
-        since,
-        active: undefined,
-        draft: definitionToTest(rule),
-      }
-      return readDifference(request, subject, workLimits)
+      const shadow = { ruleId: rule.id, since: rule.updatedAt, draft: definitionToTest(rule) }
+      return readComparison(request, reply, shadow, retentionDays)
     },
   })
 }
 
-/** The draft and its ETag must be there to be changed, also where the comparison fails. */
-async function compare(request: FastifyRequest, subject: Subject, limits: WorkLimits): Promise<Compared> {
-  try {
-    return { difference: await readDifference(request, subject, limits), differenceFault: null }
-  } catch (error) {
-    const refusal = refusalFor(error as FastifyError, request)
-    if (refusal === undefined) request.log.error({ err: error }, 'difference failed')
-    return { difference: null, differenceFault: refusal?.message ?? 'Internal server error' }
+/** A draft beside the version that it was made from. */
+async function findCompared(
+  { workspace }: FastifyRequest,
+  draft: NonNullable<RuleAndDraft['draft']>,
+): Promise<Compared> {
+  const { ruleId, id, savedAt, baseVersion: version } = draft
+  const found = await workspace.database.ruleVersion.findUnique({
+    where: { ruleId_version: { ruleId, version } },
+  })
+  return {
+    ruleId,
+    draftId: id,
+    since: savedAt,
+    ...(found && { active: activeVersionOf(found) }),
+    draft: definitionToTest(draft),
   }
+}
+
+function describeFault(request: FastifyRequest, error: FastifyError): RuleComparison {
+  const refusal = refusalFor(error, request)
+  if (refusal === undefined) request.log.error({ err: error }, 'difference failed')
+  return { difference: null, differenceFault: refusal?.message ?? 'Internal server error' }
 }

@@ -29,7 +29,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(versionRoutes)
     await definitions.register(validateRoutes, { bodyLimitBytes })
     await definitions.register(backtestRoutes, { bodyLimitBytes, retentionDays })
-    await definitions.register(draftRoutes, { bodyLimitBytes, workLimits })
+    await definitions.register(draftRoutes, { bodyLimitBytes, retentionDays })
   })
   await app.register(healthRoutes)
   await app.register(rulesOverviewRoutes)

@@ -1,42 +1,58 @@
-import type { RuleDifference } from '@automation/client'
+import type { RuleComparison } from '@automation/client'
 import type { Definition } from '../../../logic/rule-definition.js'
-import { clauseAt } from '../../../logic/tested-rule.js'
+import { clauseAt, nextLookMs } from '../../../logic/tested-rule.js'
 import { When } from '../../../parts/when.js'
 import { ReportView } from '../backtest/later.js'
 
 interface Props {
-  difference: RuleDifference
+  comparison: RuleComparison
   definition: Definition
   word: string
   look: () => unknown
   isLooking: boolean
 }
 
-/** What a draft or a shadow would have done until now. The service continues it when somebody looks, at most once a minute. */
-export function DifferenceView({ difference, definition, word, look, isLooking }: Props) {
-  const { isComplete, computedAt } = difference
+/** The service waits so long (s) with its response: most differences are computed by then. */
+export const waitSeconds = 1
+
+/** When the page looks again by itself: as long as a worker computes. */
+export function nextComparisonMs(comparison: RuleComparison | undefined, reads: number): number | false {
+  const isOver = comparison?.difference?.isComplete || comparison?.differenceFault
+  return isOver ? false : nextLookMs(reads)
+}
+
+/** What a draft or a shadow would have done until now. Workers compute it when somebody looks, at most once a minute. */
+export function DifferenceView({ comparison, definition, word, look, isLooking }: Props) {
+  const { difference, differenceFault } = comparison
   return (
     <>
-      <ReportView
-        report={difference}
-        trigger={definition.trigger}
-        word={word}
-        nameClause={(path) => clauseAt(definition, path)}
-      />
+      {difference && (
+        <ReportView
+          report={difference}
+          trigger={definition.trigger}
+          word={word}
+          nameClause={(path) => clauseAt(definition, path)}
+        />
+      )}
+      {differenceFault && <p class="notice">It cannot be computed at the moment: {differenceFault}.</p>}
       <div class="row">
         <button type="button" class="small" aria-disabled={isLooking} onClick={look}>
-          {isComplete ? 'Look again' : 'Read on'}
+          Look again
         </button>
         <span class="sub" role="status">
-          {isComplete ? (
+          {difference?.isComplete ? (
             <>
-              As of <When at={computedAt} />. It is computed once a minute at most.
+              As of <When at={difference.computedAt} />. It is computed once a minute at most.
             </>
           ) : (
-            'There are more events than one look reads. The figures are those so far.'
+            !differenceFault && describe(difference)
           )}
         </span>
       </div>
     </>
   )
+}
+
+function describe(difference: RuleComparison['difference']): string {
+  return difference ? 'It is being computed: the figures are those so far.' : 'It is being computed.'
 }

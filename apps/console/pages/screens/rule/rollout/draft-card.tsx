@@ -11,7 +11,7 @@ import { useFilters } from '../../../state/use-filters.js'
 import { useQuery } from '../../../state/use-query.js'
 import type { useRuleDraft } from '../use-rule-draft.js'
 import { ChangedMeanwhile, type ForeignChange } from './changed-meanwhile.js'
-import { DifferenceView } from './difference-view.js'
+import { DifferenceView, nextComparisonMs, waitSeconds } from './difference-view.js'
 import { usualGuard } from './guard-fields.js'
 import { Promote, type PromoteProps } from './promote.js'
 
@@ -28,8 +28,8 @@ export function DraftCard({ rule, mark, draft, reload }: RuleEditing & { mark: D
   // Another save is another draft.
   const found = useQuery<RuleDraft>({
     key: mark === null ? undefined : ['draft', rule.id, mark.savedAt],
-    read: () => api().rules.drafts.get(rule.id),
-    pollMs: false,
+    read: () => api().rules.drafts.get(rule.id, { wait: waitSeconds }),
+    pollMs: nextComparisonMs,
   })
   const [changed, setChanged] = useState<ForeignChange>()
   // What was typed stays where a promotion is refused, and another draft comes.
@@ -61,18 +61,13 @@ export function DraftCard({ rule, mark, draft, reload }: RuleEditing & { mark: D
             </div>
             <div>
               <h3>What it would have done since it was saved</h3>
-              {saved.difference && (
-                <DifferenceView
-                  difference={saved.difference}
-                  definition={saved as Definition}
-                  word="the draft"
-                  look={() => found.refetch()}
-                  isLooking={found.isFetching}
-                />
-              )}
-              {saved.differenceFault !== null && (
-                <p class="notice">It cannot be computed at the moment: {saved.differenceFault}.</p>
-              )}
+              <DifferenceView
+                comparison={saved}
+                definition={saved as Definition}
+                word="the draft"
+                look={() => found.refetch()}
+                isLooking={found.isFetching}
+              />
             </div>
           </div>
         </>

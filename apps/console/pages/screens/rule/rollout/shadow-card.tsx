@@ -1,4 +1,4 @@
-import type { Rule, RuleDifference } from '@automation/client'
+import type { Rule, RuleComparison } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { definitionOf } from '../../../logic/rule-definition.js'
 import { Confirm } from '../../../parts/confirm.js'
@@ -8,7 +8,7 @@ import { When } from '../../../parts/when.js'
 import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { useQuery } from '../../../state/use-query.js'
-import { DifferenceView } from './difference-view.js'
+import { DifferenceView, nextComparisonMs, waitSeconds } from './difference-view.js'
 
 interface Props {
   rule: Rule
@@ -65,10 +65,10 @@ function Live({ rule, reload }: Omit<Props, 'isDrafted'>) {
 
 function InShadow({ rule, reload, isDrafted }: Props) {
   const [isWanted, want] = useState(!isDrafted)
-  const found = useQuery<RuleDifference>({
+  const found = useQuery<RuleComparison>({
     key: isWanted ? ['difference', rule.id, rule.updatedAt] : undefined,
-    read: () => api().rules.drafts.difference(rule.id),
-    pollMs: false,
+    read: () => api().rules.drafts.difference(rule.id, { wait: waitSeconds }),
+    pollMs: nextComparisonMs,
   })
   const { change, problem, isBusy } = useChange('rules')
   const leave = (isActive: boolean) =>
@@ -94,7 +94,7 @@ function InShadow({ rule, reload, isDrafted }: Props) {
       {found.error && !found.data && <Problem error={found.error} retry={() => void found.refetch()} />}
       {found.data && (
         <DifferenceView
-          difference={found.data}
+          comparison={found.data}
           definition={definitionOf(rule)}
           word="the shadow"
           look={() => found.refetch()}

@@ -2,7 +2,7 @@ import { type Administrator, changeWorkspace, Refused } from '@automation/access
 import type { BacktestReport, BacktestSubject } from '@automation/backtest'
 import { isUuid, newId, Prisma, timeOf, type WorkspaceDatabase } from '@automation/database'
 import type { BacktestPace, ListedBacktest, StoredBacktest } from './backtest-schemas.js'
-import { readEarlierRules } from './earlier-rules.js'
+import { readEarlierRules } from './read-earlier-rules.js'
 
 /** Of one workspace, waiting and running. */
 export const maxUnfinishedBacktests = 5
@@ -48,13 +48,13 @@ export async function createBacktest(
 }
 
 async function refuseTooMany({ backtest }: Pick<WorkspaceDatabase, 'backtest'>): Promise<void> {
-  if ((await backtest.count({ where: unfinished })) >= maxUnfinishedBacktests)
+  if ((await backtest.count({ where: { ...created, ...unfinished } })) >= maxUnfinishedBacktests)
     throw new Refused('conflict', `A workspace may have ${maxUnfinishedBacktests} unfinished backtests`)
 }
 
 /** Ended backtests beyond the newest 1,000 go when another one is created. */
 async function removeOldest({ backtest }: Pick<WorkspaceDatabase, 'backtest'>): Promise<void> {
-  const where = { NOT: unfinished }
+  const where = { ...created, NOT: unfinished }
   const beyond = await backtest.findMany({
     where,
     orderBy: { id: 'desc' },
@@ -70,7 +70,7 @@ export async function findBacktest(
   id: string,
 ): Promise<StoredBacktest | null> {
   const row = isUuid(id)
-    ? await backtest.findUnique({ where: { id }, select: { ...listed, report: true } })
+    ? await backtest.findUnique({ where: { id, ...created }, select: { ...listed, report: true } })
     : null
   return row && presentBacktest(row)
 }
@@ -88,7 +88,7 @@ export async function listBacktests(
   { backtest }: Pick<WorkspaceDatabase, 'backtest'>,
   page: { where: { id?: { lt: string } }; orderBy: { id: 'desc' }; take?: number },
 ): Promise<ListedBacktest[]> {
-  const rows = await backtest.findMany({ ...page, select: listed })
+  const rows = await backtest.findMany({ ...page, where: { ...page.where, ...created }, select: listed })
   return rows.map(list)
 }
 
@@ -103,11 +103,23 @@ export async function cancelBacktest(
 ): Promise<ListedBacktest['status'] | null> {
   if (!isUuid(id)) return null
   const { count } = await database.backtest.updateMany({
-    where: { id, ...unfinished },
-    data: { status: 'cancelled', finishedAt: new Date(), state: Prisma.DbNull, subject: {}, lease: null },
+    where: { id, ...created, ...unfinished },
+    data: cancelled(),
   })
   if (count === 1) return 'running'
-  return (await database.backtest.findUnique({ where: { id }, select: { status: true } }))?.status ?? null
+  const found = await database.backtest.findUnique({ where: { id, ...created }, select: { status: true } })
+  return found?.status ?? null
+}
+
+/** The report so far stays. */
+export function cancelled() {
+  return {
+    status: 'cancelled' as const,
+    finishedAt: new Date(),
+    state: Prisma.DbNull,
+    subject: {},
+    lease: null,
+  }
 }
 
 /** Whether a worker still computes it, or will. */
@@ -115,6 +127,8 @@ export function isBacktestRunning({ status }: Pick<ListedBacktest, 'status'>): b
   return status === 'waiting' || status === 'running'
 }
 
+/** Somebody created it. The others are differences (differences.ts). */
+const created = { kind: null }
 const unfinished = { status: { in: ['waiting' as const, 'running' as const] } }
 
 /** Neither subject nor state: each of them is up to a megabyte. */
