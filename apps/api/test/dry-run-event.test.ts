@@ -201,7 +201,7 @@ t.test('a rule that no longer compiles is a result of its own dry run, too', asy
 })
 
 t.test(
-  'a config that an earlier release took makes its action fail, and the check goes on with other rules',
+  'a stored config with a fault makes its action fail, and the check goes on with other rules',
   async (t) => {
     const workspace = await api.makeWorkspace()
     const id = await create(workspace, { name: 'Old', conditions: hot })
@@ -223,7 +223,7 @@ t.test(
     })
     t.equal(check.status, 200)
     t.match(check.body.findings, [{ code: 'never_matches', rule: { name: 'Never' } }])
-    const reason = /^An earlier release took this rule, and it fails here: must begin with http/
+    const reason = /^The stored rule fails here: must begin with http/
     t.match(check.body.notKnown, [{ rule: { name: 'Old' }, path: 'actions[1].config.url', reason }])
   },
 )

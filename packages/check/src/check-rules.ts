@@ -86,7 +86,7 @@ function createSeen(findObserved: FindObserved | undefined): (type: string) => S
 }
 
 function refused(message: string): string {
-  return `An earlier release took this rule, and it fails here: ${message}`
+  return `The stored rule fails here: ${message}`
 }
 
 const unreached = 'The check ended before this rule: a question has only so much time and work'

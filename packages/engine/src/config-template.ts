@@ -12,8 +12,8 @@ import {
 export type CompileString = (text: string) => Template | string
 
 /**
- * Compiles the config of an action: each string in it is a template. One with a fault, which an earlier release took, makes the action fail: the
- * conditions and the other actions of a saved rule stay what they are.
+ * Compiles the config of an action: each string in it is a template. One with a fault makes the action fail: the conditions and the other
+ * actions of a stored rule stay what they are.
  */
 export function compileConfig(type: string, config: object): Template {
   return compileObject(config, (value, field) => compileJson(value, findCompiler(type, config, field), field))

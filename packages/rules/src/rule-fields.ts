@@ -12,7 +12,7 @@ export interface DefinitionFields {
 /** The fields that a user may set. */
 export interface RuleFields extends DefinitionFields {
   isActive: boolean
-  /** RuleMode; a row of another version may have any text. */
+  /** RuleMode. */
   mode: string
 }
 
