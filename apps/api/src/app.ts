@@ -10,6 +10,7 @@ import accessCaches from './access/access-caches.js'
 import type { Config } from './config.js'
 import { refusals } from './errors.js'
 import { type ApiLimits, limitsOf } from './limits.js'
+import admission from './plugins/admission.js'
 import bodies from './plugins/bodies.js'
 import bodyBudget from './plugins/body-budget.js'
 import deadline from './plugins/deadline.js'
@@ -26,7 +27,6 @@ import requestLog from './plugins/request-log.js'
 import resources from './plugins/resources.js'
 import serialization from './plugins/serialization.js'
 import shutdown from './plugins/shutdown.js'
-import survey from './plugins/survey.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import warmUp from './plugins/warm-up.js'
@@ -86,9 +86,9 @@ export async function buildApp(config: Config, limits: ApiLimits = limitsOf(conf
   await app.register(idempotency)
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
   await app.register(accessCaches)
+  await app.register(admission, limits)
   await app.register(identification, config)
   await app.register(evaluator, limits)
-  await app.register(survey)
   await app.register(eventTypes)
   await app.register(bodyBudget, limits)
   await app.register(bodies)

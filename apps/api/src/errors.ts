@@ -1,4 +1,4 @@
-import type { TooMuchAtOnce } from '@automation/admission'
+import type { NotAdmitted } from '@automation/admission'
 import { isDatabaseAway, isStatementCancelled, isTableMissing } from '@automation/database'
 import { describeNearest, eventTypes, type Fault } from '@automation/engine'
 import { findJsonFault } from './find-json-fault.js'
@@ -26,11 +26,6 @@ export class Refusal extends Error {
 /** Whether the same request may succeed in a moment. Tables are missing only until the first migration has run. */
 export function isPassing(error: unknown): boolean {
   return isDatabaseAway(error) || isStatementCancelled(error) || isTableMissing(error)
-}
-
-/** Whether others have to be waited for. */
-export function isTooMany(error: unknown): error is Refusal {
-  return error instanceof Refusal && error.statusCode === 429
 }
 
 /** All refusals of the API, each named once. */
@@ -122,51 +117,22 @@ export const refusals = {
   rateLimited: (retryAfterSeconds: number) =>
     new Refusal(429, 'Rate limit exceeded', { 'retry-after': String(retryAfterSeconds) }),
   tooManyBodies: (bytes: number, bytesOfOne: number) =>
-    tooManyAtOnce(
-      `large or unfinished request bodies at a time (${bytes} bytes, ${bytesOfOne} of one workspace)`,
+    new Refusal(
+      429,
+      `Too many large or unfinished request bodies at a time (${bytes} bytes, ${bytesOfOne} of one workspace)`,
+      { 'retry-after': '1' },
     ),
-  /** Sizes of lists, counts of bulk calls, and surveys are queries that have turns of their own. */
-  tooManyReads: (ofOne: number, cause: TooMuchAtOnce) =>
-    noTurn(
-      'queries',
-      ` at a time (${ofOne}; lists of rules and versions, counts of bulk calls, and surveys of fields: 1)`,
-      cause,
-    ),
-  tooManyEvaluations: (turns: Turns, cause: TooMuchAtOnce) =>
-    noTurn('dry runs, explanations, previews and checks', describeTurns(turns), cause),
-  tooManyScans: (turns: Turns, cause: TooMuchAtOnce) =>
-    noTurn('searches and surveys', describeTurns(turns), cause),
-  tooManyReplays: (turns: Turns, cause: TooMuchAtOnce) => noTurn('bulk replays', describeTurns(turns), cause),
-  tooManyAudits: (turns: Turns & { total: number }, cause: TooMuchAtOnce) =>
-    noTurn(
-      'reconciliations',
-      describeTurns(turns, `; all workspaces together ${turns.total} at a time`),
-      cause,
+  /** Queries and evaluations take turns: those of one owner among themselves, and the owners. */
+  notAdmitted: ({ because, retryAfterMs }: NotAdmitted) =>
+    new Refusal(
+      429,
+      because === 'own'
+        ? 'Too many of your requests are in progress: try again later'
+        : 'Too many requests of others are in progress: try again later',
+      { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) },
     ),
   unavailable: (cause: Error) =>
     new Refusal(503, 'Service temporarily unavailable', { 'retry-after': '1' }, cause),
-}
-
-/** How many pieces of work a workspace may have at a time, how many more may wait, and for how long. */
-interface Turns {
-  perOwner: number
-  waitingPerOwner: number
-  timeoutMs: number
-}
-
-function describeTurns({ perOwner, waitingPerOwner, timeoutMs }: Turns, more = ''): string {
-  return ` (${perOwner} at a time, ${waitingPerOwner} more wait for up to ${timeoutMs} ms${more})`
-}
-
-/** A workspace that waited for others has done nothing too often. */
-function noTurn(work: string, ofOne: string, { isBehindOthers }: TooMuchAtOnce): Refusal {
-  return isBehindOthers
-    ? tooManyAtOnce(`${work} of other workspaces: this one got no turn in time`)
-    : tooManyAtOnce(`${work} of this workspace${ofOne}`)
-}
-
-function tooManyAtOnce(what: string): Refusal {
-  return new Refusal(429, `Too many ${what}`, { 'retry-after': '1' })
 }
 
 /** `WWW-Authenticate` of RFC 6750. */

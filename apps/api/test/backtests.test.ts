@@ -1,4 +1,4 @@
-import { TooMuchAtOnce } from '@automation/admission'
+import { NotAdmitted } from '@automation/admission'
 import type { BacktestReport } from '@automation/backtest'
 import { newId, Prisma } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
@@ -114,7 +114,7 @@ t.test('a backtest that was made is never refused, also where it cannot be read'
   })
   api.app.database.readsOf = (...args) => {
     const reads = readsOf(...args)
-    const refuse = () => Promise.reject(new TooMuchAtOnce())
+    const refuse = () => Promise.reject(new NotAdmitted('own', 500))
     const backtest = { count: () => reads.backtest.count(), findFirst: refuse, findUnique: refuse }
     return new Proxy(reads, {
       get: (target, name) => (name === 'backtest' ? backtest : Reflect.get(target, name)),

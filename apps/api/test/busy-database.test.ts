@@ -159,31 +159,6 @@ t.test('a long bulk replay responds with a cursor, and continues from it', async
   t.strictSame(replays.map(({ replayOf }) => replayOf).sort(), known.map(({ id }) => id).sort(), 'each once')
 })
 
-t.test('of the bulk replays of a workspace one runs, sixteen wait, and the rest is refused', async (t) => {
-  const workspace = await api.makeWorkspace()
-  await storeEvent(workspace)
-  const replay = (filter: object) =>
-    workspace.call('POST', '/api/events/replay', { body: { filter, dryRun: false } })
-  const { pid, release } = await lock(
-    t,
-    (transaction) => transaction.$executeRaw`LOCK TABLE events IN SHARE MODE`,
-  )
-  const first = replay({})
-  await findWaiting(pid)
-  // Nothing matches, so a turn is short.
-  const waiting = Array.from({ length: 17 }, () => replay({ type: 'DEAL_WON' }))
-  const refused = await Promise.race(waiting)
-  release()
-  t.match(refused, {
-    status: 429,
-    headers: { 'retry-after': '1' },
-    body: { error: 'Too many bulk replays of this workspace (1 at a time, 16 more wait for up to 3000 ms)' },
-  })
-  t.match(await first, { status: 202, body: { replayed: 1 } })
-  const statuses = (await Promise.all(waiting)).map(({ status }) => status)
-  t.strictSame(statuses.sort(), [...Array(16).fill(202), 429])
-})
-
 t.test('a bulk replay that fails on its way reports what it has done', async (t) => {
   const workspace = await api.makeWorkspace()
   const known: string[] = []

@@ -1,8 +1,7 @@
-import { TooMuchAtOnce } from '@automation/admission'
+import { NotAdmitted } from '@automation/admission'
 import { newId } from '@automation/database'
+import type { FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
-import { refusals } from '../src/errors.js'
-import { evaluationTurns } from '../src/evaluation/evaluator.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 
 const api = await startApi(t)
@@ -20,16 +19,15 @@ async function storeEvents({ id: workspaceId, database }: Workspace, count: numb
   return rows.map(({ id }) => id)
 }
 
-/** Others keep the child process busy: of these questions it refuses all turns but those named. */
-function refuseTurns(t: Test, task: string, isServed: (turn: number) => boolean) {
+/** Others keep the evaluator busy: a request gets one turn, and no second one. */
+function refuseSecondTurns(t: Test, isServed = (turn: number) => turn === 0) {
   const { evaluator } = api.app
-  const run = evaluator.run.bind(evaluator)
+  const enter = evaluator.enter.bind(evaluator)
   let turns = 0
-  t.intercept(evaluator, 'run', {
-    value: async (...[caller, name, input]: Parameters<typeof run>) => {
-      if (name === task && !isServed(turns++))
-        throw refusals.tooManyEvaluations(evaluationTurns, new TooMuchAtOnce())
-      return run(caller, name, input)
+  t.intercept(evaluator, 'enter', {
+    value: async (...args: Parameters<typeof enter>) => {
+      if (!isServed(turns++)) throw new NotAdmitted('others', 500)
+      return enter(...args)
     },
   })
 }
@@ -54,7 +52,7 @@ t.test('a search that gets no second turn ends its page, and the next page goes 
   t.same(found, ids.toReversed())
 
   const rare = { conditions: [{ ...hot, value: 95 }] }
-  refuseTurns(t, 'matchEvents', (turn) => turn === 0)
+  refuseSecondTurns(t)
   const first = await workspace.call<{ scanned: number; nextCursor: string }>('POST', '/api/events/search', {
     body: rare,
   })
@@ -68,43 +66,80 @@ t.test('a search that gets no second turn ends its page, and the next page goes 
 t.test('a survey that gets no second turn says that it is not complete', async (t) => {
   const workspace = await api.makeWorkspace()
   await storeEvents(workspace, 2_500)
-  refuseTurns(t, 'surveyEvents', (turn) => turn === 0)
+  refuseSecondTurns(t)
   t.match(await workspace.call('GET', '/api/event-types/LEAD_CREATED/fields?events=2500'), {
     status: 200,
     body: { events: 1_000, isComplete: false },
   })
 })
 
+/** A request of a workspace, as far as it waits for its turn. */
+function requestOf(workspaceId: string, createdBy: string | null, msLeft = 10_000): FastifyRequest {
+  return {
+    server: api.app,
+    workspace: { id: workspaceId, createdBy },
+    dueAt: performance.now() + msLeft,
+    raw: { socket: { destroyed: false } },
+    hasBegun: false,
+  } as unknown as FastifyRequest
+}
+
 t.test('a question that would end after its deadline is refused, and does not wait', async (t) => {
-  const [{ id: own }, { id: other }] = [await api.makeWorkspace(), await api.makeWorkspace()]
-  const ask = (msLeft: number, workspaceId = own) =>
-    api.app.evaluator.run(
-      { workspaceId, dueAt: performance.now() + msLeft, isGone: () => false },
-      'findFaults',
-      ruleBody(),
-    )
-  const [running, waiting, late, behind] = [ask(10_000), ask(10_000), ask(100), ask(100, other)]
-  const [ofOwn, ofOther] = [late.catch((error) => error), behind.catch((error) => error)]
-  t.match(await ofOwn, { statusCode: 429, body: { error: /checks of this workspace/ } })
-  t.match(await ofOther, {
-    statusCode: 429,
-    body: { error: /checks of other workspaces: this one got no turn/ },
-  })
-  t.same(await Promise.all([running, waiting]), [[], []])
+  const { evaluator } = api.app
+  const first = await evaluator.enter(requestOf('a', null))
+  t.match(await evaluator.enter(requestOf('a', null, 100)).catch((error) => error), { because: 'own' })
+  const second = await evaluator.enter(requestOf('b', null))
+  t.match(await evaluator.enter(requestOf('c', null, 100)).catch((error) => error), { because: 'others' })
+  for (const entry of [first, second]) entry.leave()
 })
 
-/** Questions wait before the child process until they are released. @returns the workspaces of those that wait, in order */
+t.test(
+  'twelve workspaces of one user let the question of another begin before their second one',
+  async (t) => {
+    const { evaluator } = api.app
+    const begun: string[] = []
+    const ask = async (workspaceId: string, createdBy: string) => {
+      const entry = await evaluator.enter(requestOf(workspaceId, createdBy))
+      begun.push(createdBy)
+      setTimeout(() => entry.leave(1_000), 20)
+    }
+    const asked = Array.from({ length: 12 }, (_, n) => ask(`of ada ${n}`, 'user:ada'))
+    asked.push(ask('of bob', 'user:bob'), ask('of cy', 'user:cy'))
+    await Promise.all(asked)
+    t.strictSame(begun.slice(0, 4), ['user:ada', 'user:bob', 'user:cy', 'user:ada'])
+  },
+)
+
+t.test('a refusal says whose requests were in the way', async (t) => {
+  const [{ call, id }, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  const check = () => call('POST', `${rules}/check`, { body: { rules: [] } })
+  const holdFor = (owner: string) => api.app.evaluator.enter(requestOf(other.id, owner))
+  const others = await Promise.all([holdFor('user:one'), holdFor('user:two')])
+  t.match(await check(), {
+    status: 429,
+    headers: { 'retry-after': '1' },
+    body: { error: 'Too many requests of others are in progress: try again later' },
+  })
+  for (const entry of others) entry.leave()
+  const { createdBy } = await api.app.database.system.workspace.findUniqueOrThrow({ where: { id } })
+  const own = await api.app.evaluator.enter(requestOf(id, createdBy))
+  t.match(await check(), {
+    status: 429,
+    headers: { 'retry-after': /^[1-9]/ },
+    body: { error: 'Too many of your requests are in progress: try again later' },
+  })
+  own.leave()
+})
+
+/** Questions wait before the child process until they are released. */
 function holdQuestions(t: Test, task: string) {
   const { evaluator } = api.app
   const run = evaluator.run.bind(evaluator)
-  const held: { workspaceId: string; release: () => void }[] = []
+  const held: (() => void)[] = []
   t.intercept(evaluator, 'run', {
-    value: async (...[caller, name, input]: Parameters<typeof run>) => {
-      if (name === task)
-        await new Promise<void>((resolve) => {
-          held.push({ workspaceId: caller.workspaceId, release: resolve })
-        })
-      return run(caller, name, input)
+    value: async (...[name, input]: Parameters<typeof run>) => {
+      if (name === task) await new Promise<void>((resolve) => held.push(resolve))
+      return run(name, input)
     },
   })
   return held
@@ -126,7 +161,7 @@ async function releaseAll(
     await waitFor(() => open === 0 || held.length > 0)
     if (open === 0) return
     onHeld()
-    held.pop()?.release()
+    held.pop()?.()
   }
 }
 
@@ -141,46 +176,21 @@ const questions = {
 }
 
 for (const [task, ask] of Object.entries(questions))
-  t.test(
-    `of a workspace one ${task} at a time holds its rules, and others are served meanwhile`,
-    async (t) => {
-      const [busy, quiet] = [await api.makeWorkspace(), await api.makeWorkspace()]
-      for (const workspace of [busy, quiet]) {
-        await workspace.call('POST', rules, { body: ruleBody() })
-        await storeEvents(workspace, 1)
-      }
-      const held = holdQuestions(t, task)
-      const asked = Array.from({ length: 5 }, () => ask(busy))
-      await waitFor(() => held.length > 0)
-      const other = ask(quiet)
-      await waitFor(() => held.some(({ workspaceId }) => workspaceId === quiet.id))
-      t.strictSame(
-        held.map(({ workspaceId }) => workspaceId),
-        [busy.id, quiet.id],
-      )
-      held.pop()?.release()
-      t.equal((await other).status, 200, 'the quiet workspace is served while another question is held')
-      await releaseAll(held, asked, () => t.equal(held.length, 1))
-      // Those that had waited for 3 s when their turn came are refused.
-      t.equal((await asked[0])?.status, 200)
-      for (const { status } of await Promise.all(asked)) t.ok([200, 429].includes(status), `${status}`)
-    },
-  )
-
-t.test('a workspace that asks for its rules too often at a time gets 429', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const held = holdQuestions(t, 'checkSet')
-  const asked = Array.from({ length: 110 }, () => questions.checkSet(workspace))
-  const refused = await Promise.race(
-    asked.map(async (question) => {
-      const answer = await question
-      return answer.status === 200 ? new Promise<typeof answer>(() => {}) : answer
-    }),
-  )
-  t.match(refused, {
-    status: 429,
-    body: { error: /explanations.*1 at a time, 100 more wait for up to 3000 ms/ },
-    headers: { 'retry-after': '1' },
+  t.test(`of an owner one ${task} at a time holds its rules, and others are served meanwhile`, async (t) => {
+    const [busy, quiet] = [await api.makeWorkspace(), await api.makeWorkspace()]
+    for (const workspace of [busy, quiet]) {
+      await workspace.call('POST', rules, { body: ruleBody() })
+      await storeEvents(workspace, 1)
+    }
+    const held = holdQuestions(t, task)
+    const asked = Array.from({ length: 5 }, () => ask(busy))
+    await waitFor(() => held.length > 0)
+    const other = ask(quiet)
+    await waitFor(() => held.length === 2)
+    held.pop()?.()
+    t.equal((await other).status, 200, 'the quiet workspace is served while another question is held')
+    await releaseAll(held, asked, () => t.equal(held.length, 1))
+    // Those that had waited for 3 s when their turn came are refused.
+    t.equal((await asked[0])?.status, 200)
+    for (const { status } of await Promise.all(asked)) t.ok([200, 429].includes(status), `${status}`)
   })
-  await releaseAll(held, asked)
-})

@@ -198,7 +198,7 @@ t.test('a workspace with too many dry runs gets 429, and others do not', async (
   )
   t.match(await dryRun(other, ordinary), { status: 200 })
   const refused = (await Promise.all(asked)).filter(({ status }) => status === 429)
-  t.match(refused[0], { headers: { 'retry-after': '1' }, body: { error: /Too many dry runs/ } })
+  t.match(refused[0], { headers: { 'retry-after': /^[1-9]/ }, body: { error: /^Too many of your requests/ } })
 })
 
 const skip = process.platform === 'linux' ? false : 'only Linux has /proc'

@@ -50,12 +50,12 @@ t.test('a query that takes too long is refused, and nobody else waits for it', a
 })
 
 t.test(
-  'one query of a workspace runs and 256 wait, further ones are refused, and others read beside them',
+  'two queries of an owner run and 256 wait, further ones are refused, and others read beside them',
   async (t) => {
     const own = await startApi(
       t,
       { DATABASE_URL, METRICS_PORT: '0' },
-      { reads: { ...reads, perWorkspace: 1, timeoutMs: 10_000 } },
+      { reads: { ...reads, timeoutMs: 10_000 } },
     )
     const busy = await own.makeWorkspace()
     const quiet = await own.makeWorkspace()
@@ -64,13 +64,13 @@ t.test(
     const { asked } = await own.app.database.system.$transaction(
       async (transaction) => {
         await transaction.$executeRaw`LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE`
-        const asked = Array.from({ length: 260 }, ask)
+        const asked = Array.from({ length: 261 }, ask)
         while (answers.length < 3) await setTimeout(20)
         t.equal((await quiet.call('GET', rules)).status, 200)
         const refusal = {
           status: 429,
-          headers: { 'retry-after': '1' },
-          body: { error: /\(1;/ },
+          headers: { 'retry-after': /^[1-9]/ },
+          body: { error: /^Too many of your requests/ },
         }
         t.match(answers, Array(3).fill(refusal))
         return { asked }
@@ -78,12 +78,12 @@ t.test(
       { timeout: 60_000 },
     )
     await Promise.all(asked)
-    t.equal(answers.filter(({ status }) => status === 200).length, 257)
+    t.equal(answers.filter(({ status }) => status === 200).length, 258)
     t.strictSame(await countRefused(own), { too_long: 0, too_many: 3 })
   },
 )
 
-t.test('a hundred callers who list the same rules share what they wait for', async (t) => {
+t.test('a hundred callers who list the same rules at a time are all served', async (t) => {
   const own = await startApi(t, { DATABASE_URL }, { reads: { ...reads, timeoutMs: 10_000 } })
   const { call } = await own.makeWorkspace()
   await call('POST', rules, { body: ruleBody() })

@@ -67,7 +67,7 @@ export class WorkerMetrics {
     })
     this.jobsPostponed = new Counter({
       name: 'automation_jobs_postponed_total',
-      help: 'Jobs that came back later because their workspace had more heavy work than its allowance',
+      help: 'Jobs that came back later because other long work of their owner came first',
       registers,
     })
     this.#slices = metrics.counters(

@@ -14,40 +14,33 @@ import {
 import { Worker as QueueWorker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
+import { createAdmission } from './admission.js'
 import { Executor } from './calls/executor.js'
 import { Gate } from './calls/gate.js'
 import { Leases } from './calls/leases.js'
 import type { Config } from './config.js'
 import { createEffects } from './effects/index.js'
-import { Causation, defaultEmissionLimits, type EmissionLimits } from './running/causation.js'
+import { Causation, defaultEmissionLimits, type EmissionLimits } from './executions/causation.js'
+import { Recorder } from './executions/recorder.js'
 import { Claims } from './running/claims.js'
 import { EventRunner } from './running/event-runner.js'
 import { FollowUp } from './running/follow-up.js'
-import { defaultWorkspaceWork, HeavyWork } from './running/heavy-work.js'
 import { JobRunner } from './running/job-runner.js'
-import { LatestOwners } from './running/latest-owners.js'
-import { Recorder } from './running/recorder.js'
 import { Replies } from './running/replies.js'
-import { UnderWay } from './running/under-way.js'
 import { createWorkerMetrics } from './worker-metrics.js'
 
 /** Less than the 25 s after which the process is ended (main.ts). */
 const closeWithinMs = 20_000
 const cutOffMs = 1_000
-/** So many calls of one owner are put off at a time: there is no throughput to gain. */
-const putOffAtATime = 25
 
 /** What events and workspaces may take of a worker. An operator sets none of it: each stands beside its reason. */
 export interface WorkerLimits {
   workLimits: WorkLimits
-  /** Units per second of a workspace. */
-  workspaceWork: number
   emissions: EmissionLimits
 }
 
 export const usualLimits: WorkerLimits = {
   workLimits: defaultWorkLimits,
-  workspaceWork: defaultWorkspaceWork,
   emissions: defaultEmissionLimits,
 }
 
@@ -59,8 +52,8 @@ export type Worker = ReturnType<typeof startWorker>
  *   trigger, execute ─▶ events run and committed (event-runner.ts) ─▶ job completed ┄▶ calls (executor.ts)
  *   resume ─▶ execution claimed, or not due any more (claims.ts) ─▶ job completed ┄▶ calls
  *
- * A job that a worker did not complete is delivered again, and an execution that it held is due again. A job with heavy events of a
- * workspace that has had more than its share comes back later (heavy-work.ts).
+ * A job that a worker did not complete is delivered again, and an execution that it held is due again. A job of an
+ * owner whose events are long comes back while another one of its jobs is here (admission.ts).
  *
  * @param limits smaller ones in tests
  */
@@ -76,7 +69,9 @@ export function startWorker(
   const publisher = openRedis(config.redisUrl, 'fail at once', { enableAutoPipelining: true })
   const connection = openRedis(config.redisUrl, 'wait')
   const follower = new FollowUp(database, queue, log)
+  const admission = createAdmission(config.outbound.concurrency)
   const recorder = new Recorder({
+    commits: admission.commits,
     database,
     queue,
     metrics,
@@ -85,21 +80,17 @@ export function startWorker(
   })
   const leases = new Leases(database, log)
   const effects = createEffects(config, database, log)
-  const gate = new Gate(config.outbound.concurrency, undefined, () => metrics.breakersOpened.inc())
-  const heavyWork = new HeavyWork(limits.workspaceWork, config.concurrency)
-  const latest = new LatestOwners()
-  const underWay = new UnderWay(latest)
-  const puttingOff = new UnderWay(latest, putOffAtATime)
+  const gate = new Gate(admission, undefined, () => metrics.breakersOpened.inc())
   const { perform } = effects
-  const executor = new Executor({ recorder, leases, gate, heavyWork, puttingOff, perform, metrics, log })
+  const executor = new Executor({ recorder, leases, gate, events: admission.events, perform, metrics, log })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = limits
   const causation = new Causation(database, limits.emissions)
-  const running = { database, recorder, executor, heavyWork, underWay, log }
-  const events = new EventRunner({ ...running, replies, causation, workLimits, tracing, onQuarantine })
+  const running = { admission, database, recorder, executor, replies, causation, log }
+  const events = new EventRunner({ ...running, workLimits, tracing, onQuarantine })
   const claims = new Claims(database, causation, leases, workLimits)
-  const jobs = new JobRunner({ events, claims, executor, heavyWork, metrics, tracing })
+  const jobs = new JobRunner({ events, claims, executor, admission, metrics, tracing })
 
   const worker = new QueueWorker<JobData, void, JobName>(queueName, (job, token) => jobs.run(job, token), {
     // The board presents it as the holder of a job.
@@ -122,7 +113,7 @@ export function startWorker(
   metrics.registerGauges({
     jobs: () => jobs.active,
     calls: () => gate.inFlight,
-    slots: config.outbound.concurrency,
+    slots: admission.slots,
     waiting: () => gate.waiting,
   })
 
@@ -135,8 +126,7 @@ export function startWorker(
     async close(withinMs = closeWithinMs): Promise<void> {
       const deadline = performance.now() + withinMs
       executor.stop()
-      heavyWork.stop()
-      underWay.stop()
+      admission.events.close()
       // Without Redis there is nothing to hand back, and asking it would hold the process.
       await worker.close(connection.status !== 'ready')
       await executor.close(deadline - performance.now())

@@ -3,7 +3,7 @@ import { type Database, newId } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import t from 'tap'
-import { Causation, defaultEmissionLimits } from '../src/running/causation.js'
+import { Causation, defaultEmissionLimits } from '../src/executions/causation.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
 const emitItself = {

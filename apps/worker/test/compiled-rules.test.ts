@@ -65,16 +65,18 @@ t.test('the compilation of many rules gives way to others', async (t) => {
     const id = await harness.createRule([task])
     await harness.own.rule.update({ where: { id }, data: { conditions } })
   }
-  const pauses: [string, number][] = []
-  const findRules = createCompiledRules(harness.database, async ({ workspaceId }, tookMs) => {
-    pauses.push([workspaceId, tookMs])
-  })
+  const findRules = createCompiledRules(harness.database)
+  let longest = 0
+  let lastAt = performance.now()
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - lastAt)
+    lastAt = performance.now()
+  }, 1)
+  const startedAt = performance.now()
   t.equal((await findRules(eventOf(harness, 1))).rules.length, 30)
-  t.ok(pauses.length > 0)
-  for (const [workspaceId, tookMs] of pauses) {
-    t.equal(workspaceId, harness.workspaceId)
-    t.ok(tookMs >= 20)
-  }
+  const tookMs = performance.now() - startedAt
+  clearInterval(timer)
+  t.ok(longest < tookMs / 2, `${longest} of ${tookMs} ms`)
 })
 
 t.test('each type of each workspace has its own rules', async (t) => {
@@ -117,7 +119,7 @@ t.test('sets are cached by their bytes: large ones leave each other, and no smal
   const largeTypes = ['LARGE', 'LARGE_TOO']
   for (const type of largeTypes)
     await harness.createRule([{ type: 'CREATE_TASK', config: { title: 'x'.repeat(40_000) } }], type)
-  const findRules = createCompiledRules(watched, undefined, 100_000)
+  const findRules = createCompiledRules(watched, 100_000)
   const read = async (...types: string[]) => {
     const before = seen.reads
     for (const type of types) t.equal((await findRules(eventOf(harness, 1, type))).rules.length, 1)

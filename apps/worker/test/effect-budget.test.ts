@@ -1,11 +1,11 @@
 import { type Database, newId } from '@automation/database'
 import { Evaluation } from '@automation/engine'
 import t from 'tap'
-import { advance } from '../src/running/advance.js'
-import { Causation } from '../src/running/causation.js'
-import { EffectBudget } from '../src/running/effect-budget.js'
-import type { Execution } from '../src/running/execution.js'
-import { makeReady } from '../src/running/ready-rule.js'
+import { advance } from '../src/executions/advance.js'
+import { Causation } from '../src/executions/causation.js'
+import { EffectBudget } from '../src/executions/effect-budget.js'
+import type { Execution } from '../src/executions/execution.js'
+import { makeReady } from '../src/executions/ready-rule.js'
 import { context } from './fixtures/outbound.js'
 
 const mebibyte = 1_048_576

@@ -1,10 +1,10 @@
 import { type Database, newId } from '@automation/database'
 import t from 'tap'
 import type { ActionOf } from '../src/effects/effect.js'
-import { Causation } from '../src/running/causation.js'
-import { EffectBudget } from '../src/running/effect-budget.js'
-import { emitEvent } from '../src/running/emit-event.js'
-import type { Execution } from '../src/running/execution.js'
+import { Causation } from '../src/executions/causation.js'
+import { EffectBudget } from '../src/executions/effect-budget.js'
+import { emitEvent } from '../src/executions/emit-event.js'
+import type { Execution } from '../src/executions/execution.js'
 import { context } from './fixtures/outbound.js'
 
 const mebibyte = 1_048_576

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { matchLists } from '@automation/launcher/match-lists'
 import fc from 'fast-check'
 import t from 'tap'
+import { createAdmission } from '../src/admission.js'
 import { createBreaker } from '../src/calls/breaker.js'
 import { type Entry, Gate } from '../src/calls/gate.js'
-import { type Caller, Lanes } from '../src/calls/lanes.js'
+import type { Caller } from '../src/calls/held-bytes.js'
 import type { OutsideAction } from '../src/effects/effect.js'
 import { destinationOf } from '../src/effects/effect.js'
 
@@ -31,70 +32,50 @@ function holdPlaces(
   return Array.from({ length: count }, (_, index) => gate.enter(of(workspaceId), destination(index)))
 }
 
-t.test('a workspace has a quarter of the slots, each destination a tenth, and at least one', async (t) => {
-  const countFree = (places: number, destination: (index: number) => string) => {
-    const gate = new Gate(places)
-    let entered = 0
-    while (gate.tryEnter(of('a'), destination(entered))?.kind === 'entered') entered += 1
-    return entered
-  }
-  const same = () => 'x'
-  const another = (index: number) => `x${index}`
-  t.same(
-    [100, 40, 8, 3, 1].map((places) => countFree(places, same)),
-    [10, 4, 1, 1, 1],
-  )
-  t.same(
-    [100, 40, 8, 3, 1].map((places) => countFree(places, another)),
-    [25, 10, 2, 1, 1],
-  )
-})
+t.test(
+  'an owner has half of the slots, each destination of a workspace a tenth, and at least one',
+  async (t) => {
+    const countFree = (places: number, destination: (index: number) => string) => {
+      const gate = new Gate(createAdmission(places))
+      let entered = 0
+      while (gate.tryEnter(of('a'), destination(entered))?.kind === 'entered') entered += 1
+      return entered
+    }
+    const same = () => 'x'
+    const another = (index: number) => `x${index}`
+    t.same(
+      [100, 40, 8, 3, 1].map((places) => countFree(places, same)),
+      [10, 4, 1, 1, 1],
+    )
+    t.same(
+      [100, 40, 8, 3, 1].map((places) => countFree(places, another)),
+      [50, 20, 4, 1, 1],
+    )
+  },
+)
 
-t.test('200 hanging calls of one workspace do not delay others', async (t) => {
-  const gate = new Gate(100)
+t.test('200 hanging calls of one owner do not delay others', async (t) => {
+  const gate = new Gate(createAdmission(100))
   void holdPlaces(gate, 'tarpit', 200)
-  t.equal(gate.waiting, 175)
+  t.equal(gate.waiting, 150)
   const entries = Array.from({ length: 25 }, (_, index) => gate.tryEnter(of('other'), `d${index % 3}`))
   t.ok(entries.every((entry) => entry?.kind === 'entered'))
   t.equal((await gate.enter(of('third'), 'd0')).kind, 'entered')
 })
 
-t.test('free slots go round the workspaces, and within each workspace round its destinations', async (t) => {
-  const gate = new Gate(8)
-  const held = ['a', 'b', 'c', 'd'].flatMap((id) => [mustEnter(gate, id, 'x'), mustEnter(gate, id, 'y')])
-  const order: string[] = []
-  for (const [id, destination] of [
-    ['e', '1'],
-    ['e', '1'],
-    ['e', '2'],
-    ['f', '1'],
-    ['g', '1'],
-    ['g', '2'],
-  ] as const)
-    void gate.enter(of(id), destination).then(() => order.push(`${id}${destination}`))
-  for (const entry of held) {
-    entry.leave(true)
-    await setImmediate()
-  }
-  t.same(order, ['e1', 'f1', 'g1', 'e2', 'g2'], 'the second call of e1 waits for its lane')
-  t.equal(gate.waiting, 1)
-})
-
-t.test('the number of waiting calls is limited, and a workspace may have a quarter of it', async (t) => {
-  const gate = new Gate(100)
-  const holders = ['a', 'b', 'c', 'd']
-  for (const id of holders) for (let index = 0; index < 25; index++) mustEnter(gate, id, `d${index}`)
-  for (const id of holders) {
-    void holdPlaces(gate, id, 250)
+t.test('the number of waiting calls is limited, and an owner may have half of it', async (t) => {
+  const gate = new Gate(createAdmission(100))
+  for (const id of ['a', 'b']) for (let index = 0; index < 45; index++) mustEnter(gate, id, `d${index}`)
+  for (const id of ['a', 'b']) {
+    void holdPlaces(gate, id, 600, () => 'd0')
     t.equal((await gate.enter(of(id), 'd0')).kind, 'full')
   }
   t.equal(gate.waiting, 1_000)
-  t.equal((await gate.enter(of('e'), 'd0')).kind, 'full', 'the limit of all workspaces')
-  t.equal(gate.tryEnter(of('e'), 'd0')?.kind, 'full', 'known before it waits')
+  t.equal(gate.tryEnter(of('c'), 'd0')?.kind, 'full', 'the limit of all owners')
 })
 
 t.test('a cancelled call stops waiting, and takes no slot', async (t) => {
-  const gate = new Gate(1)
+  const gate = new Gate(createAdmission(1))
   const first = mustEnter(gate, 'a', 'x')
   const giveUp = new AbortController()
   const impatient = gate.enter(of('a'), 'x', 0, giveUp.signal)
@@ -112,7 +93,7 @@ t.test('a cancelled call stops waiting, and takes no slot', async (t) => {
 })
 
 t.test('a call that leaves twice frees one slot', async (t) => {
-  const gate = new Gate(1)
+  const gate = new Gate(createAdmission(1))
   const entry = mustEnter(gate, 'a', 'x')
   entry.leave(true)
   entry.leave(true)
@@ -127,7 +108,7 @@ t.test('ten workspaces of one creator delay a quiet workspace’s calls no more 
     destination: (n: number) => string,
   ) => {
     let now = 0
-    const gate = new Gate(100, () => now)
+    const gate = new Gate(createAdmission(100), () => now)
     const underWay: { until: number; entry: Entered }[] = []
     const begin = (entry: Entry) => {
       if (entry.kind === 'entered') underWay.push({ until: now + 10_000, entry })
@@ -162,7 +143,7 @@ t.test('ten workspaces of one creator delay a quiet workspace’s calls no more 
 })
 
 t.test('all workspaces of one creator have half of the slots and of the waiting calls', async (t) => {
-  const gate = new Gate(100)
+  const gate = new Gate(createAdmission(100))
   const entries = Array.from({ length: 8 }, (_, n) =>
     Array.from({ length: 300 }, (_, call) => gate.enter(of(`w${n}`, 'user:ada'), `d${call % 30}`)),
   ).flat()
@@ -173,27 +154,6 @@ t.test('all workspaces of one creator have half of the slots and of the waiting 
   mustEnter(gate, 'other', 'd')
 })
 
-t.test('free slots go round the owners, and within each owner round its workspaces', async (t) => {
-  const gate = new Gate(8)
-  const held = ['a', 'b', 'c', 'd'].flatMap((id) => [mustEnter(gate, id, 'x'), mustEnter(gate, id, 'y')])
-  const order: string[] = []
-  let calls = 0
-  for (const [id, createdBy] of [
-    ['e', 'user:ada'],
-    ['f', 'user:ada'],
-    ['g', 'user:ada'],
-    ['h', null],
-    ['h', null],
-    ['i', null],
-  ] as const)
-    void gate.enter(of(id, createdBy), `${id} ${++calls}`).then(() => order.push(id))
-  for (const entry of held.slice(0, 6)) {
-    entry.leave(true)
-    await setImmediate()
-  }
-  t.same(order, ['e', 'h', 'i', 'f', 'h', 'g'])
-})
-
 const mebibyte = 1_048_576
 
 /** A call of an event of its own. */
@@ -202,7 +162,7 @@ function heavy(owner: string, heapBytes = mebibyte): Caller {
 }
 
 t.test('calls that hold much in memory are limited by bytes, in flight and waiting', async (t) => {
-  const gate = new Gate(100, undefined, undefined, 64 * mebibyte)
+  const gate = new Gate(createAdmission(100), undefined, undefined, 64 * mebibyte)
   const countHeld = (owner: string) => {
     for (let held = 0; ; held++) {
       const caller = heavy(owner)
@@ -220,7 +180,7 @@ t.test('calls that hold much in memory are limited by bytes, in flight and waiti
 })
 
 t.test('calls of one event share its data, and each counts what it renders', async (t) => {
-  const gate = new Gate(100, undefined, undefined, 8 * mebibyte)
+  const gate = new Gate(createAdmission(100), undefined, undefined, 8 * mebibyte)
   const event = heavy('ada', 2 * mebibyte)
   const entries = Array.from({ length: 20 }, (_, n) => gate.tryEnter(event, `d${n}`))
   t.ok(entries.every((entry) => entry?.kind === 'entered'))
@@ -232,7 +192,7 @@ t.test('calls of one event share its data, and each counts what it renders', asy
 
 t.test('what a call held is given back once, however it ends', async (t) => {
   let now = 0
-  const gate = new Gate(1, () => now, undefined, 4 * mebibyte)
+  const gate = new Gate(createAdmission(1), () => now, undefined, 4 * mebibyte)
   const giveUp = new AbortController()
   for (let round = 0; round < 10; round++) {
     const entry = gate.tryEnter(heavy('ada', 3 * mebibyte), 'd')
@@ -253,28 +213,6 @@ t.test('what a call held is given back once, however it ends', async (t) => {
   }
   t.equal(gate.tryEnter(heavy('ada', 3 * mebibyte), 'd')?.kind, 'broken')
   t.equal(gate.tryEnter(heavy('ada', 3 * mebibyte), 'other')?.kind, 'entered')
-})
-
-t.test('the more calls find the gate full, the later the next one comes back', async (t) => {
-  let now = 0
-  const gate = new Gate(100, () => now, undefined, 4 * mebibyte)
-  t.equal(gate.tryEnter(heavy('ada', 4 * mebibyte), 'd')?.kind, 'entered')
-  const findReturn = (owner: string) => {
-    const entry = gate.tryEnter(heavy(owner), 'd')
-    return entry?.kind === 'full' ? now + entry.retryAfterMs : Number.NaN
-  }
-  const returns = Array.from({ length: 1_000 }, () => findReturn('ada')).sort((a, b) => a - b)
-  t.ok((returns[0] ?? 0) >= 5_000)
-  t.equal(returns.at(-1), 32_000, '32 MiB a second')
-  const late = returns.filter((due) => due > 15_000)
-  t.ok(
-    late.every((due, n) => n === 0 || due - (late[n - 1] ?? 0) === 32),
-    'one after another',
-  )
-  t.same(findReturn('bob'), Number.NaN, 'another owner may hold a call')
-  t.ok(findReturn('bob') <= 15_000, 'and does not wait for the others')
-  now = 40_000
-  t.ok(findReturn('ada') <= 55_000, 'and it ends')
 })
 
 const ids = fc.constantFrom('a', 'b', 'c', 'd', 'e')
@@ -304,7 +242,7 @@ t.test('in any sequence, limits hold, no call waits beside a free slot, and no s
       fc.array(step, { minLength: 10, maxLength: 150 }),
       async (places, steps) => {
         let now = 0
-        const gate = new Gate(places, () => now)
+        const gate = new Gate(createAdmission(places), () => now)
         const inFlight: { id: string; to: string; entry: Entered }[] = []
         const line: { id: string; to: string; controller: AbortController }[] = []
         const note = (id: string, to: string, entry: Entry | undefined) => {
@@ -325,8 +263,9 @@ t.test('in any sequence, limits hold, no call waits beside a free slot, and no s
           inFlight.filter((one) => one.id === id && (to === undefined || one.to === to)).length
         const countOwner = (id: string) =>
           ownerOf(id) === null ? count(id) : inFlight.filter((one) => ownerOf(one.id) === ownerOf(id)).length
-        const [ofWorkspace, ofLane] = [Math.max(1, places >> 2), Math.max(1, Math.floor(places / 10))]
+        const ofLane = Math.max(1, Math.floor(places / 10))
         const ofOwner = Math.max(1, places >> 1)
+        const ofAll = Math.max(1, places - ofLane)
 
         for (const step of steps) {
           if (step.do === 'enter') wait(step.id, step.to)
@@ -336,19 +275,11 @@ t.test('in any sequence, limits hold, no call waits beside a free slot, and no s
           else now += step.ms
           await setImmediate()
           const isHeld = [...inFlight, ...line].every(
-            ({ id, to }) =>
-              inFlight.length <= places &&
-              countOwner(id) <= ofOwner &&
-              count(id) <= ofWorkspace &&
-              count(id, to) <= ofLane,
+            ({ id, to }) => inFlight.length <= ofAll && countOwner(id) <= ofOwner && count(id, to) <= ofLane,
           )
           if (!isHeld) throw new Error('a limit was passed')
           const waitsInVain = line.some(
-            ({ id, to }) =>
-              inFlight.length < places &&
-              countOwner(id) < ofOwner &&
-              count(id) < ofWorkspace &&
-              count(id, to) < ofLane,
+            ({ id, to }) => inFlight.length < ofAll && countOwner(id) < ofOwner && count(id, to) < ofLane,
           )
           if (waitsInVain) throw new Error('somebody waits where there is a place')
           if (gate.waiting !== line.length) throw new Error('the line is counted wrongly')
@@ -359,28 +290,17 @@ t.test('in any sequence, limits hold, no call waits beside a free slot, and no s
         }
         if (line.length > 0 || gate.waiting > 0) throw new Error('somebody was never let in')
         now += 1_000_000
-        for (let index = 0; index < places; index++) mustEnter(gate, `new${index}`, 'x')
+        for (let index = 0; index < ofAll; index++) mustEnter(gate, `new${index}`, 'x')
       },
     ),
     { numRuns: 150 },
   )
 })
 
-t.test('an empty lane is removed', async (t) => {
-  const lanes = new Lanes({ owner: 2, workspace: 2, lane: 1, shared: 1 }, () => false)
-  const lane = lanes.open(of('a'), 'x')
-  lane.inFlight = 1
-  lanes.settle(lane)
-  t.equal(lanes.open(of('a'), 'x'), lane)
-  lane.inFlight = 0
-  lanes.settle(lane)
-  t.not(lanes.open(of('a'), 'x'), lane)
-})
-
 /** A gate with a clock of the test, and a destination with an open breaker. */
 function breakDestination() {
   const clock = { now: 0 }
-  const gate = new Gate(100, () => clock.now)
+  const gate = new Gate(createAdmission(100), () => clock.now)
   for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
   return { clock, gate }
 }
@@ -395,7 +315,7 @@ t.test('after five failures in a row, a breaker opens for 30 seconds, for one wo
 })
 
 t.test('a system clock that is set back does not keep a breaker open for longer', async (t) => {
-  const gate = new Gate(100)
+  const gate = new Gate(createAdmission(100))
   for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const [time, sinceStart] = [Date.now(), performance.now()]
   t.intercept(Date, 'now', { value: () => time - 3_600_000 })
@@ -404,7 +324,7 @@ t.test('a system clock that is set back does not keep a breaker open for longer'
 })
 
 t.test('a response between two failures resets the count', async (t) => {
-  const gate = new Gate(100)
+  const gate = new Gate(createAdmission(100))
   for (const wasAnswered of [false, false, false, false, true, false, false, false, false])
     mustEnter(gate, 'a', 'x').leave(wasAnswered)
   t.equal(gate.tryEnter(of('a'), 'x')?.kind, 'entered')
@@ -430,14 +350,14 @@ t.test('the pause doubles with each failed probe, up to five minutes', async (t)
 
 t.test('calls that began before the breaker opened neither count nor prolong its pause', async (t) => {
   const clock = { now: 0 }
-  const gate = new Gate(100, () => clock.now)
+  const gate = new Gate(createAdmission(100), () => clock.now)
   const calls = Array.from({ length: 10 }, () => mustEnter(gate, 'a', 'x'))
   for (const call of calls) call.leave(false)
   t.same(gate.tryEnter(of('a'), 'x'), { kind: 'broken', retryAfterMs: 30_000 })
 })
 
 t.test('calls that wait for a destination whose breaker opens are refused', async (t) => {
-  const gate = new Gate(20)
+  const gate = new Gate(createAdmission(20))
   for (let failure = 0; failure < 4; failure++) mustEnter(gate, 'a', 'x').leave(false)
   const [call] = [mustEnter(gate, 'a', 'x'), mustEnter(gate, 'a', 'x')]
   const waiting = Promise.all([gate.enter(of('a'), 'x'), gate.enter(of('a'), 'x')])
@@ -449,12 +369,12 @@ t.test('calls that wait for a destination whose breaker opens are refused', asyn
 
 t.test('of the calls that wait at the end of the pause, one is the probe, others are refused', async (t) => {
   const clock = { now: 0 }
-  const gate = new Gate(20, () => clock.now)
+  const gate = new Gate(createAdmission(20), () => clock.now)
   for (let failure = 0; failure < 5; failure++) mustEnter(gate, 'a', 'x').leave(false)
-  const others = Array.from({ length: 5 }, (_, index) => mustEnter(gate, 'a', `y${index}`))
+  const others = Array.from({ length: 10 }, (_, index) => mustEnter(gate, 'a', `y${index}`))
   clock.now = 30_000
   const waiting = Promise.all([gate.enter(of('a'), 'x'), gate.enter(of('a'), 'x'), gate.enter(of('a'), 'x')])
-  t.equal(gate.waiting, 3, 'since the workspace has no free slot')
+  t.equal(gate.waiting, 3, 'since the owner has no free slot')
   for (const call of others) call.leave(true)
   const late = { kind: 'broken', retryAfterMs: 1_000 }
   matchLists(t, await waiting, [{ kind: 'entered' }, late, late])
@@ -476,8 +396,8 @@ t.test('a destination is the origin of a URL in lower case, and for mails the ma
   t.equal(find('SEND_WEBHOOK', { url: 'http://' }), 'nowhere')
 })
 
-t.test('a mute mail server takes a tenth of the slots, and workspaces take turns at it', async (t) => {
-  const gate = new Gate(100)
+t.test('a mute mail server takes a tenth of the slots, and owners take turns at it', async (t) => {
+  const gate = new Gate(createAdmission(100))
   const mails: Entry[] = []
   const begun: string[] = []
   for (let n = 0; n < 10; n++)
@@ -491,7 +411,7 @@ t.test('a mute mail server takes a tenth of the slots, and workspaces take turns
   t.same(
     begun.filter((workspace) => workspace === 'mailing-0').length,
     5,
-    'one workspace has half of them at most',
+    'one owner has half of them at most',
   )
   for (let n = 0; n < 20; n++) mustEnter(gate, 'other', `https://${n % 3}.example`)
   void gate.enter(of('late'), 'smtp').then(() => begun.push('late'))
@@ -505,7 +425,7 @@ t.test('a mute mail server takes a tenth of the slots, and workspaces take turns
 })
 
 t.test('our mail server rests for all workspaces; a destination of a rule for its own alone', async (t) => {
-  const gate = new Gate(100, () => 0)
+  const gate = new Gate(createAdmission(100), () => 0)
   for (const destination of ['smtp', 'https://down.example'])
     for (let n = 0; n < 5; n++) mustEnter(gate, 'a', destination).leave(false)
   t.match(gate.tryEnter(of('a'), 'https://down.example'), { kind: 'broken' })

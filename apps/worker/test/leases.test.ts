@@ -2,15 +2,13 @@ import { setTimeout } from 'node:timers/promises'
 import { type Database, newId } from '@automation/database'
 import { openMetrics } from '@automation/process/telemetry'
 import t, { type Test } from 'tap'
+import { createAdmission } from '../src/admission.js'
 import { Executor } from '../src/calls/executor.js'
 import { Gate } from '../src/calls/gate.js'
 import { Leases } from '../src/calls/leases.js'
-import { Causation } from '../src/running/causation.js'
+import { Causation } from '../src/executions/causation.js'
+import { Recorder } from '../src/executions/recorder.js'
 import { Claims } from '../src/running/claims.js'
-import { HeavyWork } from '../src/running/heavy-work.js'
-import { LatestOwners } from '../src/running/latest-owners.js'
-import { Recorder } from '../src/running/recorder.js'
-import { UnderWay } from '../src/running/under-way.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { createHarness, type Harness, log } from './fixtures/harness.js'
 import { leaveExecution } from './fixtures/leave-execution.js'
@@ -100,13 +98,19 @@ t.test('a lease is renewed for its holder only', async (t) => {
 
 /** A worker that claims executions and finds no slot for them. */
 function openFullWorker({ database, queue }: Harness) {
-  const gate = new Gate(1)
+  const gate = new Gate(createAdmission(1))
   gate.tryEnter({ workspaceId: 'another', createdBy: null, heapBytes: 2 }, 'destination')
   const metrics = createWorkerMetrics(openMetrics())
   const executor = new Executor({
-    heavyWork: new HeavyWork(),
-    puttingOff: new UnderWay(new LatestOwners()),
-    recorder: new Recorder({ database, queue, metrics, followUp: () => {}, log }),
+    events: createAdmission(1).events,
+    recorder: new Recorder({
+      commits: createAdmission(1).commits,
+      database,
+      queue,
+      metrics,
+      followUp: () => {},
+      log,
+    }),
     leases: { hold() {}, release() {}, noteLost() {} },
     gate,
     perform: () => Promise.reject(new Error('never called')),

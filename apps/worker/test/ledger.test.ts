@@ -6,10 +6,11 @@ import { countsOf } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { Causation } from '../src/running/causation.js'
-import { EffectBudget } from '../src/running/effect-budget.js'
-import type { Execution } from '../src/running/execution.js'
-import { Recorder } from '../src/running/recorder.js'
+import { createAdmission } from '../src/admission.js'
+import { Causation } from '../src/executions/causation.js'
+import { EffectBudget } from '../src/executions/effect-budget.js'
+import type { Execution } from '../src/executions/execution.js'
+import { Recorder } from '../src/executions/recorder.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 
 type Outcome = AnyOutcome<Execution>
@@ -72,6 +73,7 @@ function openLedger(ran = new Set<string>()) {
     },
   }
   const recorder = new Recorder({
+    commits: createAdmission(1).commits,
     database: watched,
     queue: { addCaused: async () => {}, addDue: async () => {} },
     metrics: createWorkerMetrics(openMetrics()),

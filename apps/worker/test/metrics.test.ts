@@ -3,6 +3,7 @@ import { defaultWorkLimits } from '@automation/engine'
 import { openMetrics, registerBacktests } from '@automation/process/telemetry'
 import { countBacktests } from '@automation/rules'
 import t, { type Test } from 'tap'
+import { createAdmission } from '../src/admission.js'
 import { startBacktests } from '../src/backtests/run-backtests.js'
 import { defaultEmissionLimits } from '../src/running/causation.js'
 import { createIsolation } from '../src/running/run-isolated.js'
@@ -93,7 +94,9 @@ t.test('a quarantined event is counted', async (t) => {
   const { harness, counted, read } = await openCounted(t)
   const event = harness.newRow()
   await harness.own.event.create({ data: { ...event, crashes: 4 } })
-  const runIsolated = createIsolation(harness.database, () => counted.quarantined.inc())
+  const runIsolated = createIsolation(harness.database, createAdmission(1).isolated, () =>
+    counted.quarantined.inc(),
+  )
   await runIsolated(event, async () => void t.fail('it is not run'))
   t.equal(await read('automation_events_quarantined_total'), 1)
 })

@@ -1,6 +1,6 @@
 import { loadEvents } from '@automation/ledger'
 import t from 'tap'
-import { Causation } from '../src/running/causation.js'
+import { Causation } from '../src/executions/causation.js'
 import { Claims } from '../src/running/claims.js'
 import { createHarness } from './fixtures/harness.js'
 import { leaveExecution } from './fixtures/leave-execution.js'

@@ -9,8 +9,7 @@ import {
   passRules,
 } from '@automation/ledger'
 import t, { type Test } from 'tap'
-import { Causation } from '../src/running/causation.js'
-import { HeavyWork } from '../src/running/heavy-work.js'
+import { Causation } from '../src/executions/causation.js'
 import { rehearse } from '../src/running/rehearse.js'
 import { createHarness, type Harness, log } from './fixtures/harness.js'
 
@@ -45,7 +44,6 @@ async function rehearseEvent({ database }: Harness, eventId: string): Promise<vo
   await rehearse(event, {
     database,
     causation: new Causation(database),
-    heavyWork: new HeavyWork(),
     workLimits,
     log,
   })
@@ -159,7 +157,6 @@ t.test('a rehearsal stores nothing and takes back what it counted', async (t) =>
   await rehearse(event, {
     database: harness.database,
     causation,
-    heavyWork: new HeavyWork(),
     workLimits,
     log,
   })

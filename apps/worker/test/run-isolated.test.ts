@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createAdmission } from '../src/admission.js'
 import { createIsolation } from '../src/running/run-isolated.js'
 import { createHarness } from './fixtures/harness.js'
 
@@ -6,7 +7,7 @@ t.test('a failure without a crash does not count towards the quarantine of an ev
   const { database, own, newRow } = await createHarness(t)
   const event = newRow()
   await own.event.create({ data: { ...event, crashes: 1 } })
-  const runIsolated = createIsolation(database)
+  const runIsolated = createIsolation(database, createAdmission(1).isolated)
   let runs = 0
   const fail = async () => {
     runs += 1
@@ -22,7 +23,7 @@ t.test('a crash is counted before the event runs', async (t) => {
   const event = newRow()
   await own.event.create({ data: { ...event, crashes: 1 } })
   await new Promise<void>((begun) => {
-    void createIsolation(database)(event, () => {
+    void createIsolation(database, createAdmission(1).isolated)(event, () => {
       begun()
       return new Promise(() => {})
     })
@@ -36,7 +37,7 @@ t.test('the fifth crash quarantines an event: it is done, published once, and no
   await own.event.create({ data: { ...event, crashes: 3 } })
   let quarantines = 0
   let runs = 0
-  const runIsolated = createIsolation(database, () => quarantines++)
+  const runIsolated = createIsolation(database, createAdmission(1).isolated, () => quarantines++)
   const readState = async () => {
     const { crashes, quarantined, doneAt } = await own.event.findUniqueOrThrow({ where: { id: event.id } })
     return { crashes, quarantined, isDone: doneAt !== null }
@@ -55,14 +56,14 @@ t.test('an event that is done or was removed is not isolated any more', async (t
   const { database, own, newRow } = await createHarness(t)
   const event = newRow()
   await own.event.create({ data: { ...event, crashes: 2, doneAt: new Date() } })
-  const runIsolated = createIsolation(database, () => t.fail('It was published'))
+  const runIsolated = createIsolation(database, createAdmission(1).isolated, () => t.fail('It was published'))
   for (const row of [event, newRow()]) await runIsolated(row, async () => void t.fail('It was run'))
   t.match(await own.event.findUnique({ where: { id: event.id } }), { crashes: 2, quarantined: false })
 })
 
 t.test('a failure takes back its own crash only, and only of an unfinished event', async (t) => {
   const { database, own, newRow } = await createHarness(t)
-  const runIsolated = createIsolation(database)
+  const runIsolated = createIsolation(database, createAdmission(1).isolated)
   for (const meanwhile of [{ doneAt: new Date() }, { crashes: 0 }]) {
     const event = newRow()
     const where = { id: event.id }
@@ -80,7 +81,7 @@ t.test('isolated events run one at a time, and are counted when they begin', asy
   const { database, own, newRow } = await createHarness(t)
   const [first, second] = [newRow(), newRow()]
   for (const event of [first, second]) await own.event.create({ data: { ...event, crashes: 1 } })
-  const runIsolated = createIsolation(database)
+  const runIsolated = createIsolation(database, createAdmission(1).isolated)
   const order: string[] = []
   const runs = [
     runIsolated(first, async () => {

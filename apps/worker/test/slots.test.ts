@@ -3,16 +3,13 @@ import { type Database, newId } from '@automation/database'
 import { type Effect, Evaluation } from '@automation/engine'
 import { openMetrics } from '@automation/process/telemetry'
 import t from 'tap'
+import { createAdmission } from '../src/admission.js'
 import { Executor } from '../src/calls/executor.js'
 import { Gate } from '../src/calls/gate.js'
-import { mailServer } from '../src/effects/effect.js'
-import { Causation } from '../src/running/causation.js'
-import { EffectBudget } from '../src/running/effect-budget.js'
-import type { Execution } from '../src/running/execution.js'
-import { HeavyWork } from '../src/running/heavy-work.js'
-import { LatestOwners } from '../src/running/latest-owners.js'
-import { makeReady } from '../src/running/ready-rule.js'
-import { UnderWay } from '../src/running/under-way.js'
+import { Causation } from '../src/executions/causation.js'
+import { EffectBudget } from '../src/executions/effect-budget.js'
+import type { Execution } from '../src/executions/execution.js'
+import { makeReady } from '../src/executions/ready-rule.js'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { log } from './fixtures/harness.js'
 
@@ -23,12 +20,10 @@ const call = { type: 'SEND_WEBHOOK', config: { url: `${origin}/a` } }
 function openExecutor(places: number, maxBytes?: number) {
   const clock = { now: 0 }
   const ledger = { refusals: 0, recorded: Promise.resolve(), underWay: 0 }
-  const gate = new Gate(places, () => clock.now, undefined, maxBytes)
+  const gate = new Gate(createAdmission(places), () => clock.now, undefined, maxBytes)
   const calls = { made: 0, faults: 0 }
-  const latest = new LatestOwners()
   const executor = new Executor({
-    heavyWork: new HeavyWork(),
-    puttingOff: new UnderWay(latest),
+    events: createAdmission(1).events,
     recorder: {
       async recordStep() {
         ledger.underWay += 1
@@ -50,7 +45,7 @@ function openExecutor(places: number, maxBytes?: number) {
     metrics: createWorkerMetrics(openMetrics()),
     log,
   })
-  return { clock, ledger, gate, executor, calls, latest }
+  return { clock, ledger, gate, executor, calls }
 }
 
 function newExecution(actions: object[], heapBytes = 2): Execution {
@@ -256,32 +251,3 @@ t.test(
     t.equal(calls.made, 1, 'what was held is given back')
   },
 )
-
-t.test('mails that wait for a server that breaks down are put off a few at a time', async (t) => {
-  const { executor, gate, ledger, latest } = openExecutor(100)
-  const mail = {
-    type: 'SEND_EMAIL',
-    config: { to: 'ada@example.com', subject: 'Welcome', template: 'Hello' },
-  }
-  // All slots of the mail server that one owner may have.
-  const entries = Array.from({ length: 5 }, () =>
-    gate.tryEnter({ workspaceId: 'w', createdBy: null, heapBytes: 2 }, mailServer),
-  )
-  const ends = executor
-    .begin(Array.from({ length: 60 }, () => newExecution([mail])))
-    .map((held) => executor.continue(held))
-  t.equal(gate.waiting, 60)
-  latest.note('another')
-  let resolve = () => {}
-  ledger.recorded = new Promise((recorded) => {
-    resolve = recorded
-  })
-  for (const entry of entries) if (entry?.kind === 'entered') entry.leave(false)
-  while (gate.waiting > 0) await setImmediate()
-  await setImmediate()
-  // What is left of the slots makes its calls.
-  t.ok(ledger.underWay > 0 && ledger.underWay <= 25 + 5, `${ledger.underWay} at a time`)
-  resolve()
-  await Promise.all(ends)
-  t.equal(ledger.underWay, 0, 'and all are recorded')
-})

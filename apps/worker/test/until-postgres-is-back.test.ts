@@ -1,6 +1,6 @@
 import { type Database, newId, openDatabase } from '@automation/database'
 import t from 'tap'
-import { untilPostgresIsBack } from '../src/calls/until-postgres-is-back.js'
+import { untilPostgresIsBack } from '../src/executions/until-postgres-is-back.js'
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
 t.teardown(() => database.close())

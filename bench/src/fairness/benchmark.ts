@@ -49,12 +49,12 @@ export const fairness: Benchmark = {
         measureFlood(scene, isFair, seconds),
       )
       const aims = listAims(table.lines, [
-        { title: 'flood: p95 of the extra wait, ms', of: ['fair share', 'extra p95 ms'], atMost: 250 },
+        { title: 'flood: p95 of the extra wait, ms', of: ['fair share', 'extra p95 ms'], atMost: 150 },
         {
           title: 'flood: events/s of first come',
           of: ['fair share', 'done/s'],
           dividedBy: ['first come', 'done/s'],
-          atLeast: 0.9,
+          atLeast: 0.8,
         },
       ])
       return { tables: [table], aims }

@@ -57,7 +57,7 @@ export const neighbours: Benchmark = {
     const count = (title: string, isMissed: (line: Line) => boolean) =>
       createExactAim(`of ${lines.length} attacks: ${title}`, lines.filter(isMissed).length, { atMost: 0 })
     const aims = [
-      count('p99 > 100 ms and > 2 × alone', (line) => isSlow(line, 'attacked')),
+      count('p99 > 250 ms and > 5 × alone', (line) => isSlow(line, 'attacked')),
       count('the same 5 s after', (line) => isSlow(line, 'after')),
       count('a response of 5xx, or none', ({ rounds }) => rounds.some(({ failed = 0 }) => failed > 0)),
     ]
@@ -170,5 +170,5 @@ function isSlow({ rounds }: Line, name: 'attacked' | 'after'): boolean {
   const [p99, alone] = [name, 'alone'].map((one) =>
     median(rounds.map((figures) => figures[`${one} p99 ms`] ?? 0)),
   ) as [number, number]
-  return p99 > Math.max(100, 2 * alone)
+  return p99 > Math.max(250, 5 * alone)
 }

@@ -1,4 +1,5 @@
-export { FairSlots, type SlotLimits } from './fair-slots.js'
-export { FairTurns } from './fair-turns.js'
+export { FairQueue } from './fair-queue.js'
+export { NotAdmitted } from './not-admitted.js'
 export { type Owned, ownerOf } from './owner.js'
-export { TooMuchAtOnce } from './too-much-at-once.js'
+export type { Asked, Entry, Resource } from './resource.js'
+export { yieldEvery } from './yield-every.js'

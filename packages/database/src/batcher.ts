@@ -1,4 +1,3 @@
-import { FairTurns } from '@automation/admission'
 import { DatabaseBusy, isRowFault, isStatementTimeout, isTooLarge } from './database-errors.js'
 
 interface Waiter<Item, Result> {
@@ -25,15 +24,15 @@ export interface BatchLimits<Item> {
   /** Of all items of a batch together. An item that has more forms a batch of its own. */
   maxWeight: number
   weigh: (item: Item) => number
-  /** Whose the item is: where more wait than a batch takes, the owners take turns. Without it, the items stay in their order. */
-  ownerOf?: (item: Item) => string
   /**
    * An item that has waited for longer (ms) is not begun: its caller has been refused by then and must not find it done later. It
    * fails with DatabaseBusy.
    */
   timeoutMs: number
-  /** How long (ms) a batch holds up the next one at most: then the next one begins beside it. There are two at a time at most. */
+  /** How long (ms) a batch holds up the next one at most: then the next one begins beside it. */
   patienceMs: number
+  /** How many batches are under way at a time at most. */
+  atOnce: number
   /** How long (ms) the items of a batch that took too long are repeated one by one. */
   repeatMs: number
 }
@@ -44,6 +43,7 @@ const defaultLimits = {
   weigh: () => 0,
   timeoutMs: Number.POSITIVE_INFINITY,
   patienceMs: Number.POSITIVE_INFINITY,
+  atOnce: 2,
   repeatMs: 20_000,
 }
 
@@ -84,8 +84,6 @@ export function createReadBatcher<Item, Result>(
 class Batcher<Item, Result> {
   readonly #run: (items: Item[]) => Promise<Result[]>
   readonly #limits: BatchLimits<Item>
-  /** undefined: no owners. */
-  readonly #turns: FairTurns<Waiter<Item, Result>> | undefined
   #waiting: Waiter<Item, Result>[] = []
   /** When each began (by performance.now()). */
   readonly #underWay = new Map<Promise<void>, number>()
@@ -94,13 +92,6 @@ class Batcher<Item, Result> {
   constructor(run: (items: Item[]) => Promise<Result[]>, limits: BatchLimits<Item>) {
     this.#run = run
     this.#limits = limits
-    const { ownerOf, weigh, maxItems, maxWeight } = limits
-    this.#turns =
-      ownerOf &&
-      new FairTurns(
-        ({ item }) => ownerOf(item),
-        ({ item }) => Math.max(weigh(item) / maxWeight, 1 / maxItems),
-      )
   }
 
   add(item: Item): Promise<Result> {
@@ -130,16 +121,16 @@ class Batcher<Item, Result> {
     this.#underWay.set(settled, performance.now())
   }
 
-  /** Resolves when nothing is under way, or one batch that has had its time alone. */
+  /** Resolves when a batch may begin: nothing is under way, or less than may be, and the last one has had its time alone. */
   async #untilRoom(): Promise<void> {
     for (;;) {
-      const [first, second] = this.#underWay
-      if (first === undefined) return
-      const [settled, begunAt] = first
-      if (second !== undefined) {
-        await Promise.race([settled, second[0]])
+      const last = [...this.#underWay].at(-1)
+      if (last === undefined) return
+      if (this.#underWay.size >= this.#limits.atOnce) {
+        await Promise.race(this.#underWay.keys())
         continue
       }
+      const [settled, begunAt] = last
       const patienceMs = begunAt + this.#limits.patienceMs - performance.now()
       if (patienceMs <= 0) return
       await endsWithin(settled, patienceMs)
@@ -147,15 +138,7 @@ class Batcher<Item, Result> {
   }
 
   #takeNext(): Waiter<Item, Result>[] {
-    const count = this.#countNext()
-    if (this.#turns === undefined || count === this.#waiting.length) {
-      this.#turns?.clear()
-      return this.#waiting.splice(0, count)
-    }
-    const batch = this.#turns.take(this.#waiting, this.#createRoom())
-    const taken = new Set(batch)
-    this.#waiting = this.#waiting.filter((waiter) => !taken.has(waiter))
-    return batch
+    return this.#waiting.splice(0, this.#countNext())
   }
 
   /** How many of the waiting items the next batch takes, in their order. */

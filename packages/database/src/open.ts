@@ -1,4 +1,3 @@
-import { FairSlots } from '@automation/admission'
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import { openConnections, openReads, openTransactions } from './connections.js'
@@ -28,23 +27,18 @@ const urgentMs = 2_500
 export interface ReadLimits {
   /** Connections. */
   pool: number
-  /** Of one workspace at a time. */
-  perWorkspace: number
   /** How long (ms) one may take. */
   timeoutMs: number
 }
 
 /**
  * The limits beside a pool for statements and transactions. A query of a list takes some ms; one that needs 2 s scans what no caller waits
- * for. One workspace has half of the connections at most, so two of them never wait for each other alone.
+ * for.
  */
 export function readLimitsOf(poolSize: number): ReadLimits {
   const pool = Math.max(4, Math.round(poolSize * 0.4))
-  return { pool, perWorkspace: Math.floor(pool / 2), timeoutMs: 2_000 }
+  return { pool, timeoutMs: 2_000 }
 }
-/** A program may ask for some hundred rows one by one, all at a time, within its rate. */
-const waitingReads = 256
-const waitingReadMs = 10_000
 
 /**
  * Opens the connections to Postgres, with Prisma on top. They are of four kinds, so that no kind waits for another:
@@ -63,25 +57,18 @@ export function openDatabase(url: string, poolSize: number, readLimits = readLim
   const transactions = openTransactions(url, transactionCount, statements)
   const urgent = openConnections(url, 1, urgentMs)
   const reads = openReads(url, readLimits.pool, readLimits.timeoutMs)
-  const readSlots = new FairSlots({
-    total: readLimits.pool,
-    perOwner: readLimits.perWorkspace,
-    waitingPerOwner: waitingReads,
-    timeoutMs: waitingReadMs,
-  })
   let reader: PrismaClient | undefined
   const pools = [statements, transactions]
   const client = new PrismaClient({
     adapter: new PrismaPg(transactions, { statementNameGenerator: nameStatement }),
   })
-  const readsOf = (workspaceId: string, findPatience = () => waitingReadMs): WorkspaceReads => {
+  const readsOf = (workspaceId: string, takeTurn: TakeTurn = (read) => read()): WorkspaceReads => {
     reader ??= new PrismaClient({ adapter: new PrismaPg(reads) })
-    const takeTurn: TakeTurn = (read) =>
-      readSlots.run(workspaceId, () => readInTime(read), Math.min(waitingReadMs, findPatience()))
-    const client = scopeToWorkspace(takeTurns(reader, takeTurn), workspaceId).$extends({
+    const readInTurn: TakeTurn = (read) => takeTurn(() => readInTime(read))
+    const client = scopeToWorkspace(takeTurns(reader, readInTurn), workspaceId).$extends({
       client: {
         $queryRows: ({ text, values }: Prisma.Sql) =>
-          takeTurn(async () => (await reads.query({ text, values })).rows),
+          readInTurn(async () => (await reads.query({ text, values })).rows),
       },
     })
     return client as unknown as WorkspaceReads
@@ -92,10 +79,9 @@ export function openDatabase(url: string, poolSize: number, readLimits = readLim
     /** Adds the workspace to every operation on a model. Raw SQL is not scoped: UnscopedSql. */
     forWorkspace: (workspaceId: string) => scopeToWorkspace(client, workspaceId),
     /**
-     * The same for a tenant's queries, on connections of their own. One that takes too long fails with ReadTooLong, and one of a
-     * workspace that has too many at a time with TooMuchAtOnce.
+     * The same for a tenant's queries, on connections of their own. One that takes too long fails with ReadTooLong.
      *
-     * @param findPatience how long (ms) a read may wait for others of the workspace
+     * @param takeTurn runs a read when it is its turn
      */
     readsOf,
     /**
@@ -188,10 +174,10 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   Task: 'workspaceId',
 }
 
-/** Runs a read when it is its workspace's turn. */
-type TakeTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
+/** Runs a read when it is its turn. */
+export type TakeTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
-/** Queries wait here for their workspace's turn, and not for a connection. */
+/** Queries wait here for their turn, and not for a connection. */
 function takeTurns(client: PrismaClient, takeTurn: TakeTurn): PrismaClient {
   return client.$extends({
     query: { $allOperations: ({ args, query }) => takeTurn(() => query(args)) },

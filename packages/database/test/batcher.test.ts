@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-import { FairTurns } from '@automation/admission'
 import t from 'tap'
 import { createBatcher, createReadBatcher } from '../src/batcher.js'
 import { DatabaseBusy } from '../src/database-errors.js'
@@ -164,79 +163,30 @@ t.test('a batch has a weight, and an item beyond it has a batch of its own', asy
   t.same(batches, [[4, 4], [4], [50], [1, 2]])
 })
 
-/** Runs items of owners (their first letters) and weights (the numbers), which all wait while a first one runs. @returns the batches after it */
-async function runInTurns(
-  items: string[],
-  limits: { maxItems: number; maxWeight: number },
-): Promise<string[][]> {
-  const batches: string[][] = []
-  const gate = deferred()
+t.test('batches are beside one another, as many as may be, where none has to wait', async (t) => {
+  const gates = [deferred(), deferred(), deferred()]
+  let begun = 0
   const echo = createBatcher(
-    async (batch: string[]) => {
-      batches.push(batch)
-      if (batches.length === 1) await gate.promise
-      return batch.map((item) => `${item}!`)
+    async (items: number[]) => {
+      await gates[begun++]?.promise
+      return items
     },
-    { ...limits, weigh: (item) => Number(item.slice(1)), ownerOf: ([owner = '']) => owner },
+    { patienceMs: 0, atOnce: 2 },
   )
-  const first = echo('z0')
+  const results: Promise<number>[] = []
+  for (let n = 0; n < 3; n++) {
+    results.push(echo(n))
+    await new Promise(setImmediate)
+    await new Promise(setImmediate)
+  }
+  t.equal(begun, 2)
+  gates[1]?.resolve()
+  t.equal(await results[1], 1)
   await new Promise(setImmediate)
-  const results = Promise.all(items.map(echo))
-  gate.resolve()
-  await first
-  t.same(
-    await results,
-    items.map((item) => `${item}!`),
-  )
-  return batches.slice(1)
-}
-
-t.test('owners take turns where more items wait than a batch takes', async (t) => {
-  const items = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1', 'd1']
-  t.same(await runInTurns(items, { maxItems: 3, maxWeight: 100 }), [
-    ['a1', 'b1', 'c1'],
-    ['d1', 'a2', 'b2'],
-    ['a3', 'a4'],
-  ])
+  t.equal(begun, 3)
+  for (const gate of gates) gate.resolve()
+  t.strictSame(await Promise.all(results), [0, 1, 2])
 })
-
-t.test('turns count weights: heavy items leave a light owner its share of a batch', async (t) => {
-  const heavy = Array.from({ length: 10 }, () => 'a30')
-  const light = Array.from({ length: 60 }, () => 'b1')
-  const batches = await runInTurns([...heavy, ...light], { maxItems: 200, maxWeight: 100 })
-  const untilLast = batches.slice(0, batches.findLastIndex((batch) => batch.includes('b1')) + 1)
-  t.ok(untilLast.length <= 3, 'and not ten')
-  t.ok(untilLast.flat().filter((item) => item === 'a30').length >= 2, 'nor does the light owner shut it out')
-})
-
-t.test('turns go on from batch to batch, where each item fills one', async (t) => {
-  const batches = await runInTurns(['a90', 'a90', 'a90', 'a90', 'b20', 'b90'], {
-    maxItems: 200,
-    maxWeight: 100,
-  })
-  t.same(batches, [['a90'], ['b20'], ['b90'], ['a90'], ['a90'], ['a90']])
-})
-
-t.test(
-  'an owner that comes later waits for one item of the others, and owes nothing when it comes back',
-  async (t) => {
-    const turns = new FairTurns<string>(
-      ([owner = '']) => owner,
-      () => 1,
-    )
-    let room = 0
-    const take = (waiting: string[]) => {
-      room = 2
-      return turns.take(waiting, () => room-- > 0)
-    }
-    const many = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8']
-    t.same(take(many), ['a1', 'a2'])
-    t.same(take([...many.slice(2), 'b1', 'b2', 'b3']), ['b1', 'a3'])
-    t.same(take([...many.slice(3), 'b2', 'b3']), ['b2', 'a4'])
-    t.same(take(many.slice(4)), ['a5', 'a6'])
-    t.same(take([...many.slice(6), 'b4']), ['b4', 'a7'])
-  },
-)
 
 t.test('an item that is too large for a statement fails alone', async (t) => {
   const write = createBatcher(async (items: number[]) => {

@@ -72,7 +72,6 @@ export { findSettled } from './history/settled-until.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
 export { mayRunSql } from './may-run.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
-export type { GiveWay } from './outcomes/effect-rows.js'
 export type {
   EmittedEvent,
   ExecutionRecord,

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
+import type { Owned } from '@automation/admission'
 import { createBatcher } from '@automation/database'
 import type { JobsOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { createDueShare, createFairShare, createPace, priorities } from './fair-share.js'
+import { createFairShare } from './fair-share.js'
 import { type JobData, type JobName, jobStates } from './jobs.js'
 import { type JobQueue, openJobQueue } from './open-queue.js'
 import { describeAway, openRedis } from './open-redis.js'
@@ -42,8 +43,6 @@ export class EventQueue {
   readonly #redis: Redis
   readonly #prefix: string
   readonly #findPriority = createFairShare()
-  readonly #findDuePriority = createDueShare()
-  readonly #findDelay = createPace()
   readonly #readState = createBatcher((ids: string[]) => Promise.all(ids.map((id) => this.#readJob(id))))
   #opened: JobQueue | undefined
   /** Why a connection that is ready is of no use, such as a user who may not run scripts. */
@@ -77,15 +76,9 @@ export class EventQueue {
     return this.#addJob(eventsJob(job))
   }
 
-  /** Adds the job of events that rules of a workspace have caused, in its pace. */
+  /** Adds the job of events that rules have caused. */
   addCaused(events: [QueuedEvent, ...QueuedEvent[]]): Promise<void> {
-    const [first] = events
-    const job = eventsJob(this.#jobOf(first.id, events))
-    const delayMs = this.#findDelay(first.workspaceId, events.length)
-    // What was delayed is not in the order of arrival with what comes from outside meanwhile.
-    return this.#addJob(
-      delayMs > 0 ? { ...job, delayMs, priority: Math.max(priorities.herd, job.priority) } : job,
-    )
+    return this.#addJob(eventsJob(this.#jobOf(events[0].id, events)))
   }
 
   /** Adds the job that resumes an execution when it is due. */
@@ -177,27 +170,33 @@ export class EventQueue {
   }
 
   #resumeJob(execution: DueExecution): QueueJob {
-    const { executionId, eventId, workspaceId, dueAt, traceparent } = execution
+    const { executionId, eventId, dueAt } = execution
     return {
       id: resumeIdOf(execution),
       name: 'resume',
-      data: { eventId, workspaceId, executionId, ...(traceparent !== undefined && { traceparent }) },
-      priority: this.#findDuePriority(execution, dueAt.getTime()),
+      data: { eventId, executionId, ...ownedBy(execution) },
+      priority: this.#findPriority(execution),
       delayMs: dueAt.getTime() - Date.now(),
     }
   }
 }
 
 function eventsJob({ id, priority, replyTo, events }: EventsJob): QueueJob {
-  const pointers = events.map(({ id, workspaceId, traceparent }) =>
-    traceparent === undefined ? { id, workspaceId } : { id, workspaceId, traceparent },
-  )
+  const pointers = events.map((event) => ({ id: event.id, ...ownedBy(event) }))
   return {
     id,
     name: events[0]?.addressee === null ? 'trigger' : 'execute',
     data: replyTo === undefined ? { events: pointers } : { events: pointers, replyTo },
     priority,
     delayMs: 0,
+  }
+}
+
+function ownedBy({ workspaceId, createdBy, traceparent }: Owned & { traceparent?: string | undefined }) {
+  return {
+    workspaceId,
+    ...(createdBy != null && { createdBy }),
+    ...(traceparent !== undefined && { traceparent }),
   }
 }
 

@@ -13,10 +13,14 @@ export type JobName = Type.Static<typeof JobName>
 /** Present where tracing is on: the parent span, in the format of W3C Trace Context. */
 const traceparent = Type.Optional(Type.String())
 
+/** Who created the workspace, if anybody did: work of an owner takes turns with that of others. */
+const createdBy = Type.Optional(Type.String())
+
 /** An event and its workspace. */
 export const EventPointer = Type.Object({
   id: Type.String({ format: 'uuid' }),
   workspaceId: Type.String({ format: 'uuid' }),
+  createdBy,
   traceparent,
 })
 export type EventPointer = Type.Static<typeof EventPointer>
@@ -38,6 +42,7 @@ export const ResumeJobData = Type.Object({
   executionId: Type.String({ format: 'uuid', description: 'the execution to continue' }),
   eventId: Type.String({ format: 'uuid' }),
   workspaceId: Type.String({ format: 'uuid' }),
+  createdBy,
   traceparent,
 })
 export type ResumeJobData = Type.Static<typeof ResumeJobData>

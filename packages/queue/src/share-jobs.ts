@@ -1,6 +1,5 @@
 import { type Owned, ownerOf } from '@automation/admission'
 import type { NewEvent } from '@automation/ledger'
-import { priorities } from './fair-share.js'
 import { maxEventsPerJob } from './jobs.js'
 
 /** An event, and who waits for it. */
@@ -28,14 +27,14 @@ const maxBytesPerJob = 1_048_576
 
 /**
  * Distributes events of one commit, of any workspaces, over jobs: adding and consuming a job costs as much as running an event.
- * Events beyond the fair share of their workspace, or of its creator, share jobs with each other alone, at a lower priority.
+ * The events of an owner's backlog share jobs with each other alone, at a lower priority.
  */
 export function shareJobs(arrivals: Arrival[], findPriority: (event: Owned) => number): EventsJob[] {
   const jobs: EventsJob[] = []
   const open = new Map<string, { job: EventsJob; bytes: number }>()
   for (const { event, replyTo } of arrivals) {
     const priority = findPriority(event)
-    const batchKey = `${event.addressee === null} ${replyTo} ${groupOf(event, priority)}`
+    const batchKey = `${event.addressee === null} ${replyTo} ${priority === 0 ? '' : ownerOf(event)}`
     const bytes = event.bytes ?? 0
     let known = open.get(batchKey)
     if (
@@ -51,10 +50,4 @@ export function shareJobs(arrivals: Arrival[], findPriority: (event: Owned) => n
     known.bytes += bytes
   }
   return jobs
-}
-
-/** Events of different groups share no job. */
-function groupOf(event: QueuedEvent, priority: number): string {
-  if (priority === priorities.front) return ''
-  return priority === priorities.crowd ? ownerOf(event) : event.workspaceId
 }

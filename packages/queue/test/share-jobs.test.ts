@@ -1,7 +1,6 @@
 import { newId } from '@automation/database'
 import type { Addressee } from '@automation/ledger'
 import t from 'tap'
-import { priorities } from '../src/fair-share.js'
 import { type Arrival, shareJobs } from '../src/share-jobs.js'
 
 const mebibyte = 1_048_576
@@ -14,7 +13,7 @@ const arrive = (workspaceId: string, replyTo?: string, addressee: Addressee | nu
 const placeOf = ({ workspaceId }: { workspaceId: string }) => (workspaceId === busy ? 7 : 0)
 const idsOf = (arrivals: Arrival[]) => arrivals.map(({ event }) => event.id)
 
-t.test('events of workspaces within their share are in one job, up to 50', async (t) => {
+t.test('events of owners within their share are in one job, up to 50', async (t) => {
   const arrivals = Array.from({ length: 110 }, (_, index) => arrive(index % 2 ? quiet : other))
   const jobs = shareJobs(arrivals, placeOf)
   t.same(
@@ -43,7 +42,7 @@ t.test(
   },
 )
 
-t.test('events of a flood have jobs of their own, with a lower priority', async (t) => {
+t.test('events of a backlog have jobs of their own, with a lower priority', async (t) => {
   const arrivals = [arrive(quiet), arrive(busy), arrive(other), arrive(busy)]
   t.strictSame(
     shareJobs(arrivals, placeOf).map(({ priority, events }) => [
@@ -72,7 +71,7 @@ t.test('events of one creator beyond its share are in one job, and not with thos
     of(null, root),
   ]
   t.strictSame(
-    shareJobs(arrivals, () => priorities.crowd).map(({ events }) => events.map(({ id }) => id)),
+    shareJobs(arrivals, () => 1).map(({ events }) => events.map(({ id }) => id)),
     [[0, 2], [1], [3], [4, 5]].map((indexes) => indexes.map((index) => arrivals[index]?.event.id)),
   )
 })

@@ -14,14 +14,12 @@ const eventsAtOnce = 100
 
 /**
  * Reads outcomes for callers without a reply. Thousands of callers ask at the same moment, when Redis is back or away. They share
- * statements, so that few connections are in use, and
- * workspaces take turns.
+ * statements, so that few connections are in use.
  */
 export default fp(
   async (app) => {
     const find = createReadBatcher((events: EventInWorkspace[]) => findOutcomes(app.database, events), {
       maxItems: eventsAtOnce,
-      ownerOf: ({ workspaceId }) => workspaceId,
     })
     app.decorate('findOutcome', find)
   },

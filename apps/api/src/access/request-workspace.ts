@@ -1,4 +1,4 @@
-import type { Database, WorkspaceDatabase, WorkspaceReads } from '@automation/database'
+import type { Database, TakeTurn, WorkspaceDatabase, WorkspaceReads } from '@automation/database'
 
 /** The workspace of a request that has passed all checks. Scoping the database has a cost, and posting an event never needs it. */
 export interface RequestWorkspace {
@@ -12,11 +12,11 @@ export interface RequestWorkspace {
   readonly createdBy: string | null
 }
 
-/** @param findPatience how long (ms) a read of the workspace may wait for others of it */
+/** @param takeTurn runs a read of the workspace when it is its turn */
 export function openWorkspace(
   database: Database,
   { id, actor, createdBy }: Pick<RequestWorkspace, 'id' | 'actor' | 'createdBy'>,
-  findPatience: () => number,
+  takeTurn: TakeTurn,
 ): RequestWorkspace {
   let scoped: WorkspaceDatabase | undefined
   let reads: WorkspaceReads | undefined
@@ -29,7 +29,7 @@ export function openWorkspace(
       return scoped
     },
     get reads() {
-      reads ??= database.readsOf(id, findPatience)
+      reads ??= database.readsOf(id, takeTurn)
       return reads
     },
   }

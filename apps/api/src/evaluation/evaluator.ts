@@ -1,10 +1,12 @@
-import { FairSlots, type TooMuchAtOnce } from '@automation/admission'
+import type { Entry } from '@automation/admission'
+import { createKeyedMutex } from '@automation/database'
+import type { FastifyRequest } from 'fastify'
+import { enter } from '../admission.js'
 import { type Refusal, refusals } from '../errors.js'
 import { adviceFor } from './advice.js'
 import { type Bounds, isOverrun, maxResponseMib, type Overrun } from './bounds.js'
 import { type Ending, EvaluationProcess } from './evaluation-process.js'
 import type { EvaluationTask, EvaluationTasks } from './evaluation-tasks.js'
-import { type Caller, takeTurn } from './take-turn.js'
 
 /** The evaluator adds the bounds. */
 export type InputOf<Name extends EvaluationTask> = Omit<Parameters<EvaluationTasks[Name]>[0], keyof Bounds>
@@ -29,28 +31,23 @@ export const evaluatorLimits: EvaluatorLimits = { timeoutMs: 1_000, work: 20_000
 const reasons = { units: 'too_much', ms: 'too_long', memory: 'too_large', bytes: 'too_large' } as const
 
 interface Reports {
-  noteRefusal(reason: 'too_many' | (typeof reasons)[keyof typeof reasons]): void
+  noteRefusal(reason: (typeof reasons)[keyof typeof reasons]): void
   /** The child process did not start, or ended for no known reason. */
   noteFault(error: Error): void
 }
 
-/** A burst of the default rate limit may wait. */
-export const evaluationTurns = { perOwner: 1, waitingPerOwner: 100, timeoutMs: 3_000 }
-/** How many workspaces hold what they have read for a question: up to 16 MiB each. */
-const maxReaders = 4
 /** A question ends by itself when its time is over. A process that is this many times as late is ended. */
 const grace = 1.5
+const longestReserveMs = 3_000
 
 /**
  * Evaluates on behalf of callers in a child process: what one request may cost holds neither triggers nor the requests of other
- * workspaces, and what ends the child ends nothing else. There is one at most, which starts when it is needed, and workspaces take turns on it, one
- * question of each at a time. A question about much that is stored takes a turn before it reads that, so that what waits is small, or of few workspaces.
+ * workspaces, and what ends the child ends nothing else. There is one at most, which starts when it is needed. Each question is admitted before what it is about
+ * is read (admission.ts), so that what waits is small.
  *
- *   readAndAsk ─▶ waits for the workspace's turn to read ─▶ reads ─▶ run
- *
- *   run ─▶ waits for the workspace's turn ─▶ runs in the child ─▶ result
- *    │      └─▶ too many, too long: 429       ├─▶ its time or its work is used up: a shorter result, or 400
- *    │                                        ├─▶ half as long again: 400, and the child is ended
+ *   enter ─▶ run ─▶ waits for the question before it ─▶ runs in the child ─▶ result
+ *    │                                        ├─▶ its time or its work is used up: a shorter result, or 400
+ *                                              ├─▶ half as long again: 400, and the child is ended
  *    │                                        ├─▶ its memory is used up: 400, and the child has ended
  *    │                                        └─▶ the child ended for another reason, or does not start: 503
  *    └─▶ the caller is gone when its turn comes: not run
@@ -58,8 +55,7 @@ const grace = 1.5
 export class Evaluator {
   readonly #limits: EvaluatorLimits
   readonly #reports: Reports
-  readonly #slots = new FairSlots({ ...evaluationTurns, total: 1 })
-  readonly #readers = new FairSlots({ ...evaluationTurns, total: maxReaders })
+  readonly #inTurn = createKeyedMutex()
   #process: EvaluationProcess | undefined
 
   constructor(limits: EvaluatorLimits, reports: Reports) {
@@ -72,36 +68,20 @@ export class Evaluator {
     return this.#process?.pid
   }
 
-  /** @throws refusals: 429 where too many of the workspace wait, 400 for what takes too long or too much memory */
-  run<Name extends EvaluationTask>(
-    caller: Caller,
-    name: Name,
-    input: InputOf<Name>,
-  ): Promise<ResultOf<Name>> {
-    return this.#takeTurn(this.#slots, caller, () => this.#evaluate(name, input))
-  }
-
   /**
-   * Runs work that reads much and asks about it. A workspace does so once at a time.
+   * Waits until a request may read and ask. It still has time for a whole question then: it is refused rather than late.
    *
-   * @throws refusals: 429 where too many of the workspace wait
+   * @param continues whether it has asked before
+   * @throws NotAdmitted
    */
-  readAndAsk<Result>(caller: Caller, work: () => Promise<Result>): Promise<Result> {
-    return this.#takeTurn(this.#readers, caller, work)
+  enter(request: FastifyRequest, continues = false): Promise<Entry> {
+    const reserveMs = Math.min(this.#limits.timeoutMs * grace, longestReserveMs)
+    return enter(request, 'evaluations', { reserveMs, continues })
   }
 
-  #takeTurn<Result>(slots: FairSlots, caller: Caller, work: () => Promise<Result>): Promise<Result> {
-    const refuse = (error: TooMuchAtOnce) => {
-      this.#reports.noteRefusal('too_many')
-      return refusals.tooManyEvaluations(evaluationTurns, error)
-    }
-    return takeTurn(slots, caller, work, refuse, this.#longestWaitMs(caller))
-  }
-
-  /** A question that has several turns still has time for each that it waits for: it is refused rather than late. */
-  #longestWaitMs({ dueAt }: Caller): number {
-    const reserveMs = Math.min(this.#limits.timeoutMs * grace, evaluationTurns.timeoutMs)
-    return Math.min(evaluationTurns.timeoutMs, dueAt - performance.now() - reserveMs)
+  /** Call it for a request that was admitted. @throws refusals: 400 for what takes too long or too much memory */
+  run<Name extends EvaluationTask>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {
+    return this.#inTurn('', () => this.#evaluate(name, input))
   }
 
   async #evaluate<Name extends EvaluationTask>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>> {

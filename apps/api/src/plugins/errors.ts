@@ -1,5 +1,5 @@
 import { Refused } from '@automation/access'
-import { TooMuchAtOnce } from '@automation/admission'
+import { NotAdmitted } from '@automation/admission'
 import { type ReadLimits, ReadTooLong } from '@automation/database'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -68,7 +68,8 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
     if (isNoObject(error)) return refusals.bodyNotAnObject()
     return refusals.invalid([...(request.unstorable ?? []), ...bodyFaults(error)])
   }
-  if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return refuseRead(error, request)
+  if (error instanceof NotAdmitted) return refusals.notAdmitted(error)
+  if (error instanceof ReadTooLong) return refuseLongRead(request)
   if (isPassing(error)) return refusals.unavailable(error)
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return refusals.bodyTooLarge(request.routeOptions.bodyLimit)
@@ -80,12 +81,9 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
   return undefined
 }
 
-function refuseRead(error: ReadTooLong | TooMuchAtOnce, { server }: FastifyRequest): Refusal {
-  server.metrics.readsRefused[error instanceof ReadTooLong ? 'too_long' : 'too_many'].inc()
-  const { timeoutMs, perWorkspace } = server.readLimits
-  return error instanceof ReadTooLong
-    ? refusals.readTooLong(timeoutMs)
-    : refusals.tooManyReads(perWorkspace, error)
+function refuseLongRead({ server }: FastifyRequest): Refusal {
+  server.metrics.readsRefused.too_long.inc()
+  return refusals.readTooLong(server.readLimits.timeoutMs)
 }
 
 /** Presents a refused change as a refusal of the API. */

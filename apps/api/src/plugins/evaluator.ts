@@ -1,21 +1,23 @@
-import { FairSlots } from '@automation/admission'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { EvaluationTask } from '../evaluation/evaluation-tasks.js'
 import { Evaluator, type EvaluatorLimits, type InputOf, type ResultOf } from '../evaluation/evaluator.js'
-import { scans } from '../evaluation/scan-in-turns.js'
-import { callerOf, limitReadPatience } from '../evaluation/take-turn.js'
+
+/** Evaluates, explains, renders or checks in the child process. */
+export type Evaluate = <Name extends EvaluationTask>(
+  name: Name,
+  input: InputOf<Name>,
+) => Promise<ResultOf<Name>>
 
 declare module 'fastify' {
   interface FastifyInstance {
     evaluator: Evaluator
-    scanPlaces: FairSlots
   }
   interface FastifyRequest {
-    /** Evaluates, explains, renders or checks for the request's workspace, in the child process. */
-    evaluate<Name extends EvaluationTask>(name: Name, input: InputOf<Name>): Promise<ResultOf<Name>>
-    /** Runs work that reads many or large rows and evaluates them: the workspace's turn comes before the reading. */
-    readAndEvaluate<Result>(work: () => Promise<Result>): Promise<Result>
+    /** When it is the request's turn. */
+    evaluate: Evaluate
+    /** Runs work that reads many or large rows and evaluates them: its turn comes before the reading. */
+    readAndEvaluate<Result>(work: (evaluate: Evaluate) => Promise<Result>): Promise<Result>
   }
 }
 
@@ -26,21 +28,22 @@ export default fp<{ evaluation: EvaluatorLimits }>(
       noteFault: (err) => app.log.error({ err }, 'the process that evaluates for callers ended'),
     })
     app.decorate('evaluator', evaluator)
-    app.decorate('scanPlaces', new FairSlots(scans))
     app.decorateRequest('evaluate', function <
       Name extends EvaluationTask,
     >(this: FastifyRequest, name: Name, input: InputOf<Name>) {
-      return evaluator.run(callerOf(this), name, input)
+      return this.readAndEvaluate((evaluate) => evaluate(name, input))
     })
-    app.decorateRequest('readAndEvaluate', function <
+    app.decorateRequest('readAndEvaluate', async function <
       Result,
-    >(this: FastifyRequest, work: () => Promise<Result>) {
-      return evaluator.readAndAsk(callerOf(this), () => {
-        limitReadPatience(this)
-        return work()
-      })
+    >(this: FastifyRequest, work: (evaluate: Evaluate) => Promise<Result>) {
+      const entry = await evaluator.enter(this)
+      try {
+        return await work((name, input) => evaluator.run(name, input))
+      } finally {
+        entry.leave()
+      }
     })
     app.addHook('onClose', () => evaluator.close())
   },
-  { name: 'evaluator', dependencies: ['metrics', 'deadline', 'identification'] },
+  { name: 'evaluator', dependencies: ['admission', 'identification'] },
 )

@@ -7,6 +7,7 @@ import { type Caller, Identification } from '../access/identify.js'
 import { openWorkspace, type RequestWorkspace } from '../access/request-workspace.js'
 import { noToken } from '../access/token-faults.js'
 import { createVerifier } from '../access/tokens.js'
+import { readInTurn } from '../admission.js'
 import type { Config } from '../config.js'
 import { noteUnstorable } from './bodies.js'
 
@@ -15,8 +16,6 @@ declare module 'fastify' {
     caller: Caller | undefined
     /** Why there is no caller; undefined without a token. */
     tokenFault: string | undefined
-    /** How long (ms) a read of the workspace may wait for others of it. */
-    findReadPatience: () => number
     workspace: RequestWorkspace
   }
   interface FastifyContextConfig {
@@ -45,7 +44,6 @@ export default fp<{ tokens: Config['tokens'] }>(
     app.accessCaches.push(identification.memberships)
     app.decorateRequest('caller', undefined)
     app.decorateRequest('tokenFault', undefined)
-    app.decorateRequest('findReadPatience', () => Number.POSITIVE_INFINITY)
     app.decorateRequest('workspace', null as never)
 
     app.addHook('onRequest', async (request, reply) => {
@@ -66,7 +64,7 @@ export default fp<{ tokens: Config['tokens'] }>(
       noteUnstorable(request)
       const createdBy = request.bucketOwner?.tenant?.createdBy ?? null
       const workspace = { id: caller.workspaceId, actor: caller.actor, createdBy }
-      request.workspace = openWorkspace(app.database, workspace, () => request.findReadPatience())
+      request.workspace = openWorkspace(app.database, workspace, (read) => readInTurn(request, read))
     })
 
     /** Notes the caller and the owners of the rate-limit buckets; neither where the token is not valid. */
@@ -90,5 +88,5 @@ export default fp<{ tokens: Config['tokens'] }>(
       }
     }
   },
-  { name: 'identification', dependencies: ['resources', 'access-caches', 'rate-limit'] },
+  { name: 'identification', dependencies: ['resources', 'admission', 'access-caches', 'rate-limit'] },
 )

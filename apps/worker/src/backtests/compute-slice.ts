@@ -1,4 +1,3 @@
-import { TooMuchAtOnce } from '@automation/admission'
 import { Backtest } from '@automation/backtest'
 import {
   type Database,
@@ -73,7 +72,7 @@ export async function computeSlice(
 
 function classify(error: unknown): GivenBack {
   if (error instanceof ReadTooLong) return 'long read'
-  const isPassing = error instanceof TooMuchAtOnce || isStatementCancelled(error) || isDatabaseAway(error)
+  const isPassing = isStatementCancelled(error) || isDatabaseAway(error)
   return isPassing ? 'delay' : 'failure'
 }
 

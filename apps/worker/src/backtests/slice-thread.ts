@@ -15,7 +15,7 @@ export interface SliceOrder {
 
 /** One connection for what it stores (poolSize), and one to read events (readLimits). */
 const poolSize = 1
-const readLimits = { pool: 1, perWorkspace: 1, timeoutMs: 2_000 }
+const readLimits = { pool: 1, timeoutMs: 2_000 }
 
 let database: Database | undefined
 

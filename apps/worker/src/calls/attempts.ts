@@ -7,7 +7,7 @@ import {
 } from '@automation/engine'
 import { type ExecutionRecord, maxCrashes } from '@automation/ledger'
 import type { OutsideAction } from '../effects/effect.js'
-import { type Execution, end, suspend } from '../running/execution.js'
+import { type Execution, end, suspend } from '../executions/execution.js'
 
 /** Of one action, in its result. */
 const maxAttemptsKept = 20

@@ -1,19 +1,18 @@
-import { type Effect, hasActionsLeft } from '@automation/engine'
+import { type FairQueue, ownerOf } from '@automation/admission'
+import type { Effect } from '@automation/engine'
 import type { Logger } from 'pino'
 import { destinationOf, mailServer, type OutsideAction, type Perform } from '../effects/effect.js'
-import { advance } from '../running/advance.js'
-import { heavyRows } from '../running/commit-lanes.js'
-import { type Execution, idsOf, suspend } from '../running/execution.js'
-import type { HeavyWork } from '../running/heavy-work.js'
-import { countRows, type Recorder } from '../running/recorder.js'
-import { endCallSpan, traceCall } from '../running/trace-executions.js'
-import type { UnderWay } from '../running/under-way.js'
+import { advance } from '../executions/advance.js'
+import { countRows, heavyRows, msPerUnit } from '../executions/cost.js'
+import { type Execution, idsOf, suspend } from '../executions/execution.js'
+import type { Recorder } from '../executions/recorder.js'
+import { endCallSpan, traceCall } from '../executions/trace-executions.js'
+import { untilPostgresIsBack } from '../executions/until-postgres-is-back.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
 import type { Entry, Gate } from './gate.js'
 import type { HeldExecution } from './held-execution.js'
 import type { Leases } from './leases.js'
-import { untilPostgresIsBack } from './until-postgres-is-back.js'
 
 /** One that is put off for longer (ms) waits, and is cancelled where its rule is switched off meanwhile. */
 const soonMs = 15_000
@@ -22,9 +21,8 @@ export interface CallParts {
   recorder: Pick<Recorder, 'recordStep'>
   leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
   gate: Gate
-  heavyWork: Pick<HeavyWork, 'isExceeded' | 'charge'>
-  /** Where a destination breaks down, all that wait for it are put off at once. They hold no slot, and no result. */
-  puttingOff: UnderWay
+  /** What follows a call is work of the event loop. */
+  events: FairQueue
   perform: Perform
   metrics: WorkerMetrics
   log: Logger
@@ -104,7 +102,7 @@ export class CallRunner {
 
   /** Waits for a slot and records the intent. Undefined where the execution was released, or its lease is lost. */
   async #admit(held: HeldExecution, action: OutsideAction): Promise<Entry | undefined> {
-    const { gate, closing, puttingOff } = this.#parts
+    const { gate, closing } = this.#parts
     const { record, event } = held.execution
     const entry = await gate
       .enter(event, destinationOf(action), action.size, closing)
@@ -116,7 +114,7 @@ export class CallRunner {
       return undefined
     }
     if (this.#putOff(record, action, entry)) {
-      await puttingOff.run(event, () => this.#record(held))
+      await this.#record(held)
       return undefined
     }
     held.entry = entry
@@ -142,10 +140,9 @@ export class CallRunner {
       const error = `${destinationOf(action)} was not called: the last calls to it failed (no response, or a 5xx)`
       return { status: 'failed', error, retryAfterMs: entry.kind === 'broken' ? entry.retryAfterMs : 0 }
     }
-    const { perform, metrics, heavyWork } = this.#parts
+    const { perform, metrics } = this.#parts
     const span = traceCall(execution, action)
     const startedAt = performance.now()
-    const spent = execution.evaluation.spent
     let effect: Effect | undefined
     try {
       const { record, rule, event, evaluation } = execution
@@ -158,34 +155,27 @@ export class CallRunner {
       this.#logCall(execution, action, effect)
       return effect
     } finally {
-      heavyWork.charge(execution.event, execution.evaluation.spent - spent, 0)
       endCallSpan(span, effect)
       entry.leave(effect && wasAnswered(action, effect))
     }
   }
 
-  /** Records the result, together with the intent of the next call where a slot is free. */
-  #recordResult(held: HeldExecution, action: OutsideAction, effect: Effect): Promise<boolean> {
-    const { record } = held.execution
+  /** Records the result, together with the intent of the next call if a slot is free. */
+  async #recordResult(held: HeldExecution, action: OutsideAction, effect: Effect): Promise<boolean> {
+    const { record, event, evaluation } = held.execution
     settleAttempt(record, action, effect)
     held.action = undefined
     held.entry = undefined
-    if (record.status === 'running') this.#prepareNext(held)
-    return this.#record(held)
-  }
-
-  /** What follows a call may have a condition. Where the workspace has to take turns, a job brings the execution back. */
-  #prepareNext(held: HeldExecution): void {
-    const { heavyWork } = this.#parts
-    const { record, event, evaluation, rule } = held.execution
-    const isWork = 'actions' in rule.compiled && hasActionsLeft(rule.compiled, record.results)
-    if (isWork && heavyWork.isExceeded(event.workspaceId)) {
-      suspend(record, 'running', new Date())
-      return
-    }
+    if (record.status !== 'running') return this.#record(held)
+    // What follows may have conditions, and texts to write.
+    const entry = await this.#parts.events.enter(ownerOf(event), { continues: true })
     const before = evaluation.spent
-    this.#advance(held)
-    heavyWork.charge(event, evaluation.spent - before, countRows([held.execution]))
+    try {
+      this.#advance(held)
+      return await this.#record(held)
+    } finally {
+      entry.leave((evaluation.spent - before) * msPerUnit)
+    }
   }
 
   #advance(held: HeldExecution): void {

@@ -1,6 +1,14 @@
 import { getHeapStatistics } from 'node:v8'
 import { ownerOf } from '@automation/admission'
-import type { Caller } from './lanes.js'
+
+/** To whom a call belongs. */
+export interface Caller {
+  workspaceId: string
+  /** null: the workspace has none. */
+  createdBy: string | null
+  /** What the data of its event takes in memory. All calls of the event share it, and are of one caller. */
+  heapBytes: number
+}
 
 /** Gives back what a call holds. */
 export type Release = () => void

@@ -1,6 +1,6 @@
 import type { Step } from '@automation/ledger'
 import type { OutsideAction } from '../effects/effect.js'
-import type { Execution } from '../running/execution.js'
+import type { Execution } from '../executions/execution.js'
 import type { Entry } from './gate.js'
 
 /** An execution that this worker holds under a lease. */

@@ -1,5 +1,5 @@
 import { isWorkspaceBusy } from '@automation/access'
-import { FairSlots } from '@automation/admission'
+import { FairQueue } from '@automation/admission'
 import { type Database, readClock } from '@automation/database'
 import { markEvents } from '@automation/ledger'
 import { areGuardsDue, type ClaimedGuard, checkGuard, claimGuards } from '@automation/rules'
@@ -18,12 +18,7 @@ const workspacesAtOnce = 3
  * that is being changed is left for a second, so that its import keeps no other workspace waiting.
  */
 export function startGuards(database: Database, log: Logger) {
-  const slots = new FairSlots({
-    total: workspacesAtOnce,
-    perOwner: 1,
-    waitingPerOwner: 1,
-    timeoutMs: 60_000,
-  })
+  const slots = new FairQueue({ total: workspacesAtOnce })
   const mark = markEvents(database)
   return repeat(checkAll, pauseMs, (error) =>
     log.warn({ err: error }, 'guards could not be checked; the next check tries again'),

@@ -1,7 +1,7 @@
 import { findSubscription, subscriptionRetry } from '@automation/access'
 import type { Database } from '@automation/database'
 import { type Addressee, type LoadedEvent, mayRunSql } from '@automation/ledger'
-import { makeReady, type ReadyRule } from './ready-rule.js'
+import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
 
 /**
  * Finds the current state of an event's addressee: a rule that was triggered manually, active or not, or an active subscription.

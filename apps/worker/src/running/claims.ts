@@ -10,12 +10,12 @@ import {
 } from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
 import type { Leases } from '../calls/leases.js'
-import { isPassing } from '../calls/until-postgres-is-back.js'
+import type { Causation } from '../executions/causation.js'
+import { EffectBudget } from '../executions/effect-budget.js'
+import { type Execution, end, failUnevaluated } from '../executions/execution.js'
+import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
+import { isPassing } from '../executions/until-postgres-is-back.js'
 import { findAddressee } from './addressee.js'
-import type { Causation } from './causation.js'
-import { EffectBudget } from './effect-budget.js'
-import { type Execution, end, failUnevaluated } from './execution.js'
-import { makeReady, type ReadyRule } from './ready-rule.js'
 
 /** Of the heap, for all rules of executions that come back. */
 const share = 1 / 20

@@ -1,21 +1,22 @@
+import { NotAdmitted, ownerOf } from '@automation/admission'
 import type { Tracing } from '@automation/process/telemetry'
 import { JobData, type JobName, type ResumeJobData } from '@automation/queue'
 import { DelayedError, type Job } from 'bullmq'
 import { Compile } from 'typebox/compile'
+import type { Admission } from '../admission.js'
 import type { Executor } from '../calls/executor.js'
+import { countRows, heavyRows, msPerByte, msPerUnit } from '../executions/cost.js'
+import type { Execution } from '../executions/execution.js'
+import { traceResumption } from '../executions/trace-executions.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import type { Claims } from './claims.js'
-import { heavyRows } from './commit-lanes.js'
 import type { EventRunner } from './event-runner.js'
-import { type HeavyWork, Postponed } from './heavy-work.js'
-import { countRows } from './recorder.js'
-import { traceResumption } from './trace-executions.js'
 
 interface JobParts {
   events: EventRunner
   claims: Claims
   executor: Executor
-  heavyWork: HeavyWork
+  admission: Pick<Admission, 'events'>
   metrics: WorkerMetrics
   tracing: Tracing | undefined
 }
@@ -23,8 +24,6 @@ interface JobParts {
 const jobData = Compile(JobData)
 /** An execution whose event takes more memory, or whose step has more rows, occupies its job until the step is recorded and the gate counts it. */
 const heavyBytes = 65_536
-/** To load so many bytes costs about as much as to write a row. */
-const bytesPerRow = 16_384
 
 /** Runs the jobs that this worker receives. */
 export class JobRunner {
@@ -46,9 +45,9 @@ export class JobRunner {
     try {
       await this.#runData(job)
     } catch (error) {
-      if (!(error instanceof Postponed)) throw error
+      if (!(error instanceof NotAdmitted)) throw error
       this.#parts.metrics.jobsPostponed.inc()
-      await job.moveToDelayed(Date.now() + error.delayMs, token)
+      await job.moveToDelayed(Date.now() + error.retryAfterMs, token)
       throw new DelayedError()
     } finally {
       this.#active--
@@ -57,23 +56,29 @@ export class JobRunner {
 
   async #runData({ data, stalledCounter }: Job<JobData, void, JobName>): Promise<void> {
     if (!jobData.Check(data)) throw new Error('Not a job of this service')
-    const { events, heavyWork } = this.#parts
-    if ('events' in data) return events.runAll(data, stalledCounter > 0)
-    heavyWork.check(data.workspaceId, data)
-    await heavyWork.run(data.workspaceId, data, () => this.#resume(data))
+    if ('events' in data) await this.#parts.events.runAll(data, stalledCounter > 0)
+    else await this.#resume(data)
   }
 
-  async #resume({ executionId, traceparent }: ResumeJobData): Promise<void> {
-    const { claims, executor, heavyWork, tracing } = this.#parts
-    const claimed = await claims.claim(executionId)
-    if (claimed === undefined) return
-    const { execution } = claimed
-    const { event, evaluation } = execution
-    traceResumption(tracing, execution, traceparent)
-    // It has advanced to its next call when this returns.
-    const { placed } = executor.resume(claimed)
-    const rows = countRows([execution])
-    heavyWork.charge(event, evaluation.spent, rows + event.heapBytes / bytesPerRow)
-    if (event.heapBytes > heavyBytes || rows > heavyRows) await placed
+  async #resume(data: ResumeJobData): Promise<void> {
+    const { admission, claims, executor, tracing } = this.#parts
+    const entry = await admission.events.enter(ownerOf(data), { party: data })
+    let execution: Execution | undefined
+    try {
+      const claimed = await claims.claim(data.executionId)
+      if (claimed === undefined) return
+      execution = claimed.execution
+      traceResumption(tracing, execution, data.traceparent)
+      // It has advanced to its next call when this returns.
+      const { placed } = executor.resume(claimed)
+      if (execution.event.heapBytes > heavyBytes || countRows([execution]) > heavyRows) await placed
+    } finally {
+      entry.leave(execution === undefined ? 0 : costOf(execution))
+    }
   }
+}
+
+/** In ms of the event loop. */
+function costOf({ evaluation, event }: Execution): number {
+  return evaluation.spent * msPerUnit + event.heapBytes * msPerByte
 }

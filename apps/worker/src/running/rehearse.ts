@@ -3,19 +3,18 @@ import { Evaluation, type WorkLimits } from '@automation/engine'
 import { blameRules, type LoadedEvent, noteRule, passRules } from '@automation/ledger'
 import { pauseRules } from '@automation/rules'
 import type { Logger } from 'pino'
-import { untilPostgresIsBack } from '../calls/until-postgres-is-back.js'
-import { advance } from './advance.js'
-import type { Causation } from './causation.js'
-import { EffectBudget } from './effect-budget.js'
-import { EventEvaluation } from './execution.js'
-import type { HeavyWork } from './heavy-work.js'
-import { definitionColumns, makeReady } from './ready-rule.js'
+import { advance } from '../executions/advance.js'
+import type { Causation } from '../executions/causation.js'
+import { EffectBudget } from '../executions/effect-budget.js'
+import type { Execution } from '../executions/execution.js'
+import { definitionColumns, makeReady } from '../executions/ready-rule.js'
+import { untilPostgresIsBack } from '../executions/until-postgres-is-back.js'
+import { EventWork } from './event-work.js'
 import { makeSetOfOne } from './rule-set.js'
 
 interface Parts {
   database: Database
   causation: Causation
-  heavyWork: HeavyWork
   workLimits: WorkLimits
   log: Logger
 }
@@ -43,7 +42,6 @@ export async function rehearse(event: LoadedEvent, parts: Parts): Promise<void> 
       rehearseRule(rule, event, evaluation, parts)
     }
   } finally {
-    parts.heavyWork.charge(event, evaluation.spent, 0)
     await untilPostgresIsBack(() => passRules(database, id))
   }
 }
@@ -65,14 +63,13 @@ function rehearseRule(
 ): void {
   const budget = new EffectBudget(event, causation)
   try {
-    const eventEvaluation = new EventEvaluation(
-      makeSetOfOne(makeReady(rule), event.rulesVersion),
-      event,
-      budget,
-      evaluation,
-    )
-    while (!eventEvaluation.advance());
-    eventEvaluation.executions.forEach(advance)
+    const set = makeSetOfOne(makeReady(rule), event.rulesVersion)
+    const begin = (execution: Execution) => {
+      advance(execution)
+      return []
+    }
+    const work = new EventWork({ event, set, budget, evaluation, span: undefined, begin })
+    while (!work.advance());
   } finally {
     budget.refund()
   }

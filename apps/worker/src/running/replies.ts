@@ -1,7 +1,7 @@
 import type { LoadedEvent, MatchedEvaluation } from '@automation/ledger'
 import { type Reply, replyChannel } from '@automation/queue'
 import type { Redis } from 'ioredis'
-import type { Execution } from './execution.js'
+import type { Execution } from '../executions/execution.js'
 import type { RuleSet } from './rule-set.js'
 
 /**

@@ -1,10 +1,10 @@
 import { getHeapStatistics } from 'node:v8'
+import { yieldEvery } from '@automation/admission'
 import { type Database, ruleSetIdOf } from '@automation/database'
 import { indexRules, type RuleIndex } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
-import { makeReady, type ReadyRule } from './ready-rule.js'
-import { TimeSlices } from './time-slices.js'
+import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
 
 /** The rules that are evaluated for an event, in creation order. */
 export interface RuleSet {
@@ -30,11 +30,8 @@ const maxAgeMs = 60 * 60 * 1_000
 
 const always = { conditions: [] }
 const onlyIndex = [0]
-/** To compile a thousand rules may take seconds. */
-const slices = new TimeSlices()
-
-/** Leaves the event loop to the events of other workspaces, after a slice of so many ms. */
-type GiveWay = (event: Pick<LoadedEvent, 'workspaceId'>, tookMs: number) => Promise<void>
+/** To compile a thousand rules may take seconds: others have the event loop after so many ms. */
+const sliceMs = 10
 
 interface Entry {
   rulesVersion: number
@@ -54,7 +51,6 @@ interface Entry {
  */
 export function createCompiledRules(
   database: Database,
-  giveWay?: GiveWay,
   maxBytes = Math.floor(getHeapStatistics().heap_size_limit * share),
 ) {
   const half = Math.ceil(maxBytes / 2)
@@ -69,7 +65,7 @@ export function createCompiledRules(
       return cached.set
     const set = (cached?.set ?? Promise.resolve(noRules))
       .catch(() => noRules)
-      .then((earlier) => readRuleSet(database, event, earlier, giveWay))
+      .then((earlier) => readRuleSet(database, event, earlier))
     const entry = { rulesVersion: event.rulesVersion, readAt: now, set }
     entries.set(key, entry, { size: emptySetBytes })
     set.then(
@@ -101,7 +97,6 @@ export async function readRuleSet(
   database: Database,
   event: Pick<LoadedEvent, 'workspaceId' | 'type' | 'rulesVersion'>,
   known: RuleSet,
-  giveWay?: GiveWay,
 ): Promise<RuleSet> {
   const { workspaceId, type } = event
   const rows = await database.run<RuleRow>('read_rules', readRulesSql, [
@@ -121,7 +116,7 @@ export async function readRuleSet(
       continue
     }
     isChanged = true
-    await slices.begin(giveWay && ((tookMs) => giveWay(event, tookMs)))
+    await yieldEvery(sliceMs)
     rules.push(makeReady({ id, name: name ?? '', ...row }))
   }
   const rulesVersion = rows[0]?.rulesVersion ?? event.rulesVersion

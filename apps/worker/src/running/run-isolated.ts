@@ -1,14 +1,10 @@
-import { FairSlots } from '@automation/admission'
+import { type FairQueue, type Owned, ownerOf } from '@automation/admission'
 import type { Database } from '@automation/database'
 import { noteCrash, withdrawCrash } from '@automation/ledger'
-import { untilPostgresIsBack } from '../calls/until-postgres-is-back.js'
+import { untilPostgresIsBack } from '../executions/until-postgres-is-back.js'
 
-/** How long (ms) an isolated event may wait for its turn. */
-const lineTimeoutMs = 600_000
-
-interface Isolated {
+interface Isolated extends Owned {
   id: string
-  workspaceId: string
 }
 
 /**
@@ -21,19 +17,12 @@ interface Isolated {
  * @param onQuarantine is called for each event that is quarantined
  * @returns a function that runs an isolated event alone, in turns with those of other workspaces, unless it is quarantined or done
  */
-export function createIsolation(database: Database, onQuarantine = () => {}) {
-  const slots = new FairSlots({
-    total: 1,
-    perOwner: 1,
-    waitingPerOwner: Number.POSITIVE_INFINITY,
-    timeoutMs: lineTimeoutMs,
-  })
-
+export function createIsolation(database: Database, line: FairQueue, onQuarantine = () => {}) {
   return (
-    { id: eventId, workspaceId }: Isolated,
+    { id: eventId, ...owned }: Isolated,
     run: (isToBeRehearsed: boolean) => Promise<void>,
   ): Promise<void> =>
-    slots.run(workspaceId, async () => {
+    line.run(ownerOf(owned), async () => {
       const verdict = await noteCrash(database, eventId)
       if (verdict === 'quarantined') onQuarantine()
       if (verdict !== 'run' && verdict !== 'rehearse') return

@@ -616,7 +616,7 @@ export interface paths {
         put?: never;
         /**
          * Replay the events that match a filter, oldest first, at most 1000 per call
-         * @description The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches 1000 events. A workspace has one call that replays at a time, of 500 events a second at most. Sixteen more may wait, for three seconds each. Others get 429. 50 events cost one token of the rate limit.
+         * @description The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches 1000 events. 50 events cost one token of the rate limit.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -1212,7 +1212,7 @@ export interface paths {
         };
         /**
          * Reconcile receipts, events, executions, effects and counters
-         * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. A workspace has one reconciliation at a time, and ten wait: one more, or one that waits for more than six seconds, gets 429.
+         * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. An owner of workspaces has one reconciliation at a time: others wait, and get 429 after some seconds.
          */
         get: operations["getLedger"];
         put?: never;

@@ -1,9 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { yieldEvery } from '@automation/admission'
 import { newId } from '@automation/database'
 import { mayBeLarge } from './cap-results.js'
 import type { RecordableExecution, TaskToCreate } from './execution-record.js'
-
-export type GiveWay = (tookMs: number) => Promise<void>
 
 export type TaskRow = ReturnType<typeof taskRow>
 
@@ -49,8 +47,7 @@ function taskRow({ record, event }: RecordableExecution, task: TaskToCreate) {
   }
 }
 
-/** After so many characters, or ms, others have the event loop. */
-const sliceLength = 131_072
+/** After so long (ms) others have the event loop. */
 const sliceMs = 10
 /** As JSON.stringify writes them. After an odd number of backslashes, another one is text. */
 const nul = /(?<!\\)((?:\\\\)*)\\u0000/g
@@ -61,21 +58,13 @@ const mayBeUnstorable = /\\u(?:0000|d[89a-f])/
 const atOnce = 25
 const groupLength = 16_384
 
-export function writeTasks(
-  tasks: Pick<TaskRow, 'title' | 'description'>[],
-  giveWay?: GiveWay,
-): Promise<string> {
-  return writeRows(
-    tasks,
-    asItIs,
-    ({ title, description }) => title.length + (description?.length ?? 0),
-    giveWay,
-  )
+export function writeTasks(tasks: Pick<TaskRow, 'title' | 'description'>[]): Promise<string> {
+  return writeRows(tasks, asItIs, ({ title, description }) => title.length + (description?.length ?? 0))
 }
 
 /** The data of one event may have a megabyte. */
-export function writeEvents(events: object[], giveWay?: GiveWay): Promise<string> {
-  return writeRows(events, asItIs, () => groupLength, giveWay)
+export function writeEvents(events: object[]): Promise<string> {
+  return writeRows(events, asItIs, () => groupLength)
 }
 
 /** About how many characters the row of an execution has. */
@@ -93,27 +82,17 @@ function asItIs<Row extends object>(row: Row): Row {
  *
  * @param rowOf the row of an item
  * @param lengthOf about how many characters it has; where only its maximum is known, so many that it is written by itself
- * @param giveWay lets others have the event loop after a slice that took so long (ms)
  */
 export async function writeRows<Item>(
   items: Item[],
   rowOf: (item: Item) => object,
   lengthOf: (item: Item) => number,
-  giveWay: GiveWay = () => nextTurn(),
 ): Promise<string> {
   const texts: string[] = []
-  let length = 0
-  let begunAt = performance.now()
   for (let begin = 0; begin < items.length; ) {
-    const tookMs = performance.now() - begunAt
-    if (length > sliceLength || tookMs > sliceMs) {
-      await giveWay(tookMs)
-      length = 0
-      begunAt = performance.now()
-    }
+    await yieldEvery(sliceMs)
     const end = findEnd(items, begin, lengthOf)
     const json = JSON.stringify(items.slice(begin, end).map(rowOf)).slice(1, -1)
-    length += json.length
     texts.push(mayBeUnstorable.test(json) ? replaceUnstorable(json) : json)
     begin = end
   }

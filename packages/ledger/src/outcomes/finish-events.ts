@@ -3,14 +3,7 @@ import { isDelivery } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
 import { capError, capResults } from './cap-results.js'
-import {
-  effectRowsOf,
-  type GiveWay,
-  lengthOfExecution,
-  writeEvents,
-  writeRows,
-  writeTasks,
-} from './effect-rows.js'
+import { effectRowsOf, lengthOfExecution, writeEvents, writeRows, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { findRecorded } from './find-recorded.js'
 import { areSuccesses, finishSuccesses } from './finish-successes.js'
@@ -216,13 +209,11 @@ const finishEventsSql = `
 /**
  * Finishes events, those of many jobs in one statement: a shorter one where every execution has succeeded and emitted nothing.
  *
- * @param giveWay lets others have the event loop between slices of many rows; without it they have one turn
  * @returns for each outcome the executions that this worker holds and continues; undefined where another delivery was first
  */
 export async function finishEvents<Execution extends RecordableExecution>(
   database: Database,
   outcomes: Outcome<Execution>[],
-  giveWay?: GiveWay,
 ): Promise<{ held: (Execution[] | undefined)[]; followUps: FollowUps | undefined }> {
   // Two deliveries of one job may meet in one commit: the first counts.
   const seen = new Set<string>()
@@ -235,11 +226,11 @@ export async function finishEvents<Execution extends RecordableExecution>(
     }),
   )
   const rows = areSuccesses(executions)
-    ? await finishSuccesses(database, finishedEvents, executions, tasks, giveWay)
+    ? await finishSuccesses(database, finishedEvents, executions, tasks)
     : await database.run<ReturnedRow>('finish_events', finishEventsSql, [
-        await writeRows(executions, executionRow, lengthOfExecution, giveWay),
-        await writeTasks(tasks, giveWay),
-        await writeEvents(events, giveWay),
+        await writeRows(executions, executionRow, lengthOfExecution),
+        await writeTasks(tasks),
+        await writeEvents(events),
         finishedEvents,
         leaseSeconds,
       ])

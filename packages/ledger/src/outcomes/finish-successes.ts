@@ -1,7 +1,7 @@
 import type { Database } from '@automation/database'
 import { isDelivery } from '../addressee.js'
 import { capResults } from './cap-results.js'
-import { type GiveWay, lengthOfExecution, type TaskRow, writeRows, writeTasks } from './effect-rows.js'
+import { lengthOfExecution, type TaskRow, writeRows, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import type { ReturnedRow } from './follow-ups.js'
 
@@ -89,11 +89,10 @@ export async function finishSuccesses(
   events: string,
   executions: RecordableExecution[],
   tasks: TaskRow[],
-  giveWay?: GiveWay,
 ): Promise<ReturnedRow[]> {
   return database.run<ReturnedRow>('finish_successes', finishSuccessesSql, [
-    await writeRows(executions, successRow, lengthOfExecution, giveWay),
-    await writeTasks(tasks, giveWay),
+    await writeRows(executions, successRow, lengthOfExecution),
+    await writeTasks(tasks),
     events,
   ])
 }

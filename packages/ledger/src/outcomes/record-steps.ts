@@ -2,14 +2,7 @@ import type { Database } from '@automation/database'
 import { isDelivery } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
-import {
-  effectRowsOf,
-  type GiveWay,
-  lengthOfExecution,
-  writeEvents,
-  writeRows,
-  writeTasks,
-} from './effect-rows.js'
+import { effectRowsOf, lengthOfExecution, writeEvents, writeRows, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { findRecorded } from './find-recorded.js'
 import { type FollowUps, noteCancelled, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
@@ -190,20 +183,18 @@ const recordStepsSql = `
  * Records steps, those of many executions in one statement.
  *
  * @param steps one of each execution: tasks and emitted events are joined by its id alone, and not by the lease
- * @param giveWay as in finishEvents
  * @returns for each step whether it was recorded; false where the worker has lost the lease
  */
 export async function recordSteps(
   database: Database,
   steps: Step[],
-  giveWay?: GiveWay,
 ): Promise<{ recorded: boolean[]; followUps: FollowUps | undefined }> {
   const executions = steps.map(({ execution }) => execution)
   const { tasks, events } = effectRowsOf(executions)
   const rows = await database.run<ReturnedRow>('record_steps', recordStepsSql, [
-    await writeRows(steps, stepRow, ({ execution }) => lengthOfExecution(execution), giveWay),
-    await writeTasks(tasks, giveWay),
-    await writeEvents(events, giveWay),
+    await writeRows(steps, stepRow, ({ execution }) => lengthOfExecution(execution)),
+    await writeTasks(tasks),
+    await writeEvents(events),
     leaseSeconds,
   ])
   noteCancelled(rows, executions)

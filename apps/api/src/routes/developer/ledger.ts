@@ -1,9 +1,8 @@
-import { FairSlots } from '@automation/admission'
 import { auditLedger } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { enter } from '../../admission.js'
 import { refusals } from '../../errors.js'
-import { callerOf, takeTurn } from '../../evaluation/take-turn.js'
 import { checkQuery, readQueryTime, TimeRange } from '../../lists/history-filter.js'
 import { refusalResponses } from '../../responses.js'
 import { Ledger, presentLedger } from './present-ledger.js'
@@ -14,21 +13,12 @@ const dayMs = 24 * 60 * 60 * 1_000
 const hourMs = dayMs / 24
 const longestMs = 31 * dayMs
 const budgetMs = 3_000
-/** At a time, over all workspaces. */
-const maxAudits = 2
-/** Of a workspace. A request that has waited for longer would reach its deadline before its audit ends. */
-const turns = { perOwner: 1, waitingPerOwner: 10, timeoutMs: 6_000 }
 
 /** The conservation ledger: what was accepted is finished, waiting or leased, and nothing is lost, double or left behind. */
 export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> = async (
   app,
   { retentionDays },
 ) => {
-  /** An audit is work for Postgres, and holds a transaction for some seconds at worst. One is left for changes, if there are two. */
-  const total = Math.max(1, Math.min(maxAudits, app.database.transactionLimit - 1))
-  const limits = { ...turns, total }
-  const audits = new FairSlots(limits)
-
   app.get('/', {
     config: { role: 'admin' },
     schema: {
@@ -36,7 +26,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       operationId: 'getLedger',
       summary: 'Reconcile receipts, events, executions, effects and counters',
       description:
-        'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. A workspace has one reconciliation at a time, and ten wait: one more, or one that waits for more than six seconds, gets 429.',
+        'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. An owner of workspaces has one reconciliation at a time: others wait, and get 429 after some seconds.',
       querystring: LedgerQuery,
       response: { 200: Ledger, ...refusalResponses() },
     },
@@ -55,10 +45,10 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       const from = Math.max(asked.from, Math.min(keptSince, asked.to))
       // Ids of this moment may carry the time of a clock that goes before this one.
       const to = query.to === undefined ? now + hourMs : asked.to
-      const run = () => auditLedger(app.database, { workspaceId, from, to, keptSince, budgetMs })
-      const audit = await takeTurn(audits, callerOf(request), run, (error) =>
-        refusals.tooManyAudits(limits, error),
-      )
+      // An audit is work for Postgres, and holds a transaction for some seconds at worst.
+      const entry = await enter(request, 'reads', { key: 'reconciliation', reserveMs: budgetMs })
+      const range = { workspaceId, from, to, keptSince, budgetMs }
+      const audit = await auditLedger(app.database, range).finally(() => entry.leave())
       const within = { gte: new Date(audit.from), lt: new Date(to) }
       const { _sum } = await database.webhookTally.aggregate({
         where: { workspaceId, hour: within },

@@ -2,6 +2,7 @@ import { EventType, ObservedField } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import { surveyEventType } from '../../evaluation/survey.js'
 import { refusalResponses } from '../../responses.js'
 
 const EventTypeFields = Type.Object(
@@ -44,7 +45,11 @@ export const fieldRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async (request, reply) => {
       const { params, query, workspace } = request
       if (!(await app.eventTypes.has(workspace.id, params.name))) throw refusals.eventTypeNotFound()
-      const { fields, isComplete } = await app.survey(request, params.name, query.events ?? defaultEvents)
+      const { fields, isComplete } = await surveyEventType(
+        request,
+        params.name,
+        query.events ?? defaultEvents,
+      )
       const head = JSON.stringify({ eventType: params.name, isComplete })
       // The fields are JSON already.
       const body = `${head.slice(0, -1)},${fields.slice(1)}`

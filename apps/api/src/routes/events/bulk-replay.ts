@@ -1,13 +1,10 @@
-import { FairSlots } from '@automation/admission'
 import { countReplayable, type Narrowing, narrowEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { callerOf, takeTurn } from '../../evaluation/take-turn.js'
 import { parseCursor, writeCursor } from '../../lists/cursor.js'
 import { checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
-import { takeLongRead } from '../../lists/long-read.js'
 import { Matches } from '../../lists/matches.js'
 import { NextCursor, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
@@ -28,10 +25,6 @@ type BulkReplayBody = Type.Static<typeof BulkReplayBody>
 
 const maxReplayed = 1_000
 
-/** Four at once delayed others by 0.5 s, so each process runs one of a workspace at a time. */
-const limits = { total: Number.POSITIVE_INFINITY, perOwner: 1, waitingPerOwner: 16, timeoutMs: 3_000 }
-const turns = new FairSlots(limits)
-
 interface EventsToReplay {
   narrowing: Narrowing
   /** The id of the last event that an earlier call replayed. */
@@ -45,7 +38,7 @@ export const bulkReplayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'replayEvents',
       summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed} per call`,
-      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. A workspace has one call that replays at a time, of 500 events a second at most. Sixteen more may wait, for three seconds each. Others get 429. 50 events cost one token of the rate limit.`,
+      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. 50 events cost one token of the rate limit.`,
       body: BulkReplayBody,
       response: {
         200: { ...Matches, 'x-response-description': 'A dry run. Nothing was replayed.' },
@@ -61,14 +54,10 @@ export const bulkReplayRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       const { body, workspace } = request
-      const caller = callerOf(request)
       const events = await readEventsToReplay(request, body)
-      const count = () =>
-        takeLongRead(caller, () => countReplayable(workspace.reads, events.narrowing, events.after))
-      if (body.dryRun ?? true) return count()
-      const replay = async () => replayCounted(request, reply, body, events, await count())
-      const result = await takeTurn(turns, caller, replay, (error) => refusals.tooManyReplays(limits, error))
-      return reply.status(202).send(result)
+      const counted = await countReplayable(workspace.reads, events.narrowing, events.after)
+      if (body.dryRun ?? true) return counted
+      return reply.status(202).send(await replayCounted(request, reply, body, events, counted))
     },
   })
 }

@@ -1,15 +1,11 @@
-import { TooMuchAtOnce } from '@automation/admission'
+import { NotAdmitted } from '@automation/admission'
 import { newId } from '@automation/database'
 import { findReplayable, type Narrowing } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
-import { callerOf, limitReadPatience } from '../../evaluation/take-turn.js'
-import { workAndRest } from '../../lists/long-read.js'
 
 /** Events that are read, and accepted in one commit: at most, because they may have a megabyte of data each. */
 const batchSize = 50
-/** A worker that shares two cores with the rest runs about a thousand events a second: half of that is left to others. */
-const maxPerSecond = 500
 /** After this time (ms) no further batch begins: the caller gets a response in time and continues from there. */
 const budgetMs = 5_000
 /** A batch begins only where its caller has so much time left (ms). */
@@ -36,9 +32,8 @@ export async function replayEvents(
   { narrowing, after, limit }: { narrowing: Narrowing; after: string | undefined; limit: number },
 ): Promise<Progress> {
   const { server, workspace, log } = request
-  const caller = callerOf(request)
-  limitReadPatience(request)
-  const endAt = Math.min(performance.now() + budgetMs, caller.dueAt - leastMs)
+  const endAt = Math.min(performance.now() + budgetMs, request.dueAt - leastMs)
+  const mayGoOn = () => performance.now() < endAt && !request.raw.socket.destroyed
   let progress: Progress = { replayed: 0, last: after, isOver: false }
   const replayBatch = async () => {
     const { replayed, last } = progress
@@ -59,14 +54,10 @@ export async function replayEvents(
     }
   }
   try {
-    while (!progress.isOver && progress.replayed < limit && performance.now() < endAt && !caller.isGone()) {
-      const { replayed } = progress
-      const fairMs = () => ((progress.replayed - replayed) / maxPerSecond) * 1_000
-      await workAndRest(replayBatch, (tookMs) => Math.max(tookMs, fairMs() - tookMs))
-    }
+    while (!progress.isOver && progress.replayed < limit && mayGoOn()) await replayBatch()
   } catch (error) {
     // A 429 would say that nothing was done, and a client would pay for it again.
-    if (progress.replayed === 0) throw error instanceof TooMuchAtOnce ? refusals.unavailable(error) : error
+    if (progress.replayed === 0) throw error instanceof NotAdmitted ? refusals.unavailable(error) : error
     log.warn({ err: error, replayed: progress.replayed }, 'a bulk replay ended early')
   }
   if (progress.replayed === 0 && !progress.isOver)

@@ -8,6 +8,7 @@ import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { scanInTurns } from '../../evaluation/scan-in-turns.js'
 import { readRange, TimeRange } from '../../lists/history-filter.js'
+import type { Evaluate } from '../../plugins/evaluator.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { findFaults, refuseFaults } from '../rules/check-rule.js'
@@ -99,9 +100,9 @@ async function findMatches(
   }
   const ids: string[] = []
   let notJudged = 0
-  const takeTurn = async (events: ScannedEvent[]) => {
+  const takeTurn = async (events: ScannedEvent[], evaluate: Evaluate) => {
     const slice = events.map(({ json, acceptedAt }) => ({ json, acceptedAt }))
-    const turn = await request.evaluate('matchEvents', { conditions, events: slice, limits })
+    const turn = await evaluate('matchEvents', { conditions, events: slice, limits })
     notJudged += turn.notJudged
     for (const index of turn.matched) {
       ids.push((events[index] as ScannedEvent).id)

@@ -110,12 +110,12 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       const { params, query, workspace } = request
       checkQuery(WhyQuery, query)
       const before = query.cursor === undefined ? [] : readCursor(query.cursor, params.id)
-      const { event, items, explained } = await request.readAndEvaluate(async () => {
+      const { event, items, explained } = await request.readAndEvaluate(async (evaluate) => {
         const event = isUuid(params.id)
           ? await readEvaluatedEvent(workspace.reads, workspace.id, params.id)
           : undefined
         if (event === undefined) throw refusals.eventNotFound()
-        const page = await request.evaluate('whyOfEvent', {
+        const page = await evaluate('whyOfEvent', {
           rules: await findRules(request, event, query.ruleId?.toLowerCase()),
           data: event.data,
           now: event.acceptedAt.getTime(),

@@ -3,10 +3,10 @@ import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/databas
 import { type ActionResult, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
 import { type Addressee, addresseeOf, readEvaluatedEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { executionResultOf } from '../../acceptance/results.js'
 import { refusals } from '../../errors.js'
+import type { Evaluate } from '../../plugins/evaluator.js'
 import { Id, refusalResponses } from '../../responses.js'
 import { Execution, type ExecutionRow, presentExecutionRow } from './execution-schemas.js'
 
@@ -50,8 +50,8 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
         ...presentExecutionRow(row),
         ...executionResultOf({ ruleId, executionId, status, error, results }),
         ...(query.explain === true && {
-          trace: await request.readAndEvaluate(() =>
-            explainExecution(request, { ...row, results }, workLimits),
+          trace: await request.readAndEvaluate((evaluate) =>
+            explainExecution(database, evaluate, { ...row, results }, workLimits),
           ),
         }),
       }
@@ -104,11 +104,11 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
 
 /** Nothing of it is stored: the version, the data and the time are there, and the engine evaluates them as it did then. */
 async function explainExecution(
-  request: FastifyRequest,
+  database: WorkspaceDatabase,
+  evaluate: Evaluate,
   { workspaceId, ruleId, ruleVersion: version, eventId, results }: ExecutionRow & { results: ActionResult[] },
   limits: WorkLimits,
 ): Promise<Trace | null> {
-  const { reads: database } = request.workspace
   const [definition, event] = await Promise.all([
     database.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } }),
     readEvaluatedEvent(database, workspaceId, eventId),
@@ -116,7 +116,7 @@ async function explainExecution(
   if (definition === null || event === undefined) return null
   const { conditions, actions } = definition as unknown as RuleDefinition
   // null where it does not compile: it did not then either, and the execution's own error says so.
-  return request.evaluate('explain', {
+  return evaluate('explain', {
     definition: { conditions, actions },
     data: event.data,
     now: event.acceptedAt.getTime(),

@@ -13,9 +13,7 @@ import { Type } from 'typebox'
 import { Accepted, sendAccepted } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
-import { callerOf } from '../../evaluation/take-turn.js'
 import { checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
-import { takeLongRead } from '../../lists/long-read.js'
 import { Matches } from '../../lists/matches.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { Id, refusalResponses } from '../../responses.js'
@@ -121,9 +119,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       await checkTypeInFilter(request, filter)
       const { status: statuses = retryableStatuses, from: _from, to: _to, ...others } = filter
       const narrowing = narrowExecutions(workspace.id, { ...others, ...readRange(filter), statuses })
-      const counted = await takeLongRead(callerOf(request), () =>
-        countRetryable(workspace.reads, narrowing, version),
-      )
+      const counted = await countRetryable(workspace.reads, narrowing, version)
       if (dryRun) return counted
       await app.payForMany(request, reply, Math.min(counted.matched, maxRetried))
       const retried = await changeWorkspace(administratorOf(request), async (transaction) => {

@@ -62,15 +62,15 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
 async function checkRules(request: FastifyRequest): Promise<ResultOf<'checkSet'>> {
   const { id, reads } = request.workspace
   const posted = await readPosted(request)
-  // Surveys wait in a line of their own: the definitions are read after them.
+  // Surveys have turns of their own: the definitions are read after them.
   const triggers = posted ?? (await reads.rule.findMany({ select: { trigger: true } }))
   const observed = await observeTriggers(triggers, (trigger) =>
     surveyIfFree(request, trigger, observedEvents, observationLimits),
   )
-  const check = (rules: SetToCheck['rules']) =>
-    request.evaluate('checkSet', { rules, now: Date.now(), observed })
-  if (posted !== undefined) return check(posted)
-  return request.readAndEvaluate(async () => check({ stored: await readAllDefinitions(reads, id) }))
+  return request.readAndEvaluate(async (evaluate) => {
+    const rules: SetToCheck['rules'] = posted ?? { stored: await readAllDefinitions(reads, id) }
+    return evaluate('checkSet', { rules, now: Date.now(), observed })
+  })
 }
 
 /** @returns undefined where the workspace's rules are meant */

@@ -15,8 +15,8 @@ export async function dryRunEventOfRequest(
   limits: WorkLimits,
 ): Promise<Uint8Array> {
   const { id, reads } = request.workspace
-  return request.readAndEvaluate(async () =>
-    request.evaluate('dryRunEvent', {
+  return request.readAndEvaluate(async (evaluate) =>
+    evaluate('dryRunEvent', {
       rules: await readAllDefinitions(reads, id, type),
       data,
       now: Date.now(),

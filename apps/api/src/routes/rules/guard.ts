@@ -1,5 +1,5 @@
 import { changeWorkspace, orNull } from '@automation/access'
-import { TooMuchAtOnce } from '@automation/admission'
+import { NotAdmitted } from '@automation/admission'
 import { type Prisma, ReadTooLong, type WorkspaceDatabase } from '@automation/database'
 import { findOldestUndone } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -101,7 +101,7 @@ export async function readOldestUndone({ workspace: { reads } }: FastifyRequest)
   try {
     return await findOldestUndone(reads)
   } catch (error) {
-    if (error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return null
+    if (error instanceof ReadTooLong || error instanceof NotAdmitted) return null
     throw error
   }
 }

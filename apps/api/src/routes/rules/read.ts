@@ -3,10 +3,8 @@ import { sizeRules } from '@automation/ledger'
 import type { RuleMode } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { refusals } from '../../errors.js'
-import { callerOf } from '../../evaluation/take-turn.js'
 import { writeCursor } from '../../lists/cursor.js'
 import { checkQuery, checkTypeInQuery } from '../../lists/history-filter.js'
-import { shareLongRead } from '../../lists/long-read.js'
 import { pageArguments } from '../../lists/page.js'
 import { refusalResponses } from '../../responses.js'
 import { ruleId } from './check-rule.js'
@@ -38,7 +36,7 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       await checkTypeInQuery(request, query)
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       if (!isPaged) {
-        const sizes = await shareLongRead(callerOf(request), 'rules', () => sizeRules(reads, id))
+        const sizes = await sizeRules(reads, id)
         await app.payForBytes(request, reply, sumOf(sizes))
         return sendList(reply, 'rules', readInParts(sizes, write))
       }
@@ -51,8 +49,7 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       })
       const ids = found.slice(0, limit).map((rule) => rule.id)
       const narrowing = Prisma.sql`AND id = ANY (${ids}::uuid[])`
-      const readSizes = () => sizeRules(reads, id, narrowing)
-      const sizes = cutByBytes(await shareLongRead(callerOf(request), `rules ${ids}`, readSizes))
+      const sizes = cutByBytes(await sizeRules(reads, id, narrowing))
       await app.payForBytes(request, reply, sumOf(sizes))
       // All rules of the page may have been deleted meanwhile: the next page begins behind them.
       const last = sizes.at(-1)?.id ?? ids.at(-1)

@@ -1,9 +1,5 @@
 import { Readable } from 'node:stream'
-import { createKeyedMutex } from '@automation/database'
 import type { FastifyReply } from 'fastify'
-import { workAndRest } from '../../lists/long-read.js'
-
-const inTurn = createKeyedMutex()
 
 /**
  * Sends a list while its rows are read: all of them may take 16 MiB, and many callers may ask for them.
@@ -22,7 +18,7 @@ export async function sendList(
   const first = await parts.next()
   const write = async function* () {
     let separator = `{"${name}":[`
-    for (let part = first; !part.done; part = await readInTurn(reply.request.workspace.id, parts)) {
+    for (let part = first; !part.done; part = await parts.next()) {
       if (part.value === '') continue
       yield separator + part.value
       separator = ','
@@ -31,9 +27,4 @@ export async function sendList(
     yield `${opening}]${nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`}}`
   }
   return reply.type('application/json; charset=utf-8').send(Readable.from(write(), { objectMode: false }))
-}
-
-/** A list that has begun waits for others of the workspace that have begun, and for no new one. */
-function readInTurn(workspaceId: string, parts: AsyncGenerator<string>): Promise<IteratorResult<string>> {
-  return inTurn(workspaceId, () => workAndRest(() => parts.next()))
 }

@@ -1,7 +1,7 @@
-import { TooMuchAtOnce } from '@automation/admission'
+import { NotAdmitted } from '@automation/admission'
 import { ReadTooLong } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
-import { isTooMany } from '../../errors.js'
+import { surveyEventType } from '../../evaluation/survey.js'
 
 /** What the newest events of a trigger have, as JSON, for what can do without it: undefined while others keep the evaluator busy. */
 export async function surveyIfFree(
@@ -11,10 +11,10 @@ export async function surveyIfFree(
   limits: { events: number; ms: number },
 ): Promise<string | undefined> {
   try {
-    const { fields } = await request.server.survey(request, trigger, wanted, limits)
+    const { fields } = await surveyEventType(request, trigger, wanted, limits)
     return fields
   } catch (error) {
-    if (isTooMany(error) || error instanceof ReadTooLong || error instanceof TooMuchAtOnce) return undefined
+    if (error instanceof NotAdmitted || error instanceof ReadTooLong) return undefined
     throw error
   }
 }

@@ -5,8 +5,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import { callerOf } from '../../evaluation/take-turn.js'
-import { takeLongRead } from '../../lists/long-read.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../../responses.js'
 import { changeRulesOfRequest, findRuleToChange, IfMatchHeader, saveRule } from './change-rules.js'
@@ -44,9 +42,8 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const id = ruleId(params)
       const { limit = defaultLimit, cursor } = query
       const below = cursor === undefined ? maxVersion : readCursor(cursor)
-      const { versions, isLast } = await takeLongRead(callerOf(request), () =>
-        findPageOfVersions(reads, { workspaceId, ruleId: id, below }, limit),
-      )
+      const narrowing = { workspaceId, ruleId: id, below }
+      const { versions, isLast } = await findPageOfVersions(reads, narrowing, limit)
       if (versions.length === 0) await refuseUnknownRule(reads, id)
       await app.payForBytes(request, reply, sumOf(versions))
       const parts = readInParts(versions, (part) => writeVersions(reads, { workspaceId, ruleId: id }, part))

@@ -1,10 +1,9 @@
 import { executionIdOf } from '@automation/database'
-import { type ActionResult, type Evaluation, findError, ruleHolds } from '@automation/engine'
+import { type ActionResult, type Evaluation, findError } from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
 import type { EffectBudget, Refusal } from './effect-budget.js'
 import type { ReadyRule } from './ready-rule.js'
-import type { RuleSet } from './rule-set.js'
 
 /** An execution in this worker's hands: what is stored of it, and what only a worker has. */
 export interface Execution extends RecordableExecution {
@@ -29,68 +28,10 @@ interface Beginning {
   budget: EffectBudget
 }
 
-/** So much work (about 10 ms) is done before others have a turn. */
-export const sliceUnits = 400_000
-
-/**
- * Evaluates the conditions of an event's rules, in their order, and begins the executions of those that match. A rule that does not
- * compile, and one whose conditions need too much work, fails by itself: its execution says why.
- */
-export class EventEvaluation {
-  readonly executions: Execution[] = []
-  readonly evaluation: Evaluation
-  readonly #rules: RuleSet['rules']
-  readonly #candidates: readonly number[]
-  readonly #beginning: Beginning
-  #next = 0
-
-  constructor(
-    { rules, findCandidates }: RuleSet,
-    event: LoadedEvent,
-    budget: EffectBudget,
-    evaluation: Evaluation,
-  ) {
-    const startedAt = new Date()
-    this.evaluation = evaluation
-    this.#rules = rules
-    this.#candidates = findCandidates(event.data)
-    this.#beginning = { event, startedAt, evaluation: this.evaluation, budget }
-  }
-
-  /** Evaluates rules for as long as a slice of time has room. @returns whether all are evaluated */
-  advance(): boolean {
-    const end = this.evaluation.spent + sliceUnits
-    while (this.#next < this.#candidates.length) {
-      if (this.evaluation.spent > end) return false
-      const rule = this.#rules[this.#candidates[this.#next++] as number]
-      if (rule !== undefined) this.#evaluate(rule)
-    }
-    return true
-  }
-
-  #evaluate(rule: ReadyRule): void {
-    const { evaluation, executions } = this
-    const { event } = this.#beginning
-    if ('fault' in rule.compiled || ruleHolds(rule.compiled, event.data, evaluation))
-      executions.push(beginExecution(rule, this.#beginning))
-    else if (evaluation.fault !== null) executions.push(beginUnevaluated(rule, this.#beginning))
-  }
-}
-
-/** An execution that fails without any action. Retried, it is evaluated again. */
-function beginUnevaluated(rule: ReadyRule, beginning: Beginning): Execution {
-  const execution = beginExecution(rule, beginning)
-  failUnevaluated(execution.record, beginning.evaluation)
-  return execution
-}
-
-export function failUnevaluated(record: ExecutionRecord, evaluation: Evaluation): void {
-  // The work of an event is that of all its rules: this one may be innocent.
-  if (evaluation.overrun === 'rule') record.attention = 'work_budget'
-  end(record, 'failed', evaluation.fault)
-}
-
-function beginExecution(rule: ReadyRule, { event, startedAt, evaluation, budget }: Beginning): Execution {
+export function beginExecution(
+  rule: ReadyRule,
+  { event, startedAt, evaluation, budget }: Beginning,
+): Execution {
   return {
     record: {
       id: executionIdOf(event, rule.id),
@@ -115,6 +56,13 @@ function beginExecution(rule: ReadyRule, { event, startedAt, evaluation, budget 
     emitted: [],
     effectBytes: 0,
   }
+}
+
+/** Its conditions needed too much work. Retried, it is evaluated again. */
+export function failUnevaluated(record: ExecutionRecord, evaluation: Evaluation): void {
+  // The work of an event is that of all its rules: this one may be innocent.
+  if (evaluation.overrun === 'rule') record.attention = 'work_budget'
+  end(record, 'failed', evaluation.fault)
 }
 
 /** Ends an execution whose actions are all settled. */

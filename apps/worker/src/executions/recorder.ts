@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { ownerOf } from '@automation/admission'
+import { type FairQueue, ownerOf } from '@automation/admission'
 import {
   createBatcher,
   createKeyedMutex,
@@ -11,7 +11,6 @@ import {
   type EmittedEvent,
   type FollowUps,
   finishEvents,
-  type GiveWay,
   type LoadedEvent,
   type Outcome,
   recordSteps,
@@ -20,17 +19,13 @@ import {
 import type { EventQueue } from '@automation/queue'
 import type { Logger } from 'pino'
 import type { WorkerMetrics } from '../worker-metrics.js'
-import { type CommitLane, CommitLanes } from './commit-lanes.js'
+import { countRows } from './cost.js'
 import { type Execution, idsOf } from './execution.js'
 import { failRefused, isRefused, writesRows } from './fail-refused.js'
-import { FailureDeliveries } from './failure-deliveries.js'
-import { rest } from './rest.js'
 import { endExecutionSpan } from './trace-executions.js'
 
-/** What one commit takes: 200 events whose rules create 20 tasks each would be millions of rows. */
-const limits = { maxItems: 200, maxWeight: 5_000 }
-/** How many bytes of tasks and emitted events count as a row. */
-const bytesPerRow = 1_000
+/** What enters together has one commit, and a commit waits for no other one. One outcome may have more rows than this. */
+const limits = { maxItems: 200, maxWeight: 1_000, atOnce: 10, patienceMs: 0 }
 const maxAttempts = 5
 /** How long (ms) Postgres has to find memory again before a heavy outcome is to blame. */
 const memoryPauseMs = 1_000
@@ -38,6 +33,8 @@ const memoryPauseMs = 1_000
 const soonMs = 60_000
 
 export interface RecorderParts {
+  /** Decides when a row may be written. */
+  commits: FairQueue
   database: Database
   queue: Pick<EventQueue, 'addCaused' | 'addDue'>
   metrics: WorkerMetrics
@@ -52,22 +49,16 @@ export interface RecorderParts {
  */
 export class Recorder {
   readonly #parts: RecorderParts
-  readonly #lanes = new CommitLanes()
-  readonly #failureDeliveries = new FailureDeliveries()
-  /** Bulk commits are one at a time: of the few connections, the others stay for light ones and for loading. */
-  readonly #oneAtATime = createKeyedMutex()
   /** A run that has lost its lease may still record. Beside the present holder's, its step would pass for recorded (recordSteps). */
   readonly #inTurn = createKeyedMutex()
-  readonly #outcomes = {
-    light: this.#batchOutcomes((outcomes) => this.#finishEvents(outcomes)),
-    bulk: this.#batchOutcomes((outcomes) =>
-      this.#oneAtATime('bulk', () => this.#finishEvents(outcomes, rest)),
-    ),
-  } satisfies Record<CommitLane, unknown>
-  readonly #steps = {
-    light: this.#batchSteps((steps) => this.#recordSteps(steps)),
-    bulk: this.#batchSteps((steps) => this.#oneAtATime('bulk', () => this.#recordSteps(steps, rest))),
-  } satisfies Record<CommitLane, unknown>
+  readonly #finishEvent = createBatcher<Outcome<Execution>, Execution[] | undefined>(
+    (outcomes) => this.#finishEvents(outcomes),
+    { ...limits, weigh: ({ executions }) => countRows(executions) },
+  )
+  readonly #recordStep = createBatcher<Step<Execution>, boolean>((steps) => this.#recordSteps(steps), {
+    ...limits,
+    weigh: ({ execution }) => countRows([execution]),
+  })
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
@@ -81,7 +72,7 @@ export class Recorder {
    */
   finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
     const { event, executions } = outcome
-    return this.#record(event, executions, 1, (lane) => this.#outcomes[lane](outcome))
+    return this.#record(event, executions, 1, () => this.#finishEvent(outcome))
   }
 
   /**
@@ -92,7 +83,7 @@ export class Recorder {
   recordStep(step: Step<Execution>): Promise<boolean> {
     const { execution } = step
     return this.#inTurn(execution.record.id, () =>
-      this.#record(execution.event, [execution], 0, (lane) => this.#steps[lane](step)),
+      this.#record(execution.event, [execution], 0, () => this.#recordStep(step)),
     )
   }
 
@@ -106,14 +97,14 @@ export class Recorder {
     event: LoadedEvent,
     executions: Execution[],
     eventRows: number,
-    record: (lane: CommitLane) => Promise<Result>,
+    record: () => Promise<Result>,
   ): Promise<Result> {
     let suspects: Execution[][] | undefined
     let memoryMayReturn = true
     for (;;) {
-      const rows = eventRows + this.#countRows(executions)
+      const rows = eventRows + countRows(executions)
       try {
-        return await this.#lanes.record(ownerOf(event), rows, record)
+        return await this.#parts.commits.run(ownerOf(event), record, { cost: rows })
       } catch (error) {
         if (isOutOfMemory(error) && memoryMayReturn) {
           memoryMayReturn = false
@@ -130,33 +121,10 @@ export class Recorder {
     }
   }
 
-  #countRows(executions: Execution[]): number {
-    return countRows(executions) + this.#failureDeliveries.count(executions)
-  }
-
-  #batchOutcomes(record: (outcomes: Outcome<Execution>[]) => Promise<(Execution[] | undefined)[]>) {
-    return createBatcher(record, {
-      ...limits,
-      weigh: ({ executions }) => this.#countRows(executions),
-      ownerOf: ({ event }) => ownerOf(event),
-    })
-  }
-
-  #batchSteps(record: (steps: Step<Execution>[]) => Promise<boolean[]>) {
-    return createBatcher(record, {
-      ...limits,
-      weigh: ({ execution }) => this.#countRows([execution]),
-      ownerOf: ({ execution }) => ownerOf(execution.event),
-    })
-  }
-
-  async #finishEvents(
-    outcomes: Outcome<Execution>[],
-    giveWay?: GiveWay,
-  ): Promise<(Execution[] | undefined)[]> {
+  async #finishEvents(outcomes: Outcome<Execution>[]): Promise<(Execution[] | undefined)[]> {
     const { database, metrics } = this.#parts
     const startedAt = performance.now()
-    const { held, followUps } = await retryOnLockConflict(() => finishEvents(database, outcomes, giveWay))
+    const { held, followUps } = await retryOnLockConflict(() => finishEvents(database, outcomes))
     const stored = outcomes.filter((_, index) => held[index] !== undefined)
     metrics.noteOutcomes(stored, startedAt)
     this.#publish(
@@ -166,10 +134,10 @@ export class Recorder {
     return held
   }
 
-  async #recordSteps(steps: Step<Execution>[], giveWay?: GiveWay): Promise<boolean[]> {
+  async #recordSteps(steps: Step<Execution>[]): Promise<boolean[]> {
     const { database, metrics } = this.#parts
     const startedAt = performance.now()
-    const { recorded, followUps } = await retryOnLockConflict(() => recordSteps(database, steps, giveWay))
+    const { recorded, followUps } = await retryOnLockConflict(() => recordSteps(database, steps))
     const stored = steps.flatMap(({ execution }, index) => (recorded[index] ? execution : []))
     metrics.noteSteps(stored, startedAt)
     this.#publish(stored, followUps)
@@ -177,7 +145,6 @@ export class Recorder {
   }
 
   #publish(stored: Execution[], followUps: FollowUps | undefined): void {
-    this.#failureDeliveries.note(stored, followUps)
     if (followUps) this.#parts.followUp(followUps)
     for (const execution of stored) this.#addJobs(execution)
   }
@@ -205,14 +172,6 @@ export class Recorder {
     if (record.lease === null) endExecutionSpan(execution)
     if (log.isLevelEnabled('debug')) log.debug({ ...idsOf(execution), status }, 'execution recorded')
   }
-}
-
-/** About how many rows executions write, without the events for subscriptions. */
-export function countRows(executions: Execution[]): number {
-  let rows = 0
-  for (const { tasks, emitted, effectBytes } of executions)
-    rows += 1 + tasks.length + emitted.length + effectBytes / bytesPerRow
-  return rows
 }
 
 /** The events of one job follow one another. */

@@ -28,10 +28,8 @@ export function traceEvent(
   })
 }
 
-export function traceExecutions(event: Span | undefined, executions: Execution[]): void {
-  if (event === undefined) return
-  for (const execution of executions)
-    execution.span = event.begin('execution', 'internal', attributesOf(execution))
+export function traceExecution(event: Span | undefined, execution: Execution): void {
+  if (event !== undefined) execution.span = event.begin('execution', 'internal', attributesOf(execution))
 }
 
 /** A resumed execution belongs to the trace in which it began, however long ago that was. */

@@ -1,6 +1,6 @@
 import { isOutOfMemory, isRowFault, isTooLarge } from '@automation/database'
 import { type ActionResult, isOpen } from '@automation/engine'
-import { heavyRows } from './commit-lanes.js'
+import { heavyRows } from './cost.js'
 import { type Execution, end } from './execution.js'
 
 /**

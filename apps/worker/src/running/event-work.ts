@@ -1,0 +1,127 @@
+import { yieldEvery } from '@automation/admission'
+import { type Evaluation, ruleHolds } from '@automation/engine'
+import type { LoadedEvent } from '@automation/ledger'
+import type { Span } from '@automation/process/telemetry'
+import type { HeldExecution } from '../calls/held-execution.js'
+import { countRows, msPerByte, msPerUnit } from '../executions/cost.js'
+import type { EffectBudget } from '../executions/effect-budget.js'
+import { beginExecution, type Execution, failUnevaluated } from '../executions/execution.js'
+import type { ReadyRule } from '../executions/ready-rule.js'
+import { traceExecution } from '../executions/trace-executions.js'
+import type { RuleSet } from './rule-set.js'
+
+/** How long (ms) work may hold the event loop before others have a turn: leases and locks of jobs are renewed there. */
+const sliceMs = 10
+/** To begin a row. */
+const msPerRow = 0.01
+
+/** @param cost of the work so far */
+export type Pause = (cost: number) => Promise<void>
+
+interface Parts {
+  event: LoadedEvent
+  set: RuleSet
+  /** What the rules may still have recorded. */
+  budget: EffectBudget
+  /** What their conditions may still cost. */
+  evaluation: Evaluation
+  span: Span | undefined
+  /** @returns the execution, if it has a call */
+  begin: (execution: Execution) => HeldExecution[]
+}
+
+/**
+ * The work of one event in the event loop, in slices: its rules are evaluated in their order, and then the executions of those that match begin. A rule that
+ * does not compile, and one whose conditions need too much work, fails by itself: its execution says why.
+ */
+export class EventWork {
+  readonly event: LoadedEvent
+  readonly set: RuleSet
+  readonly budget: EffectBudget
+  readonly span: Span | undefined
+  readonly executions: Execution[] = []
+  /** Executions that have a call to be made after the commit. */
+  readonly calls: HeldExecution[] = []
+  readonly #evaluation: Evaluation
+  readonly #begin: Parts['begin']
+  readonly #candidates: readonly number[]
+  readonly #startedAt = new Date()
+  #evaluated = 0
+  #begun = 0
+  #rows = 0
+
+  constructor({ event, set, budget, evaluation, span, begin }: Parts) {
+    this.event = event
+    this.set = set
+    this.budget = budget
+    this.span = span
+    this.#evaluation = evaluation
+    this.#begin = begin
+    this.#candidates = set.findCandidates(event.data)
+  }
+
+  /** What it has cost so far: ms of the event loop. */
+  get cost(): number {
+    const bytes = this.event.heapBytes + this.budget.bytes
+    return this.#evaluation.spent * msPerUnit + bytes * msPerByte + this.#rows * msPerRow
+  }
+
+  /** Works until all is done. @param pause lets other work go first, after a slice */
+  async finish(pause: Pause): Promise<void> {
+    const turn = yieldEvery(sliceMs)
+    if (turn) await turn
+    while (!this.advance()) {
+      await pause(this.cost)
+      await yieldEvery(sliceMs)
+    }
+  }
+
+  /** Works for a slice of time. @returns whether all is done */
+  advance(): boolean {
+    const endsAt = this.cost + sliceMs
+    while (this.cost < endsAt) {
+      const execution = this.executions[this.#begun]
+      if (this.#evaluated < this.#candidates.length) this.#evaluateNext()
+      else if (execution === undefined) return true
+      else this.#beginNext(execution)
+    }
+    return false
+  }
+
+  /**
+   * Gives back what is not continued.
+   *
+   * @param held the executions that this worker continues; undefined if nothing was stored
+   */
+  close(held: Execution[] | undefined, abandon: (call: HeldExecution) => void): void {
+    for (const call of this.calls) if (!held?.includes(call.execution)) abandon(call)
+    if (held === undefined) {
+      this.budget.refund()
+      for (const { span } of this.executions) span?.end(true)
+    }
+    this.span?.end(true)
+  }
+
+  #evaluateNext(): void {
+    const rule = this.set.rules[this.#candidates[this.#evaluated++] as number]
+    if (rule === undefined) return
+    const evaluation = this.#evaluation
+    if ('fault' in rule.compiled || ruleHolds(rule.compiled, this.event.data, evaluation)) this.#add(rule)
+    else if (evaluation.fault !== null) failUnevaluated(this.#add(rule).record, evaluation)
+  }
+
+  #add(rule: ReadyRule): Execution {
+    const { event, budget } = this
+    const beginning = { event, budget, startedAt: this.#startedAt, evaluation: this.#evaluation }
+    const execution = beginExecution(rule, beginning)
+    this.executions.push(execution)
+    return execution
+  }
+
+  #beginNext(execution: Execution): void {
+    this.#begun++
+    traceExecution(this.span, execution)
+    this.calls.push(...this.#begin(execution))
+    this.#rows += countRows([execution])
+  }
+}
