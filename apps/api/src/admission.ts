@@ -15,7 +15,7 @@ export function createAdmission({ pool }: ReadLimits) {
     /** A connection for the queries of tenants, for one statement. Half of them for an owner, who has one reconciliation at a time. */
     reads: new FairQueue({
       total: pool,
-      perOwner: readsPerOwner,
+      perOwner: Math.floor(pool / 2),
       perKey: 1,
       waiting: waitingReads,
       timeoutMs: 10_000,

@@ -278,13 +278,16 @@ t.test('a place is given back once', async (t) => {
   t.equal(queue.taken, 0)
 })
 
-t.test('owners whose cost nobody knows yet take places in turns, and so does one that comes later', async (t) => {
-  const { begun, ask, leave } = open({ total: 4, perOwner: 2 })
-  for (const owner of ['a', 'b', 'c']) for (let n = 1; n <= 4; n++) void ask(`${owner}${n}`)
-  await settle()
-  t.strictSame(begun, ['a1', 'a2', 'b1', 'b2'], 'nothing waited when they came')
-  void ask('d1')
-  await leave('a1', 10)
-  await leave('b1', 10)
-  t.strictSame(begun.slice(4), ['c1', 'd1'])
-})
+t.test(
+  'owners whose cost nobody knows yet take places in turns, and so does one that comes later',
+  async (t) => {
+    const { begun, ask, leave } = open({ total: 4, perOwner: 2 })
+    for (const owner of ['a', 'b', 'c']) for (let n = 1; n <= 4; n++) void ask(`${owner}${n}`)
+    await settle()
+    t.strictSame(begun, ['a1', 'a2', 'b1', 'b2'], 'nothing waited when they came')
+    void ask('d1')
+    await leave('a1', 10)
+    await leave('b1', 10)
+    t.strictSame(begun.slice(4), ['c1', 'd1'])
+  },
+)

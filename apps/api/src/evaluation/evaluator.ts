@@ -12,6 +12,12 @@ import type { EvaluationTask, EvaluationTasks } from './evaluation-tasks.js'
 export type InputOf<Name extends EvaluationTask> = Omit<Parameters<EvaluationTasks[Name]>[0], keyof Bounds>
 export type ResultOf<Name extends EvaluationTask> = Exclude<ReturnType<EvaluationTasks[Name]>, Overrun>
 
+/** Evaluates, explains, renders or checks in the child process. */
+export type Evaluate = <Name extends EvaluationTask>(
+  name: Name,
+  input: InputOf<Name>,
+) => Promise<ResultOf<Name>>
+
 export interface EvaluatorLimits {
   /** Of one question. */
   timeoutMs: number

@@ -7,7 +7,7 @@ import {
   scanEvents,
 } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
-import type { Evaluate } from '../plugins/evaluator.js'
+import type { Evaluate } from './evaluator.js'
 
 interface Turn {
   /** How many events it used, at least one: the rest is for the next turn. */

@@ -1,7 +1,6 @@
 import type { ScanLimits, ScannedEvent } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
-import type { Evaluate } from '../plugins/evaluator.js'
-import type { ResultOf } from './evaluator.js'
+import type { Evaluate, ResultOf } from './evaluator.js'
 import { scanInTurns } from './scan-in-turns.js'
 
 /** With its last turns it ends before the deadline of a request. */

@@ -1,13 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { EvaluationTask } from '../evaluation/evaluation-tasks.js'
-import { Evaluator, type EvaluatorLimits, type InputOf, type ResultOf } from '../evaluation/evaluator.js'
-
-/** Evaluates, explains, renders or checks in the child process. */
-export type Evaluate = <Name extends EvaluationTask>(
-  name: Name,
-  input: InputOf<Name>,
-) => Promise<ResultOf<Name>>
+import { type Evaluate, Evaluator, type EvaluatorLimits, type InputOf } from '../evaluation/evaluator.js'
 
 declare module 'fastify' {
   interface FastifyInstance {

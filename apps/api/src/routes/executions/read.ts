@@ -6,7 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { executionResultOf } from '../../acceptance/results.js'
 import { refusals } from '../../errors.js'
-import type { Evaluate } from '../../plugins/evaluator.js'
+import type { Evaluate } from '../../evaluation/evaluator.js'
 import { Id, refusalResponses } from '../../responses.js'
 import { Execution, type ExecutionRow, presentExecutionRow } from './execution-schemas.js'
 
