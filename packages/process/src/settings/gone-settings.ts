@@ -4,13 +4,13 @@ const goneSettings: Record<string, string> = {
   RULE_WORK: 'the conditions of a rule may cost 1,000,000 units of work per event',
   EVENT_WORK: 'the conditions of all rules of an event may cost 6,000,000 units of work',
   WORKSPACE_WORK:
-    'heavy events of a workspace may cost a worker 4,000,000 units of work per second before they take turns',
+    'an owner of workspaces whose events take more than 5 ms has one at a time in each worker',
   JUDGING_TIMEOUT: 'a question of a caller ends after 1 s',
   JUDGING_WORK: 'a question of a caller may cost 20,000,000 units of work',
   JUDGING_MEMORY: 'the process that evaluates for callers has a heap of 192 MB',
   BODIES_IN_FLIGHT: 'request bodies take 32 MiB at a time, or four times BODY_LIMIT',
   READ_POOL: 'queries of callers have two connections for five of DATABASE_POOL',
-  READS_PER_WORKSPACE: 'queries of one workspace use half of the connections for queries',
+  READS_PER_WORKSPACE: 'queries of one owner use half of the connections for queries',
   READ_TIMEOUT: 'a query of a caller ends after 2 s',
   RATE_LIMIT_WORKSPACE: 'a workspace has ten times RATE_LIMIT_AUTHENTICATED or RATE_LIMIT_ENTERPRISE',
   RATE_LIMIT_CREATOR:
