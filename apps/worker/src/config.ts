@@ -10,7 +10,6 @@ import {
   serverUrl,
 } from '@automation/process/settings'
 import { Type } from 'typebox'
-import { defaultEmissionLimits } from './executions/causation.js'
 import { readCidr, readHost, readList, readPortRange } from './outbound-settings.js'
 
 export const Environment = Type.Object({

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { defaultEmissionLimits } from '../src/running/causation.js'
+import { defaultEmissionLimits } from '../src/executions/causation.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
 import { leaveExecution } from './fixtures/leave-execution.js'
 import { openTarget } from './fixtures/target.js'

@@ -3,8 +3,7 @@ const goneSettings: Record<string, string> = {
   START_TIMEOUT: 'a process waits 60 s for its servers, and its supervisor starts it again',
   RULE_WORK: 'the conditions of a rule may cost 1,000,000 units of work per event',
   EVENT_WORK: 'the conditions of all rules of an event may cost 6,000,000 units of work',
-  WORKSPACE_WORK:
-    'an owner of workspaces whose events take more than 5 ms has one at a time in each worker',
+  WORKSPACE_WORK: 'an owner of workspaces whose events take more than 5 ms has one at a time in each worker',
   JUDGING_TIMEOUT: 'a question of a caller ends after 1 s',
   JUDGING_WORK: 'a question of a caller may cost 20,000,000 units of work',
   JUDGING_MEMORY: 'the process that evaluates for callers has a heap of 192 MB',
