@@ -2,6 +2,7 @@ import { NotAdmitted } from '@automation/admission'
 import { newId } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
+import { readInTurn } from '../src/admission.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 
 const api = await startApi(t)
@@ -107,6 +108,23 @@ t.test(
     asked.push(ask('of bob', 'user:bob'), ask('of cy', 'user:cy'))
     await Promise.all(asked)
     t.strictSame(begun.slice(0, 4), ['user:ada', 'user:bob', 'user:cy', 'user:ada'])
+  },
+)
+
+t.test(
+  'what a list that is being sent reads next goes before the first reads of others of its owner',
+  async (t) => {
+    const begun: string[] = []
+    const ask = (name: string, request: FastifyRequest) =>
+      readInTurn(request, async () => {
+        begun.push(name)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      })
+    const sending = requestOf('a', 'user:lists')
+    await ask('first part', sending)
+    const others = Array.from({ length: 6 }, (_, n) => ask(`other ${n}`, requestOf('a', 'user:lists')))
+    await Promise.all([...others, ask('next part', sending)])
+    t.strictSame(begun.slice(0, 4), ['first part', 'other 0', 'other 1', 'next part'])
   },
 )
 

@@ -1,9 +1,6 @@
-import type { Readable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import { newId, type Prisma } from '@automation/database'
 import t, { type Test } from 'tap'
 import { presentRule, presentVersion } from '../src/routes/rules/present-rule.js'
-import { sendList } from '../src/routes/rules/send-list.js'
 import { ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
 
 const api = await startApi(t)
@@ -186,37 +183,3 @@ t.test('lists and pages of large rules are whole', async (t) => {
     nextCursor: null,
   })
 })
-
-t.test(
-  'further parts of long lists are read one at a time in a workspace, and not between workspaces',
-  async (t) => {
-    const reading = new Map<string, number>()
-    const seen = { ofOne: 0, ofAll: 0 }
-    async function* partsOf(id: string) {
-      for (let n = 0; n < 4; n++) {
-        const count = n === 0 ? 0 : (reading.get(id) ?? 0) + 1
-        if (n > 0) reading.set(id, count)
-        const all = [...reading.values()].reduce((sum, one) => sum + one, 0)
-        seen.ofOne = Math.max(seen.ofOne, count)
-        seen.ofAll = Math.max(seen.ofAll, all)
-        await delay(20)
-        if (n > 0) reading.set(id, (reading.get(id) ?? 1) - 1)
-        yield `${n}`
-      }
-    }
-    const send = async (id: string) => {
-      const sent: Readable[] = []
-      const reply = {
-        request: { workspace: { id } },
-        type: () => reply,
-        send: (stream: Readable) => sent.push(stream),
-      }
-      await sendList(reply as never, 'rules', partsOf(id))
-      return (await sent[0]?.toArray())?.join('')
-    }
-    const lists = await Promise.all(['a', 'a', 'a', 'b'].map(send))
-    t.same(lists, Array(4).fill('{"rules":[0,1,2,3]}'))
-    t.equal(seen.ofOne, 1)
-    t.equal(seen.ofAll, 2)
-  },
-)

@@ -1,6 +1,6 @@
+import type { ReadLimits } from '@automation/database'
 import fp from 'fastify-plugin'
 import { type Admission, createAdmission } from '../admission.js'
-import type { ApiLimits } from '../limits.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -13,7 +13,7 @@ declare module 'fastify' {
 }
 
 /** What the tenants of this process share. */
-export default fp<Pick<ApiLimits, 'reads'>>(
+export default fp<{ reads: ReadLimits }>(
   async (app, { reads }) => {
     app.decorate('admission', createAdmission(reads))
     app.decorateRequest('hasBegun', false)
