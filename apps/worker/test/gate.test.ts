@@ -4,15 +4,15 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createAdmission } from '../src/admission.js'
 import { createBreaker } from '../src/calls/breaker.js'
-import { type Entry, Gate } from '../src/calls/gate.js'
-import type { Caller } from '../src/calls/held-bytes.js'
+import { Gate, type GateEntry } from '../src/calls/gate.js'
+import type { CallOwner } from '../src/calls/held-bytes.js'
 import type { OutsideAction } from '../src/effects/effect.js'
 import { destinationOf } from '../src/effects/effect.js'
 
-type Entered = Extract<Entry, { kind: 'entered' }>
+type Entered = Extract<GateEntry, { kind: 'entered' }>
 
 /** A workspace without a creator, where none is named. */
-function of(workspaceId: string, createdBy: string | null = null): Caller {
+function of(workspaceId: string, createdBy: string | null = null): CallOwner {
   return { workspaceId, createdBy, heapBytes: 0 }
 }
 
@@ -110,7 +110,7 @@ t.test('ten workspaces of one creator delay a quiet workspace’s calls no more 
     let now = 0
     const gate = new Gate(createAdmission(100), () => now)
     const underWay: { until: number; entry: Entered }[] = []
-    const begin = (entry: Entry) => {
+    const begin = (entry: GateEntry) => {
       if (entry.kind === 'entered') underWay.push({ until: now + 10_000, entry })
     }
     for (let n = 0; n < workspaces; n++)
@@ -157,7 +157,7 @@ t.test('all workspaces of one creator have half of the slots and of the waiting 
 const mebibyte = 1_048_576
 
 /** A call of an event of its own. */
-function heavy(owner: string, heapBytes = mebibyte): Caller {
+function heavy(owner: string, heapBytes = mebibyte): CallOwner {
   return { ...of(`${owner}-workspace`, owner), heapBytes }
 }
 
@@ -245,7 +245,7 @@ t.test('in any sequence, limits hold, no call waits beside a free slot, and no s
         const gate = new Gate(createAdmission(places), () => now)
         const inFlight: { id: string; to: string; entry: Entered }[] = []
         const line: { id: string; to: string; controller: AbortController }[] = []
-        const note = (id: string, to: string, entry: Entry | undefined) => {
+        const note = (id: string, to: string, entry: GateEntry | undefined) => {
           if (entry?.kind === 'entered') inFlight.push({ id, to, entry })
         }
         const wait = (id: string, to: string) => {
@@ -398,7 +398,7 @@ t.test('a destination is the origin of a URL in lower case, and for mails the ma
 
 t.test('a mute mail server takes a tenth of the slots, and owners take turns at it', async (t) => {
   const gate = new Gate(createAdmission(100))
-  const mails: Entry[] = []
+  const mails: GateEntry[] = []
   const begun: string[] = []
   for (let n = 0; n < 10; n++)
     for (let mail = 0; mail < 50; mail++)

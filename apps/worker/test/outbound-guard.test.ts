@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Effect } from '@automation/engine'
 import t, { type Test } from 'tap'
-import { createAddressGuard, Refusal } from '../src/effects/address-guard.js'
+import { createAddressGuard, RefusedCall } from '../src/effects/address-guard.js'
 import { createResolver, type ResolveHost } from '../src/effects/create-resolver.js'
 import type { LogCause } from '../src/effects/log-cause.js'
 import { serveDns } from './fixtures/dns.js'
@@ -295,7 +295,7 @@ t.test('only configured ports are called, by default 80 and 443', async (t) => {
   ])
     t.ok(guard.readUrl(open) instanceof URL, open)
   for (const port of [0, 1, 22, 25, 81, 444, 5432, 6379, 8080, 8444, 65_535])
-    t.ok(guard.readUrl(`http://x.example:${port}/`) instanceof Refusal, `${port}`)
+    t.ok(guard.readUrl(`http://x.example:${port}/`) instanceof RefusedCall, `${port}`)
   const range = createAddressGuard(readOutbound({ OUTBOUND_PORTS: '8000-8999' }))
   t.same(
     [7_999, 8_000, 8_999, 9_000].map((port) => range.readUrl(`http://x.example:${port}`) instanceof URL),

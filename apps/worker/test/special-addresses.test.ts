@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAddressGuard, Refusal } from '../src/effects/address-guard.js'
+import { createAddressGuard, RefusedCall } from '../src/effects/address-guard.js'
 import {
   neighboursIpv4,
   neighboursIpv6,
@@ -18,7 +18,7 @@ function openGuard(variables: Record<string, string> = {}) {
       guard.checkAddress(address, 'x.example')
       return true
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof RefusedCall)) throw error
       return false
     }
   }

@@ -10,7 +10,7 @@ import { endCallSpan, traceCall } from '../executions/trace-executions.js'
 import { untilPostgresIsBack } from '../executions/until-postgres-is-back.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
-import type { Entry, Gate } from './gate.js'
+import type { Gate, GateEntry } from './gate.js'
 import type { HeldExecution } from './held-execution.js'
 import type { Leases } from './leases.js'
 
@@ -101,7 +101,7 @@ export class CallRunner {
   }
 
   /** Waits for a slot and records the intent. Undefined where the execution was released, or its lease is lost. */
-  async #admit(held: HeldExecution, action: OutsideAction): Promise<Entry | undefined> {
+  async #admit(held: HeldExecution, action: OutsideAction): Promise<GateEntry | undefined> {
     const { gate, closing } = this.#parts
     const { record, event } = held.execution
     const entry = await gate
@@ -127,7 +127,7 @@ export class CallRunner {
    *
    * @returns whether it was suspended
    */
-  #putOff(record: Execution['record'], action: OutsideAction, entry: Entry): boolean {
+  #putOff(record: Execution['record'], action: OutsideAction, entry: GateEntry): boolean {
     if (entry.kind === 'entered') return false
     if (entry.kind === 'broken' && destinationOf(action) !== mailServer) return false
     const status = entry.retryAfterMs > soonMs ? 'waiting' : 'running'
@@ -135,7 +135,7 @@ export class CallRunner {
     return true
   }
 
-  async #perform(execution: Execution, action: OutsideAction, entry: Entry): Promise<Effect> {
+  async #perform(execution: Execution, action: OutsideAction, entry: GateEntry): Promise<Effect> {
     if (entry.kind !== 'entered') {
       const error = `${destinationOf(action)} was not called: the last calls to it failed (no response, or a 5xx)`
       return { status: 'failed', error, retryAfterMs: entry.kind === 'broken' ? entry.retryAfterMs : 0 }

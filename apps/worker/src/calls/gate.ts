@@ -2,10 +2,10 @@ import { type FairQueue, NotAdmitted, ownerOf, type Entry as Place } from '@auto
 import type { Admission } from '../admission.js'
 import { mailServer } from '../effects/effect.js'
 import { createBreaker } from './breaker.js'
-import { type Caller, HeldBytes, type Release } from './held-bytes.js'
+import { type CallOwner, HeldBytes, type Release } from './held-bytes.js'
 
 /** The gate's decision about a call. */
-export type Entry =
+export type GateEntry =
   | {
       kind: 'entered'
       /**
@@ -63,7 +63,7 @@ export class Gate {
    * @param ownBytes what the call holds in memory beside the data of its event
    * @returns undefined if no slot is free, and the call may wait for one
    */
-  tryEnter(caller: Caller, destination: string, ownBytes = 0): Entry | undefined {
+  tryEnter(caller: CallOwner, destination: string, ownBytes = 0): GateEntry | undefined {
     const obstacle = this.#findObstacle(caller, destination, ownBytes)
     if (obstacle !== undefined) return obstacle
     const place = this.#queueOf(destination).tryEnter(ownerOf(caller), { key: keyOf(caller, destination) })
@@ -77,7 +77,12 @@ export class Gate {
    *
    * @throws the signal's reason, by its promise; the call does not wait any longer then
    */
-  async enter(caller: Caller, destination: string, ownBytes = 0, signal?: AbortSignal): Promise<Entry> {
+  async enter(
+    caller: CallOwner,
+    destination: string,
+    ownBytes = 0,
+    signal?: AbortSignal,
+  ): Promise<GateEntry> {
     signal?.throwIfAborted()
     const known = this.tryEnter(caller, destination, ownBytes)
     if (known !== undefined) return known
@@ -98,17 +103,17 @@ export class Gate {
   }
 
   /** Counts what an execution holds while it is recorded, whether or not there is room: the data of its event, and what it has produced. */
-  hold(caller: Caller, producedBytes: number): Release {
+  hold(caller: CallOwner, producedBytes: number): Release {
     return this.#heldBytes.hold(caller, producedBytes)
   }
 
-  #findObstacle(caller: Caller, destination: string, ownBytes: number): Entry | undefined {
+  #findObstacle(caller: CallOwner, destination: string, ownBytes: number): GateEntry | undefined {
     const retryAfterMs = this.#breaker.findRest(keyOf(caller, destination))
     if (retryAfterMs !== undefined) return { kind: 'broken', retryAfterMs }
     return this.#heldBytes.hasRoom(caller, ownBytes) ? undefined : full()
   }
 
-  #begin(caller: Caller, destination: string, place: Place, release: Release): Entry {
+  #begin(caller: CallOwner, destination: string, place: Place, release: Release): GateEntry {
     const key = keyOf(caller, destination)
     const isProbe = this.#breaker.begin(key)
     let isIn = true
@@ -129,11 +134,11 @@ export class Gate {
   }
 }
 
-function full(): Entry {
+function full(): GateEntry {
   return { kind: 'full', retryAfterMs: leastMs + Math.random() * (mostMs - leastMs) }
 }
 
 /** Our own mail server either works for all workspaces or for none. */
-function keyOf({ workspaceId }: Caller, destination: string): string {
+function keyOf({ workspaceId }: CallOwner, destination: string): string {
   return destination === mailServer ? destination : `${workspaceId} ${destination}`
 }

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8'
 import { ownerOf } from '@automation/admission'
 
 /** To whom a call belongs. */
-export interface Caller {
+export interface CallOwner {
   workspaceId: string
   /** null: the workspace has none. */
   createdBy: string | null
@@ -32,7 +32,7 @@ export class HeldBytes {
   readonly #maxBytes: number
   readonly #byOwner = new Map<string, number>()
   /** How many calls share the data of an event. */
-  readonly #sharing = new Map<Caller, number>()
+  readonly #sharing = new Map<CallOwner, number>()
   #bytes = 0
 
   constructor(maxBytes = getHeapStatistics().heap_size_limit * share) {
@@ -43,7 +43,7 @@ export class HeldBytes {
    * @param ownBytes what the call holds beside the data of its event
    * @returns whether the call may hold so much; where nothing is held, it may hold anything
    */
-  hasRoom(caller: Caller, ownBytes: number): boolean {
+  hasRoom(caller: CallOwner, ownBytes: number): boolean {
     const bytes = ownBytes + (this.#sharing.has(caller) ? 0 : caller.heapBytes)
     if (bytes < lightBytes || this.#bytes === 0) return true
     const held = this.#byOwner.get(ownerOf(caller)) ?? 0
@@ -51,7 +51,7 @@ export class HeldBytes {
     return held + bytes <= (this.#maxBytes - this.#bytes) / 2
   }
 
-  hold(caller: Caller, ownBytes: number): Release {
+  hold(caller: CallOwner, ownBytes: number): Release {
     if (caller.heapBytes + ownBytes < lightBytes) return nothing
     const owner = ownerOf(caller)
     const shared = this.#sharing.get(caller) ?? 0
@@ -60,7 +60,7 @@ export class HeldBytes {
     return () => this.#release(caller, owner, ownBytes)
   }
 
-  #release(caller: Caller, owner: string, ownBytes: number): void {
+  #release(caller: CallOwner, owner: string, ownBytes: number): void {
     const shared = (this.#sharing.get(caller) ?? 1) - 1
     if (shared > 0) this.#sharing.set(caller, shared)
     else this.#sharing.delete(caller)

@@ -1,14 +1,14 @@
 import type { Step } from '@automation/ledger'
 import type { OutsideAction } from '../effects/effect.js'
 import type { Execution } from '../executions/execution.js'
-import type { Entry } from './gate.js'
+import type { GateEntry } from './gate.js'
 
 /** An execution that this worker holds under a lease. */
 export interface HeldExecution extends Step<Execution> {
   /** The next call; undefined where the execution is finished or suspended. */
   action: OutsideAction | undefined
   /** Its entry into the gate; undefined where it has none. */
-  entry: Entry | undefined
+  entry: GateEntry | undefined
 }
 
 export function hold({ execution, lease }: Step<Execution>, action?: OutsideAction): HeldExecution {

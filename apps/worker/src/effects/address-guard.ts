@@ -3,7 +3,7 @@ import type { Config } from '../config.js'
 import { specialIpv4, specialIpv6, translatedIpv4 } from './special-addresses.js'
 
 /** A call that must not be made. Another attempt cannot help. Tenants read the message, so no address is in it. */
-export class Refusal extends Error {
+export class RefusedCall extends Error {
   /** What a host was resolved to: for the log alone. */
   readonly address: string | undefined
 
@@ -17,10 +17,10 @@ export interface AddressGuard {
   /**
    * Parses a URL once, for all later steps: a second parser may read the same text differently.
    *
-   * @returns a Refusal where the scheme, the port or the host is not allowed, or the URL carries credentials
+   * @returns a RefusedCall if the scheme, the port or the host is not allowed, or the URL carries credentials
    */
-  readUrl(text: string): URL | Refusal
-  /** @throws Refusal where outbound calls may not reach the address, which the host was resolved to */
+  readUrl(text: string): URL | RefusedCall
+  /** @throws RefusedCall where outbound calls may not reach the address, which the host was resolved to */
   checkAddress(address: string, host: string): void
 }
 
@@ -40,23 +40,23 @@ export function createAddressGuard({ allow, ports, hosts }: Config['outbound']):
 
   return {
     readUrl(text) {
-      if (!URL.canParse(text)) return new Refusal('The URL cannot be read')
+      if (!URL.canParse(text)) return new RefusedCall('The URL cannot be read')
       const url = new URL(text)
       const isHttp = url.protocol === 'http:'
-      if (!isHttp && url.protocol !== 'https:') return new Refusal('Outbound calls are http or https')
+      if (!isHttp && url.protocol !== 'https:') return new RefusedCall('Outbound calls are http or https')
       if (url.username !== '' || url.password !== '')
-        return new Refusal('Outbound calls carry no user name or password in their URL')
+        return new RefusedCall('Outbound calls carry no user name or password in their URL')
       const host = hostOf(url)
       if (hosts && !hosts.some((pattern) => matchesHost(host, pattern)))
-        return new Refusal(`Outbound calls may not reach the host ${host}`)
+        return new RefusedCall(`Outbound calls may not reach the host ${host}`)
       const port = url.port === '' ? (isHttp ? 80 : 443) : Number(url.port)
       if (!ports.some(({ from, to }) => from <= port && port <= to))
-        return new Refusal(`Outbound calls may not reach the port ${port}`)
+        return new RefusedCall(`Outbound calls may not reach the port ${port}`)
       return url
     },
     checkAddress(address, host) {
       if (mayReach(address)) return
-      throw new Refusal(
+      throw new RefusedCall(
         `Outbound calls may not reach the host ${host}: its address is private or reserved`,
         address,
       )

@@ -1,7 +1,7 @@
 import { type Effect, writeChatBody } from '@automation/engine'
 import { signStandardWebhook } from '@automation/webhooks'
 import type { Config } from '../config.js'
-import { createAddressGuard, hostOf, Refusal } from './address-guard.js'
+import { createAddressGuard, hostOf, RefusedCall } from './address-guard.js'
 import { linkToConsole } from './console-link.js'
 import { createResolver } from './create-resolver.js'
 import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
@@ -47,13 +47,13 @@ export function createSender(
   async function send(action: WebhookAction, context: CallContext, call: Call): Promise<Effect> {
     const { method, timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs } = call
     const body = call.body === undefined ? null : Buffer.from(writeBody(call))
-    if (body && body.length > maxBodyBytes) return refuse(new Refusal('The body is larger than 1 MiB'))
+    if (body && body.length > maxBodyBytes) return refuse(new RefusedCall('The body is larger than 1 MiB'))
     const url = guard.readUrl(call.url)
-    if (url instanceof Refusal) return refuse(url)
+    if (url instanceof RefusedCall) return refuse(url)
     const found = await findKeys(recipientOf(url, context))
     if ('fault' in found) return failed(found.fault)
     if (found.keys.length === 0 && context.event.addressee?.kind === 'subscription')
-      return refuse(new Refusal('The subscription has no signing secret'))
+      return refuse(new RefusedCall('The subscription has no signing secret'))
     const headers = composeHeaders(call, body, found.keys, idempotencyKey(action, context))
     // The receiver may continue the trace. A header that the rule sets itself takes precedence.
     if (context.traceparent !== undefined) headers.traceparent ??= context.traceparent
@@ -68,7 +68,7 @@ export function createSender(
       // Several addresses were tried: the fault of the first one stands for all.
       const cause: unknown = error instanceof AggregateError ? error.errors[0] : error
       if (namesAddress(cause)) logCause(cause, context)
-      return cause instanceof Refusal ? refuse(cause) : failed(describeFault(cause, hostOf(url)))
+      return cause instanceof RefusedCall ? refuse(cause) : failed(describeFault(cause, hostOf(url)))
     }
   }
 }
@@ -140,7 +140,7 @@ function nameHost(fault: string, host: string): string {
   return fault.includes(host) || fault.startsWith(noAnswer) ? fault : `${host}: ${fault}`
 }
 
-function refuse(refusal: Refusal): Effect {
+function refuse(refusal: RefusedCall): Effect {
   const effect = failed(refusal)
   effect.isFinal = true
   return effect

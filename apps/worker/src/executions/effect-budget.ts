@@ -8,12 +8,12 @@ const maxBytes = 16_777_216
 const maxEventBytes = 1_048_576
 
 /** Why an event is not emitted. */
-export interface Refusal {
+export interface EffectRefusal {
   error: string
   attention?: 'event_loop' | 'event_budget'
 }
 
-const tooMuch: Refusal = { error: 'The rules of one event would emit more than 16 MiB' }
+const tooMuch: EffectRefusal = { error: 'The rules of one event would emit more than 16 MiB' }
 
 /** What the rules of one event may still have recorded. */
 export class EffectBudget {
@@ -48,14 +48,14 @@ export class EffectBudget {
   }
 
   /** @param leastBytes what the event has at least @returns why it cannot be emitted, undefined where it may have room */
-  findRefusal(leastBytes: number): Refusal | undefined {
+  findRefusal(leastBytes: number): EffectRefusal | undefined {
     if (this.#emittedBytes + leastBytes > maxBytes) return tooMuch
     const error = this.#causation.findRefusal(this.#event)
     return error === undefined ? undefined : { error, attention: 'event_budget' }
   }
 
   /** Counts an event; its bytes also where it is refused, since they were written. @returns why it cannot be emitted, undefined where it can */
-  countEvent(bytes: number): Refusal | undefined {
+  countEvent(bytes: number): EffectRefusal | undefined {
     this.#emittedBytes += bytes
     if (bytes > maxEventBytes) return { error: 'The event would be larger than 1 MiB' }
     if (this.#emittedBytes > maxBytes) return tooMuch

@@ -1,7 +1,7 @@
 import { newId } from '@automation/database'
 import { type Effect, maxEmissionDepth } from '@automation/engine'
 import type { ActionOf } from '../effects/effect.js'
-import type { Refusal } from './effect-budget.js'
+import type { EffectRefusal } from './effect-budget.js'
 import type { Execution } from './execution.js'
 
 /** What an execution emits shares a job, which costs as much as running an event, up to so many bytes: a worker loads them together. */
@@ -39,11 +39,11 @@ export function emitEvent(execution: Execution, { of, config, size }: ActionOf<'
 }
 
 /** The execution may pause before it ends: until then, its results keep what needs attention (findAttention). */
-function refuse({ error, attention }: Refusal): Effect {
+function refuse({ error, attention }: EffectRefusal): Effect {
   return { status: 'failed', error, isFinal: true, ...(attention && { output: { attention } }) }
 }
 
-function countData(execution: Execution, data: object): Refusal | undefined {
+function countData(execution: Execution, data: object): EffectRefusal | undefined {
   const bytes = countBytes(data)
   const refusal = execution.budget.countEvent(bytes)
   if (refusal === undefined) execution.effectBytes += bytes

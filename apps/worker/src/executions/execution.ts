@@ -2,7 +2,7 @@ import { executionIdOf } from '@automation/database'
 import { type ActionResult, type Evaluation, findError } from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
-import type { EffectBudget, Refusal } from './effect-budget.js'
+import type { EffectBudget, EffectRefusal } from './effect-budget.js'
 import type { ReadyRule } from './ready-rule.js'
 
 /** An execution in this worker's hands: what is stored of it, and what only a worker has. */
@@ -88,7 +88,7 @@ export function end(
 function findAttention(results: ActionResult[]): ExecutionRecord['attention'] {
   if (results.some(({ status }) => status === 'unknown')) return 'unknown_outcome'
   for (const { action, output } of results) {
-    const { attention } = ((action === 'EMIT_EVENT' && output) || {}) as Pick<Refusal, 'attention'>
+    const { attention } = ((action === 'EMIT_EVENT' && output) || {}) as Pick<EffectRefusal, 'attention'>
     if (attention !== undefined) return attention
   }
   return null
