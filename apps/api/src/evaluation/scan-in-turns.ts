@@ -27,7 +27,7 @@ export async function scanInTurns(
   range: Omit<ScanRange, 'workspaceId'>,
   after: string | undefined,
   limits: ScanLimits,
-  takeTurn: (events: ScannedEvent[], evaluate: Evaluate) => Promise<Turn>,
+  examineEvents: (events: ScannedEvent[], evaluate: Evaluate) => Promise<Turn>,
 ): Promise<Scanned> {
   const { server, workspace } = request
   const startedAt = performance.now()
@@ -37,7 +37,7 @@ export async function scanInTurns(
     let used = 0
     const last = () => events[used - 1]?.id ?? null
     while (used < events.length) {
-      const turn = await takeTurn(events.slice(used), (name, input) => server.evaluator.run(name, input))
+      const turn = await examineEvents(events.slice(used), (name, input) => server.evaluator.run(name, input))
       used += turn.used
       if (turn.isOver || performance.now() - startedAt > limits.ms) return last()
       entry.leave()

@@ -22,13 +22,13 @@ export async function surveyEventType(
   limits: ScanLimits = scanLimits,
 ): Promise<Surveyed> {
   let last: ResultOf<'surveyEvents'> | undefined
-  const takeTurn = async (events: ScannedEvent[], evaluate: Evaluate) => {
+  const examineEvents = async (events: ScannedEvent[], evaluate: Evaluate) => {
     const slice = events.map(({ json }) => json)
     last = await evaluate('surveyEvents', { events: slice, wanted, state: last?.state })
     return { used: last.used, isOver: last.events === wanted }
   }
   const range = { type, order: 'newest first' as const }
-  const { end } = await scanInTurns(request, range, undefined, limits, takeTurn)
+  const { end } = await scanInTurns(request, range, undefined, limits, examineEvents)
   const { fields, events } = last ?? noEvents
   return { fields, isComplete: end === undefined || events === wanted }
 }

@@ -18,7 +18,7 @@ const attemptTimeoutMs = 1_000
  *    connect to no other.
  * 3. The peer's address is checked before any byte is sent, the TLS handshake included.
  *
- * @throws Refusal, by its promise
+ * @throws RefusedCall, by its promise
  */
 export function createGuardedConnector(guard: AddressGuard, resolveHost: ResolveHost): Connect {
   // The signal ends a connection that is not established in time.

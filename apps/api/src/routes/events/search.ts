@@ -100,7 +100,7 @@ async function findMatches(
   }
   const ids: string[] = []
   let notJudged = 0
-  const takeTurn = async (events: ScannedEvent[], evaluate: Evaluate) => {
+  const examineEvents = async (events: ScannedEvent[], evaluate: Evaluate) => {
     const slice = events.map(({ json, acceptedAt }) => ({ json, acceptedAt }))
     const turn = await evaluate('matchEvents', { conditions, events: slice, limits })
     notJudged += turn.notJudged
@@ -110,7 +110,7 @@ async function findMatches(
     }
     return turn
   }
-  const { scanned, end } = await scanInTurns(request, range, after, pageLimits, takeTurn)
+  const { scanned, end } = await scanInTurns(request, range, after, pageLimits, examineEvents)
   return { ids, scanned, notJudged, end }
 }
 
