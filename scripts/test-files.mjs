@@ -14,11 +14,11 @@ const aloneFiles = [
   /\/(tracing|slots|browser|slow-readers|retention|remove-history|rule-import)\.test\.js$/,
 ]
 /**
- * The order of `npm test`, so that the first failure comes soon: what is pure, what runs in this process, then the rest: browsers, and whole
- * processes under faults. `npm run test:long` begins with the slowest instead, since at its end its cores would idle.
+ * The order of `npm test`, so that the first failure comes soon, since tap shows the results in this order: what takes seconds, what runs in
+ * this process, then the rest: browsers, and whole processes under faults. `npm run test:long` begins with the slowest instead, since at its end its cores would idle.
  */
 const phases = [
-  /^(packages\/(engine|check|backtest|webhooks)\/|test\/dist\/src\/$)/,
+  /^(packages\/(engine|webhooks)\/|test\/dist\/src\/$)/,
   /^packages\/(?!launcher\/)/,
   /^(?!.*browser\.test)apps\//,
   /./,
