@@ -6,7 +6,8 @@ import type { ActionResult } from '@automation/engine'
 import t from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
-const count = process.env.TEST_LARGE === undefined ? 300 : 10_000
+const { TEST_LONG, TEST_LARGE } = process.env
+const count = TEST_LARGE ? 10_000 : TEST_LONG ? 300 : 100
 const batch = 100
 t.setTimeout(3_600_000)
 

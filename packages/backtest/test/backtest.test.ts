@@ -9,7 +9,8 @@ const from = Date.parse('2026-03-01T00:00:00.000Z')
 const to = Date.parse('2026-03-08T00:00:00.000Z')
 const ruleId = '0198c8a0-0000-7000-8000-000000000001'
 const otherId = '0198c8a0-0000-7000-8000-000000000002'
-const runs = process.env.TEST_LARGE === undefined ? 300 : 10_000
+const { TEST_LONG, TEST_LARGE } = process.env
+const runs = TEST_LARGE ? 10_000 : TEST_LONG ? 300 : 150
 
 t.test(
   'a backtest reports what lists of all events say, however often it is saved and restored',

@@ -11,7 +11,7 @@ import { randomRules } from './corpus/random-rules.js'
 const now = Date.parse('2026-03-10T12:00:00.000Z')
 const day = 86_400_000
 const isLarge = process.env.TEST_LARGE !== undefined
-const sets = isLarge ? 100_000 : process.env.TEST_LONG ? 1_000 : 400
+const sets = isLarge ? 100_000 : process.env.TEST_LONG ? 1_000 : 200
 const eventsPerSet = 150
 
 t.setTimeout(3_600_000)

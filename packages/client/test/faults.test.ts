@@ -80,7 +80,7 @@ const bodies = [
   '{"id":"x1","sta',
 ]
 const { TEST_LONG, TEST_LARGE } = process.env
-const share = TEST_LARGE ? 1 : TEST_LONG ? 0.33 : 0.08
+const share = TEST_LARGE ? 1 : TEST_LONG ? 0.33 : 0.05
 const passing = new Set([429, 502, 503, 504])
 const browsersHide = new Set([301, 302, 303, 307, 308])
 

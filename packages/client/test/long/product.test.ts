@@ -1,7 +1,7 @@
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
-import { createClient } from '../src/create-client.js'
-import { startOwnProduct } from './fixtures/product.js'
+import { createClient } from '../../src/create-client.js'
+import { startOwnProduct } from '../fixtures/product.js'
 
 const { product, options } = await startOwnProduct(t)
 const client = createClient(options)
