@@ -156,3 +156,30 @@ t.test('a backtest that is cancelled stays so, whether its worker lives or was k
   t.same(rows, [])
   await worker.stop()
 })
+
+t.test('the difference of a draft whose workers are killed equals a backtest from scratch', async (t) => {
+  let worker = await product.startWorker()
+  const rules = '/api/automation-rules'
+  const { body: rule } = await call('POST', rules, { name: 'Rule', ...body.definition, conditions: [] })
+  const draft = `${rules}/${rule.id}/draft`
+  await call('PUT', draft, { name: 'Draft', ...body.definition })
+  await client.query('UPDATE rule_drafts SET saved_at = $1', [body.from])
+  t.match((await call('GET', draft)).body, { difference: null, differenceFault: null })
+  const { rows } = await client.query<{ id: string }>(`SELECT id FROM backtests WHERE kind = 'draft'`)
+  const id = rows[0]?.id ?? ''
+  let past: Slice | undefined
+  for (let kill = 0; kill < 2; kill++) {
+    past = await killInSlice(id, worker, past)
+    await expireLease(id)
+    worker = await product.startWorker()
+  }
+  await until(async () => (await read(id)).status === 'done')
+  const { computedAt: _, ...difference } = (await call('GET', draft)).body.difference
+  const range = { from: body.from, to: difference.to, pace: 'full' }
+  const scratch = await call('POST', path, { ruleId: rule.id, definition: body.definition, ...range })
+  const [, , report] = JSON.parse(await reportOf(scratch.body.id))
+  const [one, other] = [JSON.stringify(difference), JSON.stringify(report)]
+  t.match(difference, { scanned: 600_000, difference: { same: 300_000, added: 0, removed: 300_000 } })
+  t.ok(one === other, firstDifference(one, other))
+  await worker.stop()
+})
