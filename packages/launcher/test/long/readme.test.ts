@@ -11,11 +11,9 @@ import { startDemo } from '../fixtures/start-demo.js'
 const runFile = promisify(execFile)
 const root = fileURLToPath(new URL('../../../../../', import.meta.url))
 const readme = await readFile(`${root}README.md`, 'utf8')
+const tour = await readFile(`${root}docs/tour.md`, 'utf8')
 
-/** Those whose commands start products: `npm start`, and the processes of production. */
-const notRun = new Set(['Two commands', 'In production'])
-
-/** What the commands of a section print. */
+/** What the commands of a section of the tour print. */
 const checks: Record<string, (t: Test, printed: string) => void> = {
   'A first rule': (t, printed) => {
     t.match(printed, /"triggered":1,/, 'the event has triggered one rule')
@@ -47,7 +45,7 @@ const checks: Record<string, (t: Test, printed: string) => void> = {
   'From programs and a shell': (t, printed) => t.match(printed, /succeeded/),
   'Rules in git': (t, printed) => {
     t.match(printed, /Check: 0 errors/)
-    t.match(printed, /Tests: 3 passed, 0 failed.\nCoverage: 2 of 2 verdicts/)
+    t.match(printed, /Tests: 3 passed, 0 failed.\nCoverage: 2 of 2 results/)
     t.match(
       printed,
       /Backtest of rule "Welcome hot leads" [^\n]*\nMatches: ([1-9]\d*) → \1 \(version 1 → draft\)/,
@@ -65,15 +63,15 @@ interface Section {
 function readSections(): Section[] {
   const sections: Section[] = []
   let heading = ''
-  for (const [, title, commands = ''] of readme.matchAll(/^#+ (.+)$|^```sh\n([\s\S]*?)^```$/gm)) {
+  for (const [, title, commands = ''] of tour.matchAll(/^#+ (.+)$|^```sh\n([\s\S]*?)^```$/gm)) {
     if (title !== undefined) heading = title
-    else if (!notRun.has(heading)) sections.push({ heading, commands })
+    else sections.push({ heading, commands })
   }
   return sections
 }
 
 t.test('README is short', async (t) => {
-  t.ok(readme.split('\n').length <= 151)
+  t.ok(readme.split('\n').length <= 91)
 })
 
 /** A fresh machine may have neither. */
@@ -82,34 +80,67 @@ const hasShell = await runFile('bash', ['-c', 'command -v curl']).then(
   () => false,
 )
 const skip = hasShell ? false : 'bash or curl is not on this machine'
+const { path: directory, remove } = await makeTemporaryDirectory()
+const scripts = ['admin', 'client', 'webhook'].map((name) => [name, `node ${root}apps/cli/run.mjs ${name}`])
+await writeFile(`${directory}/package.json`, JSON.stringify({ scripts: Object.fromEntries(scripts) }))
+const { launcher } = await startDemo(`${directory}/.data`, await findFreePort())
+t.teardown(async () => {
+  launcher.kill('SIGINT')
+  await once(launcher, 'exit')
+  await remove()
+})
 
-t.test('every command of README succeeds, in its order, and does what the text says', { skip }, async (t) => {
-  const { path: directory, remove } = await makeTemporaryDirectory()
-  const scripts = ['admin', 'client', 'webhook'].map((name) => [name, `node ${root}apps/cli/run.mjs ${name}`])
-  await writeFile(`${directory}/package.json`, JSON.stringify({ scripts: Object.fromEntries(scripts) }))
-  const { launcher } = await startDemo(`${directory}/.data`, await findFreePort())
-  t.teardown(async () => {
-    launcher.kill('SIGINT')
-    await once(launcher, 'exit')
-    await remove()
-  })
-  const sections = readSections()
-  t.strictSame(
-    sections.map(({ heading }) => heading),
-    Object.keys(checks),
-  )
-  const mark = '=== '
-  const script = sections.map(({ heading, commands }) => `echo '${mark}${heading}'\n${commands}`).join('\n')
-  await writeFile(`${directory}/commands.sh`, script)
-  const { stdout } = await runFile('bash', ['-eu', 'commands.sh'], {
+async function bash(script: string): Promise<string> {
+  const { stdout } = await runFile('bash', ['-eu', '-c', script], {
     cwd: directory,
     env: { ...process.env, DATABASE_URL: '', REDIS_URL: '' },
     maxBuffer: 10_000_000,
   })
-  for (const part of stdout.split(mark).slice(1)) {
-    const end = part.indexOf('\n')
-    const [heading, printed] = [part.slice(0, end), part.slice(end + 1)]
-    if (heading !== 'A first webhook') t.notMatch(printed, /^\{"errors?":/m, heading)
-    t.test(heading, async (t) => checks[heading]?.(t, printed))
-  }
+  return stdout
+}
+
+function readBlocks(language: string): string[] {
+  const blocks = readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))
+  return [...blocks].map(([, block = '']) => block)
+}
+
+t.test('the rule of README is valid', { skip }, async (t) => {
+  const [rule = ''] = readBlocks('yaml')
+  const entry = rule.trimEnd().replaceAll('\n', '\n    ')
+  await writeFile(`${directory}/rules.yaml`, `version: 1\nrules:\n  - ${entry}\n`)
+  t.match(await bash('npm run -s admin -- rules check rules.yaml'), /0 errors/)
 })
+
+t.test('the commands of README print what it says', { skip }, async (t) => {
+  const [start, commands = ''] = readBlocks('sh')
+  const [expected = ''] = readBlocks('text')
+  t.match(start, /^npm start +#/)
+  let id = ''
+  let printed = ''
+  for (const command of commands.trimEnd().split('\n')) {
+    printed = await bash(command.replace('<id>', id))
+    id = /^Event (\S+) is done/.exec(printed)?.[1] ?? id
+  }
+  t.equal(printed.replace(/(rule) [0-9a-f-]{36}$/m, '$1 <id>'), expected)
+})
+
+t.test(
+  'every command of the tour succeeds, in its order, and does what the text says',
+  { skip },
+  async (t) => {
+    const sections = readSections()
+    t.strictSame(
+      sections.map(({ heading }) => heading),
+      Object.keys(checks),
+    )
+    const mark = '=== '
+    const script = sections.map(({ heading, commands }) => `echo '${mark}${heading}'\n${commands}`).join('\n')
+    const printed = await bash(script)
+    for (const part of printed.split(mark).slice(1)) {
+      const end = part.indexOf('\n')
+      const [heading, text] = [part.slice(0, end), part.slice(end + 1)]
+      if (heading !== 'A first webhook') t.notMatch(text, /^\{"errors?":/m, heading)
+      t.test(heading, async (t) => checks[heading]?.(t, text))
+    }
+  },
+)
