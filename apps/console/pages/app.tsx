@@ -70,7 +70,7 @@ function Main() {
       <Shown screen={screen} id={id} key={named} />
       {hasEnded.value && (
         <Dialog title="Your session has ended" close={() => {}} isLasting>
-          <p>Sign in again. What you typed stays here.</p>
+          <p>Sign in again. What you typed is kept.</p>
           <SignIn isInside />
         </Dialog>
       )}
@@ -103,12 +103,13 @@ function NoWorkspace() {
     <main class="alone">
       <h1>No workspace yet</h1>
       <p>
-        You are signed in as <code>{me.value?.actor}</code>, and a member of no workspace. An admin can add
-        you, or the command line can create one:
+        You are signed in as <code>{me.value?.actor}</code>, but you are not a member of any workspace. An
+        admin can add you, or you can create one on the command line:
       </p>
       <pre>npm run admin -- workspaces create --name Acme --admin {me.value?.userId ?? 'ada'}</pre>
       <button type="button" onClick={() => void loadMe()}>
-        Look again
+        {' '}
+        Check again
       </button>
     </main>
   )

@@ -64,10 +64,10 @@ function leaveDetail(): void {
 }
 
 const others: [keys: string[], what: string][] = [
-  [[isMac ? '⌘ K' : 'Ctrl K'], 'find or do'],
+  [[isMac ? '⌘ K' : 'Ctrl K'], 'search or run a command'],
   [[isMac ? '⌘ Enter' : 'Ctrl Enter'], 'save the rule'],
   [['Alt ↑', 'Alt ↓'], 'move a condition or an action'],
-  [['j', 'k'], 'next row, row before; Enter opens it'],
+  [['j', 'k'], 'next row, previous row; Enter opens it'],
   [['Esc'], 'back from the details to the row'],
   [['/'], 'to the first filter'],
   [['?'], 'this list'],
@@ -87,7 +87,7 @@ export function KeysDialog({ close }: { close: () => void }) {
           <dd key={what}>{what}</dd>,
         ])}
       </dl>
-      <p class="quiet">Keys of one letter can be switched off in the menu under your name.</p>
+      <p class="quiet">Single-key shortcuts can be switched off in the menu under your name.</p>
     </Dialog>
   )
 }

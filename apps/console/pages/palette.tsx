@@ -19,9 +19,9 @@ const mostShown = 12
 
 /** What lies below a screen. */
 const parts: [label: string, screen: string, query: Record<string, string>][] = [
-  ['Failed runs', 'runs', { status: 'failed' }],
+  ['Failed executions', 'runs', { status: 'failed' }],
   ['Findings', 'rules', { tab: 'findings' }],
-  ['Mail templates', 'rules', { tab: 'templates' }],
+  ['Email templates', 'rules', { tab: 'templates' }],
   ['Refused webhooks', 'webhooks', { state: 'rejected' }],
   ['Subscriptions', 'webhooks', { way: 'out' }],
   ['API keys', 'access', { tab: 'keys' }],
@@ -69,7 +69,13 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
   }
   const id = typed.trim()
   const entries: Entry[] = uuid.test(id)
-    ? [{ label: `Find ${id}`, hint: 'an event, a run or a rule', run: () => findById(id, go, setProblem) }]
+    ? [
+        {
+          label: `Find ${id}`,
+          hint: 'an event, an execution or a rule',
+          run: () => findById(id, go, setProblem),
+        },
+      ]
     : rankChoices<Entry>(
         [
           ...places.map(({ screen, label }) => ({ label, hint: 'go', run: () => go(linkTo(screen)) })),
@@ -104,15 +110,15 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
   const current = Math.min(chosen, entries.length - 1)
 
   return (
-    <Dialog title="Find or do" close={close}>
+    <Dialog title="Search or run a command" close={close}>
       <input
         type="text"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette"
         aria-activedescendant={current >= 0 ? `palette-${current}` : undefined}
-        aria-label="Find or do"
-        placeholder="A screen, a rule, an id"
+        aria-label="Search or run a command"
+        placeholder="Screen, rule, id or command"
         autocomplete="off"
         value={typed}
         onInput={({ currentTarget }) => {
@@ -140,7 +146,7 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
         )}
       </Choices>
       <p role="status" class="quiet">
-        {problem ?? (entries.length === 0 ? 'Nothing fits.' : '')}
+        {problem ?? (entries.length === 0 ? 'No matches.' : '')}
       </p>
     </Dialog>
   )
@@ -163,5 +169,5 @@ async function findById(
     )
     if (isFound) return go(target)
   }
-  tell('No event, run or rule of this workspace has this id.')
+  tell('No event, execution or rule of this workspace has this id.')
 }

@@ -2,9 +2,9 @@
 export const places = [
   { screen: 'today', label: 'Today', key: 't' },
   { screen: 'events', label: 'Events', key: 'e' },
-  { screen: 'runs', label: 'Runs', key: 'r' },
+  { screen: 'runs', label: 'Executions', key: 'r' },
   { screen: 'rules', label: 'Rules', key: 'u' },
   { screen: 'webhooks', label: 'Webhooks', key: 'w' },
-  { screen: 'books', label: 'Books', key: 'b' },
+  { screen: 'books', label: 'Reconciliation', key: 'b' },
   { screen: 'access', label: 'Access', key: 'a' },
 ] as const

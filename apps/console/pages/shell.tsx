@@ -43,7 +43,7 @@ export function Shell({ screen, children }: { screen: string; children: Componen
           </select>
         </label>
         <button type="button" class="find" onClick={() => setOpen('palette')}>
-          Find or do… <kbd>{isMac ? '⌘' : 'Ctrl'} K</kbd>
+          Search… <kbd>{isMac ? '⌘' : 'Ctrl'} K</kbd>
         </button>
         <button type="button" class="plain who" onClick={() => setOpen('settings')}>
           {me.value?.userId ?? 'API key'} <span aria-hidden="true">▾</span>
@@ -80,8 +80,8 @@ function Settings({ close }: { close: () => void }) {
           options={{ system: 'as the system', light: 'light', dark: 'dark' }}
         />
         <Choice<Zone> label="Times" kept={zone} options={{ local: 'local', UTC: 'UTC' }} />
-        <Choice label="Updates by itself" kept={updates} options={{ on: 'on', off: 'paused' }} />
-        <Choice label="Shortcuts of one key" kept={shortcuts} options={{ on: 'on', off: 'off' }} />
+        <Choice label="Auto-refresh" kept={updates} options={{ on: 'on', off: 'paused' }} />
+        <Choice label="Single-key shortcuts" kept={shortcuts} options={{ on: 'on', off: 'off' }} />
       </div>
       <div class="row end">
         <button type="button" onClick={() => void signOut()}>

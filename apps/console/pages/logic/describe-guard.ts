@@ -6,7 +6,9 @@ type Limits = Pick<RuleGuard, 'maxRunsPerHour' | 'maxFailureRate'>
 export function describeLimits({ maxRunsPerHour, maxFailureRate }: Limits): string {
   return [
     maxRunsPerHour === null ? [] : `more than ${writeRuns(maxRunsPerHour)} within an hour`,
-    maxFailureRate === null ? [] : `more than ${writeShare(maxFailureRate)} of the runs of an hour failing`,
+    maxFailureRate === null
+      ? []
+      : `more than ${writeShare(maxFailureRate)} of the executions of an hour failing`,
   ]
     .flat()
     .join(', or ')
@@ -16,11 +18,11 @@ export function describeLimits({ maxRunsPerHour, maxFailureRate }: Limits): stri
 export function describeTrip({ tripReason, ...limits }: Limits & Pick<RuleGuard, 'tripReason'>): string {
   return tripReason === 'runs'
     ? `there were ${describeLimits({ ...limits, maxFailureRate: null })}`
-    : `more than ${writeShare(limits.maxFailureRate ?? 0)} of its runs within an hour failed`
+    : `more than ${writeShare(limits.maxFailureRate ?? 0)} of its executions within an hour failed`
 }
 
 function writeRuns(runs: number): string {
-  return `${runs.toLocaleString('en-US')} ${runs === 1 ? 'run' : 'runs'}`
+  return `${runs.toLocaleString('en-US')} ${runs === 1 ? 'execution' : 'executions'}`
 }
 
 function writeShare(share: number): string {

@@ -9,7 +9,7 @@ const foldMs = 60_000
 
 /** The actions of a run, from top to bottom, with every attempt of each. */
 export function Attempts({ results }: { results: readonly ActionResult[] }) {
-  if (results.length === 0) return <p class="quiet">No action has begun.</p>
+  if (results.length === 0) return <p class="quiet">No action has started.</p>
   return (
     <ol class="timeline">
       {results.map((result, index) => (

@@ -128,7 +128,7 @@ function BarsTable({
     <details>
       <summary>As a table</summary>
       <Source label={label} kind="scroll">
-        {shown.length === 0 && <p class="quiet">Nothing in this time.</p>}
+        {shown.length === 0 && <p class="quiet">Nothing in this period.</p>}
         {shown.length > 0 && (
           <table>
             <thead>

@@ -2,7 +2,7 @@ import type { ConditionTrace } from '@automation/client'
 import { describeActual, describeClause } from '../logic/describe-clause.js'
 import { type MarkedNode, markConditions } from '../logic/marks.js'
 
-const words = { stops: 'stops it', passes: 'lets it through', irrelevant: 'does not matter' } as const
+const words = { stops: 'stops the rule', passes: 'passes', irrelevant: 'not decisive' } as const
 const icons = { stops: '✗', passes: '✓', irrelevant: '–' } as const
 const groups = { all: 'all of these', any: 'at least one of these', not: 'not' } as const
 
@@ -15,7 +15,7 @@ export function ExplainTree({
   paths?: readonly string[]
 }) {
   if (conditions.length === 0)
-    return <p class="quiet">The rule has no conditions: it runs for every event of its type.</p>
+    return <p class="quiet">The rule has no conditions, so it runs for every event of its type.</p>
   return <Nodes nodes={markConditions(conditions)} paths={paths} />
 }
 

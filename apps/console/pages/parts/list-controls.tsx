@@ -19,7 +19,7 @@ export function Newer({ newer, showNewer }: List) {
 }
 
 export function Older({ hasOlder, loadOlder, isLoadingOlder, problem }: List) {
-  if (!hasOlder && problem === undefined) return <p class="quiet end">This is all.</p>
+  if (!hasOlder && problem === undefined) return <p class="quiet end">End of list</p>
   return (
     <p class="end">
       <button type="button" onClick={loadOlder} disabled={isLoadingOlder}>

@@ -22,7 +22,7 @@ const looks: Record<string, { icon: string; tone: string; word?: string }> = {
   draft: { icon: '✎', tone: 'quiet' },
   watches: { icon: '◉', tone: 'wait' },
   shadow: { icon: '◐', tone: 'quiet' },
-  pending: { icon: '○', tone: 'quiet', word: 'not begun' },
+  pending: { icon: '○', tone: 'quiet', word: 'not started' },
 }
 
 export function Mark({ of, word }: { of: string; word?: string }) {

@@ -11,13 +11,13 @@ export function Retry({ run }: { run: Execution }) {
   const [isBusy, setBusy] = useState(false)
   // What was said stays while the run begins again.
   if (run.status !== 'failed' && run.status !== 'cancelled') return said ? <p role="status">{said}</p> : null
-  if (!may('operator')) return <p class="quiet">An operator can retry this run.</p>
+  if (!may('operator')) return <p class="quiet">Operators can retry this execution.</p>
   const retry = async (version: 'same' | 'latest') => {
     if (isBusy) return
     setBusy(true)
     try {
       await api().executions.retry(run.id, { version })
-      say('It runs again, from the action that failed.')
+      say('It continues from the action that failed.')
       await readAgain()
     } catch (error) {
       say(describeError(error).title)
@@ -54,7 +54,7 @@ export function RetryMany({ filter }: { filter: NonNullable<ExecutionsToRetry['f
       }
       if (dryRun) setCount(`${found.atLeast ? 'at least ' : ''}${found.matched}`)
       else {
-        say(`${found.retried ?? found.matched} run again.`)
+        say(`${found.retried ?? found.matched} will continue.`)
         await readAgain()
       }
     } catch (error) {
@@ -74,12 +74,12 @@ export function RetryMany({ filter }: { filter: NonNullable<ExecutionsToRetry['f
         Retry all of these…
       </button>
       {isOpen && (
-        <Dialog title="Retry failed runs" close={() => open(false)}>
+        <Dialog title="Retry failed executions" close={() => open(false)}>
           {count === undefined && said === undefined && <Loading what="their number" />}
           {count !== undefined && (
             <p>
-              <strong>{count}</strong> failed runs match the filter. Each goes on from the action that failed,
-              with the version that ran, under the same idempotency keys; at most 1,000 at a time.
+              <strong>{count}</strong> failed executions match the filter. Each continues from the action that
+              failed, with the version that ran, under the same idempotency keys; at most 1,000 at a time.
             </p>
           )}
           <p role="status">{said}</p>

@@ -38,7 +38,7 @@ export function Rows<Item extends { id: string }>({ items, label, columns, selec
           {columns.map((column) =>
             typeof column === 'string' ? (
               <th key={column} scope="col">
-                {column || <span class="hidden">What can be done</span>}
+                {column || <span class="hidden">Actions</span>}
               </th>
             ) : (
               <th key={column.number} scope="col" class="number">

@@ -9,7 +9,8 @@ export const SampleDialog = lazy(() => import('./sample-dialog.js').then(({ Samp
 /** The button of the dialog. */
 export function SendSample({ type }: { type?: EventType }) {
   const [isOpen, open] = useState(false)
-  if (!may('operator')) return <p class="quiet">Your role may read. An operator can send a sample event.</p>
+  if (!may('operator'))
+    return <p class="quiet">You have read-only access. Operators can send sample events.</p>
   return (
     <>
       <button type="button" class={type === undefined ? 'primary' : ''} onClick={() => open(true)}>

@@ -6,14 +6,14 @@ import { Source } from './source.js'
 export function ShownOnceDialog({ title, text, close }: { title: string; text: string; close: () => void }) {
   return (
     <Dialog title={title} close={close}>
-      <p>Copy it now: it is shown once, and the service cannot read it again.</p>
+      <p>Copy it now: it is shown only once.</p>
       <Source label="The secret" kind="secret">
         <pre>{text}</pre>
       </Source>
       <div class="row end">
         <CopyButton text={text} />
         <button type="button" class="primary" onClick={close}>
-          I have it
+          I have copied it
         </button>
       </div>
     </Dialog>

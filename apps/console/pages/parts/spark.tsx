@@ -38,7 +38,7 @@ function sum(counts: readonly number[]): number {
 }
 
 function say(runs: number, failed: number): string {
-  return `${write(runs)} ${runs === 1 ? 'run' : 'runs'}, ${write(failed)} failed`
+  return `${write(runs)} ${runs === 1 ? 'execution' : 'executions'}, ${write(failed)} failed`
 }
 
 function write(count: number): string {

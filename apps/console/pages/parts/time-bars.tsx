@@ -43,7 +43,11 @@ export function TimeBars({ screen, span, query }: Props) {
           bars={slices.map((slice) => ({ from: slice.from, good: slice.events, bad: 0 }))}
         />
       ) : (
-        <Bars {...shared} {...barsOfRuns(data)} label={`All runs, ${spans[span].label.toLowerCase()}`} />
+        <Bars
+          {...shared}
+          {...barsOfRuns(data)}
+          label={`All executions, ${spans[span].label.toLowerCase()}`}
+        />
       )}
       <CountedFrom {...{ from, countedFrom }} />
     </>
@@ -55,7 +59,7 @@ export function CountedFrom({ from, countedFrom }: Pick<Overview, 'from' | 'coun
   if (countedFrom <= from) return null
   return (
     <p class="notice">
-      There were more than can be counted at once. The bars begin at <When at={countedFrom} />.
+      Too many to count: the bars start at <When at={countedFrom} />.
     </p>
   )
 }

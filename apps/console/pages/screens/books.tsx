@@ -19,8 +19,8 @@ export function Books() {
   })
   return (
     <Screen
-      title="Books"
-      note="Everything that was accepted is finished, waiting or in work. This page counts it."
+      title="Reconciliation"
+      note="Every accepted webhook and event must be finished, waiting or in progress. This page checks that the numbers add up."
       actions={
         may('admin') && (
           <button type="button" disabled={books.isFetching} onClick={() => void books.refetch()}>
@@ -29,13 +29,13 @@ export function Books() {
         )
       }
     >
-      {!may('admin') && <NoPermission>The books are for admins of the workspace.</NoPermission>}
+      {!may('admin') && <NoPermission>The reconciliation is for admins of the workspace.</NoPermission>}
       {may('admin') && (
         <search class="filters">
           <SpanSelect span={span} usual="24h" set={(last: RecentSpan) => set({ last })} />
         </search>
       )}
-      {may('admin') && books.isPending && <Loading what="the books" />}
+      {may('admin') && books.isPending && <Loading what="the reconciliation" />}
       {books.error && <Problem error={books.error} retry={() => void books.refetch()} />}
       {books.data && <Account ledger={books.data} />}
     </Screen>
@@ -52,13 +52,13 @@ function Account({ ledger }: { ledger: Ledger }) {
       </p>
       {!isComplete && (
         <p class="notice">
-          There was too much for one count. It begins at <When at={from} />.
+          Too many rows for one count: showing those since <When at={from} />.
         </p>
       )}
       <Flow ledger={ledger} />
       {faults.length > 0 && (
         <section aria-labelledby="faults">
-          <h2 id="faults">What does not add up</h2>
+          <h2 id="faults">Inconsistencies</h2>
           <ul class="cards">
             {faults.map(({ kind, count, ids }) => (
               <li key={kind}>
@@ -87,7 +87,7 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
         total={receipts.received}
         parts={[
           [receipts.accepted, 'accepted'],
-          [receipts.duplicate, 'came again'],
+          [receipts.duplicate, 'duplicates'],
           [receipts.rejected, 'refused', 'bad'],
         ]}
       />
@@ -109,14 +109,14 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
         ]}
       />
       <Step
-        title="Runs"
+        title="Executions"
         total={executions.begun}
         parts={[
           [executions.succeeded, 'succeeded'],
           [executions.failed, 'failed', 'bad'],
           [executions.cancelled, 'cancelled'],
           [executions.waiting, 'waiting'],
-          [executions.leased, 'in work'],
+          [executions.leased, 'in progress'],
         ]}
         below={[[executions.overdue, 'overdue', 'bad']]}
       />
@@ -131,7 +131,7 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
           [calls.succeeded, 'calls made'],
           [calls.failed, 'calls failed', 'bad'],
           [calls.unknown, 'calls unknown', 'bad'],
-          [calls.open, 'calls under way'],
+          [calls.open, 'calls in progress'],
         ]}
       />
     </ol>

@@ -29,11 +29,11 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
     <>
       <DetailHead title={type} what="the event" close={close} />
       <p>
-        <Mark of={status} /> · came in <When at={acceptedAt} />
+        <Mark of={status} /> · accepted <When at={acceptedAt} />
         {causedBy && (
           <>
             {' '}
-            · <a href={linkTo('runs', { id: causedBy })}>emitted by a run</a>
+            · <a href={linkTo('runs', { id: causedBy })}>emitted by an execution</a>
           </>
         )}
         {replayOf && (
@@ -51,7 +51,7 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
         {may('operator') && <Replay id={id} />}
         {may('editor') && (
           <a class="button" href={linkTo('rules/new', { trigger: type, event: id })}>
-            Make a rule of this
+            Create a rule for this
           </a>
         )}
       </div>
@@ -71,11 +71,11 @@ function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }
   return (
     <>
       <h3>What the rules did</h3>
-      {why.isPending && <Loading what="the verdicts" />}
+      {why.isPending && <Loading what="the results" />}
       {why.error && <Problem error={why.error} retry={() => void why.refetch()} />}
       {why.data && rules.length === 0 && (
         <p>
-          No rule looked at it: no active rule runs on <code>{type}</code>.{' '}
+          No rule was evaluated: no active rule has the trigger <code>{type}</code>.{' '}
           {may('editor') && <a href={linkTo('rules/new', { trigger: type })}>Write one</a>}
         </p>
       )}
@@ -102,13 +102,13 @@ function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }
 }
 
 const words: Partial<Record<RuleWhy['verdict'], string>> = {
-  inactive: 'was off then',
+  inactive: 'was off',
   created_later: 'did not exist yet',
-  other_type: 'runs on another type',
+  other_type: 'has another trigger',
   deleted: 'was deleted',
   quarantined: 'the event is quarantined',
   pending: 'not evaluated yet',
-  not_considered: 'was not asked',
+  not_considered: 'was not evaluated',
   not_known: 'not known',
   not_judged: 'failed before its conditions',
 }
@@ -127,7 +127,7 @@ function OneRule({ rule, eventId }: { rule: RuleWhy; eventId: string }) {
       {executionId && (
         <>
           {' '}
-          · <a href={linkTo('runs', { id: executionId })}>its run</a>
+          · <a href={linkTo('runs', { id: executionId })}>its execution</a>
         </>
       )}
       {stop && <span class="sub">{describeStop(stop.trace)}</span>}
@@ -169,7 +169,7 @@ function Replay({ id }: { id: string }) {
           }
         }}
       >
-        Replay with today’s rules
+        Replay with the current rules
       </button>
       <span role="status">{said}</span>
     </>

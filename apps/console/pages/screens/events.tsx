@@ -73,7 +73,7 @@ export function Events() {
       <History
         list={list}
         what="events"
-        columns={['Came in', 'Type', { number: 'Rules that looked' }, 'State']}
+        columns={['Accepted', 'Type', { number: 'Rules evaluated' }, 'State']}
         selectedId={id}
         empty={<NoEvents {...{ isFiltered, span, set }} />}
         row={(event) => (
@@ -86,7 +86,7 @@ export function Events() {
             <td data-label="Type">
               <code>{event.type}</code>
             </td>
-            <td data-label="Rules that looked" class="number">
+            <td data-label="Rules evaluated" class="number">
               {event.triggered}
             </td>
             <td data-label="State">
@@ -112,7 +112,7 @@ function NoEvents({
 }) {
   if (isFiltered)
     return (
-      <Empty title="No event fits the filter">
+      <Empty title="No events match the filter">
         <button type="button" onClick={() => set({ type: '', status: '', rule: '', to: '' })}>
           Show all events
         </button>
@@ -120,7 +120,7 @@ function NoEvents({
     )
   return (
     <Empty title={`No events in the ${spans[span].label.toLowerCase()}`}>
-      <p>An event is data of one type. Every active rule of that type looks at it.</p>
+      <p>An event is data of one type. Every active rule for that type is evaluated.</p>
       <div class="row">
         <SendSample />
         {span !== '30d' && (

@@ -24,7 +24,7 @@ export function Rules() {
     >
       <Tabs
         label="Parts"
-        tabs={{ '': 'Rules', findings: 'Findings', templates: 'Mail templates' }}
+        tabs={{ '': 'Rules', findings: 'Findings', templates: 'Email templates' }}
         chosen={tab}
         choose={(next) => set({ tab: next, id: '', q: '', state: '', trigger: '' })}
       />

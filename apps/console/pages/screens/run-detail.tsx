@@ -24,18 +24,18 @@ export function RunDetail({
     key: ['run', id],
     read: () => api().executions.get(id, { explain: true }) as PromiseLike<Execution>,
   })
-  if (run.isPending) return <Loading what="the run" />
+  if (run.isPending) return <Loading what="the execution" />
   if (run.error && !run.data)
     return (
       <>
-        <DetailHead title="Run" what="the run" close={close} />
+        <DetailHead title="Run" what="the execution" close={close} />
         <Problem error={run.error} retry={() => void run.refetch()} />
       </>
     )
   const { ruleId, ruleVersion, status, error, results, eventId, startedAt, trace } = run.data as Execution
   return (
     <>
-      <DetailHead title={nameOf(ruleId)} what="the run" close={close} />
+      <DetailHead title={nameOf(ruleId)} what="the execution" close={close} />
       <p>
         <Mark of={status} /> · began <When at={startedAt} /> ·{' '}
         <a href={linkTo('events', { id: eventId })}>its event</a>
@@ -57,7 +57,7 @@ export function RunDetail({
       {trace ? (
         <ExplainTree conditions={trace.conditions} />
       ) : (
-        <p class="quiet">The rule was deleted, so nobody can say.</p>
+        <p class="quiet">Not available: the rule was deleted.</p>
       )}
       <p class="quiet id">{id}</p>
     </>

@@ -48,8 +48,8 @@ export function Runs() {
   const isFiltered = status !== '' || rule !== '' || error !== '' || to !== undefined
   return (
     <Screen
-      title="Runs"
-      note="A run is the work of one rule for one event: an execution."
+      title="Executions"
+      note="An execution is what one rule does for one event."
       actions={
         status === 'failed' &&
         list.rows.length > 0 && <RetryMany filter={{ ...filter, status: ['failed'] }} />
@@ -87,8 +87,8 @@ export function Runs() {
       <TimeBars screen="runs" span={span} query={query} />
       <History
         list={list}
-        what="runs"
-        columns={['Rule', 'State', 'Event', 'Began', { number: 'Took' }]}
+        what="executions"
+        columns={['Rule', 'State', 'Event', 'Started', { number: 'Duration' }]}
         selectedId={id}
         empty={<NoRuns {...{ isFiltered, span, set }} />}
         row={(run) => (
@@ -103,10 +103,10 @@ export function Runs() {
             <td data-label="Event">
               <code>{run.eventType}</code>
             </td>
-            <td data-label="Began">
+            <td data-label="Started">
               <When at={run.startedAt} />
             </td>
-            <td data-label="Took" class="number">
+            <td data-label="Duration" class="number">
               {took(run)}
             </td>
           </>
@@ -128,16 +128,16 @@ function NoRuns({
 }) {
   if (isFiltered)
     return (
-      <Empty title="No run fits the filter">
+      <Empty title="No executions match the filter">
         <button type="button" onClick={() => set({ status: '', rule: '', error: '', to: '', last: '30d' })}>
-          Show all runs
+          Show all executions
         </button>
       </Empty>
     )
   return (
-    <Empty title={`No runs in the ${spans[span].label.toLowerCase()}`}>
+    <Empty title={`No executions in the ${spans[span].label.toLowerCase()}`}>
       <p>
-        A rule runs when an event fits its conditions. <a href={linkTo('rules')}>The rules</a> ·{' '}
+        A rule runs when an event matches its conditions. <a href={linkTo('rules')}>The rules</a> ·{' '}
         <a href={linkTo('events')}>the events</a>
       </p>
       {span !== '30d' && (

@@ -11,7 +11,7 @@ const problems: Record<string, string> = {
   refused: 'The identity provider did not sign you in. Try again.',
   'too-many-attempts': 'Too many failed attempts. Wait for a few seconds, then try again.',
   'token-too-large':
-    'The token of the identity provider is too large for a cookie. Ask for fewer claims or groups in it.',
+    'The token of the identity provider is too large for a cookie. Request fewer claims or groups in it.',
 }
 
 /** @param isInside above a page whose session has ended */

@@ -50,7 +50,7 @@ export function Today() {
               updates.value = updates.value === 'on' ? 'off' : 'on'
             }}
           >
-            {updates.value === 'on' ? 'Pause' : 'Go on'}
+            {updates.value === 'on' ? 'Pause' : 'Resume'}
           </button>
         </>
       }
@@ -62,8 +62,8 @@ export function Today() {
       {isEmpty && (
         <Empty title={`No events in the ${spans[span].label.toLowerCase()}`}>
           <p>
-            Events come from your programs, by signed webhooks or by a post to the API. Send a sample to see
-            one run.
+            Your programs send events through the API or as signed webhooks. Send a sample event to see a rule
+            run.
           </p>
           <SendSample />
         </Empty>
@@ -71,7 +71,7 @@ export function Today() {
       {data && !isEmpty && (
         <Bars
           {...barsOfRuns(data)}
-          label={`Runs, ${spans[span].label.toLowerCase()}`}
+          label={`Executions, ${spans[span].label.toLowerCase()}`}
           hrefOf={hrefOf}
           open={(href) => route(href)}
         />
@@ -109,20 +109,23 @@ function Verdict({
         {isWell
           ? 'All well'
           : attention.length > 0
-            ? `${attention.length} ${attention.length === 1 ? 'rule needs' : 'rules need'} you`
+            ? `${attention.length} ${attention.length === 1 ? 'rule needs' : 'rules need'} attention`
             : 'Something failed'}
       </p>
       <div class="figures">
-        {figure(events, 'events came in', linkTo('events', { last: span }))}
-        {figure(succeeded, 'runs succeeded', linkTo('runs', { last: span, status: 'succeeded' }))}
-        {figure(failed, 'runs failed', linkTo('runs', { last: span, status: 'failed' }), 'bad')}
-        {figure(unfinished, 'runs wait', linkTo('runs', { last: span, status: 'waiting,retrying,running' }))}
+        {figure(events, 'events accepted', linkTo('events', { last: span }))}
+        {figure(succeeded, 'executions succeeded', linkTo('runs', { last: span, status: 'succeeded' }))}
+        {figure(failed, 'executions failed', linkTo('runs', { last: span, status: 'failed' }), 'bad')}
+        {figure(
+          unfinished,
+          'executions unfinished',
+          linkTo('runs', { last: span, status: 'waiting,retrying,running' }),
+        )}
         {figure(rejectedWebhooks, 'webhooks refused', linkTo('webhooks', { state: 'rejected' }), 'bad')}
       </div>
       {!isWhole && (
         <p class="notice">
-          There were more than can be counted at once. The figures begin at <When at={overview.countedFrom} />
-          .
+          Too many to count: the figures start at <When at={overview.countedFrom} />.
         </p>
       )}
     </>
@@ -131,13 +134,13 @@ function Verdict({
 
 const reasons: Record<AttentionItem['reason'], string> = {
   failures: 'fails often',
-  unknown_outcome: 'may have made a call, or not',
-  event_loop: 'is in a loop of events',
-  work_budget: 'needs too much work',
+  unknown_outcome: 'has a call with an unknown outcome',
+  event_loop: 'is in an event loop',
+  work_budget: 'exceeds the evaluation limit',
   event_budget: 'emits too many events',
-  worker_crashes: 'was switched off: it ended workers',
-  auto_paused: 'was switched off: it failed too often',
-  guard_tripped: 'got its version before back: the promoted one crossed a limit of its guard',
+  worker_crashes: 'was switched off because it crashed workers',
+  auto_paused: 'was switched off because it failed too often',
+  guard_tripped: 'was rolled back: the promoted version exceeded a limit of its guard',
 }
 
 function NeedsYou({
@@ -151,9 +154,11 @@ function NeedsYou({
   const { rejectedWebhooks } = overview.totals
   return (
     <section aria-labelledby="needs">
-      <h2 id="needs">Needs you</h2>
+      <h2 id="needs">Needs attention</h2>
       {attention.error && <Problem error={attention.error} retry={() => void attention.refetch()} />}
-      {attention.data && rules.length === 0 && rejectedWebhooks === 0 && <p class="quiet">Nothing does.</p>}
+      {attention.data && rules.length === 0 && rejectedWebhooks === 0 && (
+        <p class="quiet">Nothing needs your attention.</p>
+      )}
       <ul class="cards">
         {rules.map(({ id, name, reason, since, lastError }) => (
           <li key={id}>
@@ -187,7 +192,7 @@ function NeedsYou({
                 Webhooks
               </strong>{' '}
               {rejectedWebhooks} refused
-              <span class="sub">The doctor says what the sender has to change.</span>
+              <span class="sub">The signature diagnosis shows what the sender must change.</span>
             </div>
             <div class="row">
               <a class="button" href={linkTo('webhooks', { state: 'rejected' })}>

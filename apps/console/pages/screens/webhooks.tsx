@@ -11,7 +11,7 @@ export function Webhooks() {
     <Screen title="Webhooks">
       <Tabs
         label="Direction"
-        tabs={{ '': 'Coming in', out: 'Going out' }}
+        tabs={{ '': 'Incoming', out: 'Outgoing' }}
         chosen={query.way ?? ''}
         choose={(way) => set({ way, id: '' })}
       />

@@ -90,12 +90,12 @@ export function describeError(error: unknown): { title: string; text: string } {
   if (status === 429)
     return {
       title: 'Too many requests',
-      text: `You have reached your rate limit. It goes on in ${retryAfterSeconds ?? 60} s.`,
+      text: `You have reached your rate limit. Try again in ${retryAfterSeconds ?? 60} s.`,
     }
   if (status === 503)
     return {
-      title: 'The service is away for a moment',
-      text: 'Accepted events are safe. This page tries again by itself.',
+      title: 'The service is temporarily unavailable',
+      text: 'Accepted events are safe. This page retries automatically.',
     }
   return { title: message, text: requestId === undefined ? '' : `Request ${requestId}` }
 }

@@ -129,7 +129,7 @@ async function perform(api: Pool, { request, reply, path, bearer, sessions }: Ca
     return reply.status(response.statusCode).headers(dropHeaders(response.headers)).send(response.body)
   } catch (error) {
     if (deadline.hasLeft) {
-      request.log.debug({ err: error }, 'the browser left')
+      request.log.debug({ err: error }, 'the browser disconnected')
       return reply.hijack()
     }
     request.log.warn({ err: error }, 'the API does not respond')
@@ -143,7 +143,7 @@ async function perform(api: Pool, { request, reply, path, bearer, sessions }: Ca
 function describe({ isOver }: Deadline, isRead: boolean): string {
   if (!isOver) return 'The API does not respond. Try again in a moment.'
   if (isRead) return 'The API did not respond in time. Try again in a moment.'
-  return 'The API did not respond in time. It may have done what you asked for: look before you try again.'
+  return 'The API did not respond in time. The request may have taken effect: check before you try again.'
 }
 
 function keepPassed(headers: IncomingHttpHeaders, hasBody: boolean): Record<string, string> {

@@ -87,7 +87,7 @@ function addOidc(
     const visit = sealed === undefined ? undefined : await box.open(sealed)
     // Any site can send a visitor here: only a response to the question of this browser is a guess, and ends its visit.
     if (visit === undefined || back.searchParams.get('state') !== visit.state) {
-      request.log.info({ ip: request.ip, hasVisit: visit !== undefined }, 'no sign-in is under way')
+      request.log.info({ ip: request.ip, hasVisit: visit !== undefined }, 'no sign-in is in progress')
       return giveUp(reply, 'refused')
     }
     if (!(await attempts.admitGuess(request))) return giveUp(reply, 'too-many-attempts')

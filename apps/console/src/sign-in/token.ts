@@ -42,7 +42,7 @@ export const tokenRoutes: FastifyPluginAsync<Options> = async (app, options) => 
     async (request, reply) => {
       const bearer = request.body.token.trim()
       if (!/^[\x21-\x7e]+$/.test(bearer))
-        return attempts.fail(request, reply, 'This is no token and no API key.')
+        return attempts.fail(request, reply, 'This is neither a token nor an API key.')
       const check = checks < maxChecks ? await countedCheck(bearer, request.ip) : { status: 503 }
       if (check.status === 401)
         return attempts.fail(request, reply, 'The API does not accept this token or API key.')
@@ -102,7 +102,7 @@ function postpone(
     return reply
       .status(429)
       .header('retry-after', retryAfter ?? '3')
-      .send({ error: `The API has had too many requests. Try again in ${retryAfter ?? '3'} seconds.` })
+      .send({ error: `The API has received too many requests. Try again in ${retryAfter ?? '3'} seconds.` })
   attempts.withdraw(request)
   return reply
     .status(503)

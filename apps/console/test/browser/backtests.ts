@@ -92,7 +92,7 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
     for (const [status, title] of [
       [409, 'Cancel one below, or wait.'],
       [429, 'Too many requests'],
-      [503, 'The service is away for a moment'],
+      [503, 'The service is temporarily unavailable'],
     ] as const) {
       await page.route(/backtests$/, (route) => route.fulfill({ status, json: { error: 'Too many' } }))
       await page.goto(at(`rules/${id}`))
@@ -103,7 +103,7 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
     await page.getByText('Earlier backtests').click()
     await page.getByText('None of this rule in the last 30 days.').waitFor()
     await go(page, at(`rules/${id}?backtest=0199aaaa-0000-7000-8000-000000000000`))
-    await page.getByText('This backtest is gone.').waitFor()
+    await page.getByText('This backtest is no longer available.').waitFor()
   })
 }
 

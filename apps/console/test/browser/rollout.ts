@@ -30,19 +30,21 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
       await page.getByText('No guard watches this rule.').waitFor()
       await page.getByRole('button', { name: 'Promote…' }).click()
       const dialog = page.getByRole('dialog', { name: 'Promote the draft of Hot' })
-      await dialog.getByLabel('Most runs an hour').fill('1')
+      await dialog.getByLabel('Maximum executions per hour').fill('1')
       await dialog.getByRole('button', { name: 'Promote', exact: true }).click()
       await page.getByText('It watches v2 until').waitFor()
-      await page.getByText('more than 1 run within an hour, or more than 20 % of the runs').waitFor()
-      await draft.getByText('There is none.').waitFor()
+      await page
+        .getByText('more than 1 execution within an hour, or more than 20 % of the executions')
+        .waitFor()
+      await draft.getByText('There is no draft.').waitFor()
       t.match(await client.rules.get(id), { version: 2, conditions: score(50), isActive: true })
 
       for (const name of ['Bo', 'Cem', 'Dee']) await client.trigger('LEAD_CREATED', { name, score: 90 })
       await waitForVersion(client, id, 3)
       await page.reload()
       await page.getByText('It has rolled v2 back').waitFor()
-      await page.getByText('there were more than 1 run within an hour').waitFor()
-      await page.getByText('The rule is what it was in v1 again, as v3.').waitFor()
+      await page.getByText('there were more than 1 execution within an hour').waitFor()
+      await page.getByText('v1 was restored, as v3.').waitFor()
       t.strictSame(complaints, [])
     },
   )
@@ -56,17 +58,23 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByText('"value": 50').waitFor()
     await client.rules.drafts.save(rule.id, { ...definition(rule), conditions: score(20) })
     await page.getByRole('button', { name: 'Promote…' }).click()
-    await page.getByLabel('Most runs an hour').fill('7')
+    await page.getByLabel('Maximum executions per hour').fill('7')
     await page.getByRole('button', { name: 'Promote', exact: true }).click()
-    const dialog = page.getByRole('dialog', { name: 'Nothing was promoted: it has changed meanwhile' })
+    const dialog = page.getByRole('dialog', {
+      name: 'Nothing was promoted: the rule or its draft has changed',
+    })
     await dialog.getByText('has saved another draft').waitFor()
     await dialog.getByText('"value": 20').waitFor()
-    await dialog.getByRole('button', { name: 'Look at it as it is now' }).click()
+    await dialog.getByRole('button', { name: 'Show the current state' }).click()
     await page.getByRole('region', { name: 'Draft', exact: true }).getByText('"value": 20').waitFor()
     t.match(await client.rules.get(rule.id), { version: 1 })
 
     await page.getByRole('button', { name: 'Promote…' }).click()
-    t.equal(await page.getByLabel('Most runs an hour').inputValue(), '7', 'what was typed is still there')
+    t.equal(
+      await page.getByLabel('Maximum executions per hour').inputValue(),
+      '7',
+      'what was typed is still there',
+    )
     await client.rules.update(rule.id, { description: 'changed by somebody else' })
     await page.getByRole('button', { name: 'Promote', exact: true }).click()
     await dialog.getByText('changed by somebody else').waitFor()
@@ -76,7 +84,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByRole('button', { name: 'Promote…' }).click()
     await page.getByLabel('Watch it with a guard').uncheck()
     await page.getByRole('button', { name: 'Promote', exact: true }).click()
-    await page.getByText('There is none.').waitFor()
+    await page.getByText('There is no draft.').waitFor()
     t.match(await client.rules.get(rule.id), { version: 3, conditions: score(20) })
   })
 
@@ -106,7 +114,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
       await page.getByRole('region', { name: 'Draft', exact: true }).getByText('"value": 40').waitFor()
       await page.getByRole('button', { name: 'Discard the draft' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Discard the draft' }).click()
-      await page.getByText('There is none.').waitFor()
+      await page.getByText('There is no draft.').waitFor()
       t.equal(await client.rules.drafts.get(rule.id).catch(({ status }) => status), 404)
     },
   )
@@ -124,7 +132,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByRole('button', { name: 'Rollout' }).click()
     const shadow = page.getByRole('region', { name: 'Shadow mode' })
     // The service reads what is settled: the event may come with the next look, a minute later.
-    await shadow.getByText(/matches of the shadow|No LEAD_CREATED came in/).waitFor()
+    await shadow.getByText(/matches of the shadow|No LEAD_CREATED events/).waitFor()
     t.equal((await client.tasks.list()).tasks.length, 0)
     await shadow.getByRole('button', { name: 'Switch it on' }).click()
     await page.getByRole('switch', { name: 'Greet is on' }).waitFor()
@@ -145,7 +153,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByText('"value": 50').waitFor()
     t.equal(await page.getByRole('button', { name: /Promote|Discard|shadow mode/ }).count(), 0)
     await go(page, at(`rules/${rule.id}`))
-    await page.getByText('An operator can run one.').waitFor()
+    await page.getByText('Operators can run backtests.').waitFor()
     t.equal(await page.getByRole('button', { name: /Run a backtest|Save/ }).count(), 0)
     t.strictSame(complaints, [])
   })

@@ -46,7 +46,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByRole('button', { name: 'Send a sample event' }).first().click()
     await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('dialog textarea')?.value)
     await page.locator('dialog textarea').fill(`{"id":${typed}}`)
-    await page.getByText('id: Has more digits than a number keeps, so it became a text').waitFor()
+    await page.getByText('id: Has more digits than a number can keep, so it was stored as a string').waitFor()
     await page.locator('dialog').getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByText(`"${typed}"`).first().waitFor()
     await go(page, at(`rules/${id}`))
@@ -58,7 +58,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     t.equal(await amount.inputValue(), typed)
     await amount.fill('2')
     await page.locator('textarea').last().fill(`{"id":${typed}}`)
-    await page.getByText('id Has more digits than a number keeps: write it as a text').waitFor()
+    await page.getByText('id Has more digits than a number can keep. Write it as a string').waitFor()
     await page.locator('textarea').last().fill(`{"id":"${typed}"}`)
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText(/^v2, changed/).waitFor()
@@ -84,7 +84,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await go(page, at('runs'))
     await page.getByRole('link', { name: 'Oldest' }).waitFor()
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Find or do' }).fill('oldest')
+    await page.getByRole('combobox', { name: 'Search or run a command' }).fill('oldest')
     await page.locator('.choices').getByRole('option', { name: 'Oldest' }).waitFor()
     t.strictSame(complaints, [])
   })
@@ -104,7 +104,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByRole('heading', { name: 'What it did' }).waitFor()
     await page.getByText('attempt 1').waitFor()
     await page.getByRole('button', { name: 'Retry from here' }).click()
-    await page.getByText('It runs again, from the action that failed.').waitFor()
+    await page.getByText('It continues from the action that failed.').waitFor()
     t.strictSame(complaints, [])
   })
 
@@ -148,7 +148,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
         'a reload keeps the draft',
       )
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      const dialog = page.getByRole('dialog', { name: 'The rule has changed meanwhile' })
+      const dialog = page.getByRole('dialog', { name: 'The rule has changed in the meantime' })
       await dialog.getByText('changed by somebody else').waitFor()
       await dialog.getByRole('button', { name: 'Keep my changes' }).click()
       await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -190,7 +190,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.goto(at('access'))
     await page.getByText('Members, keys and the audit log are for admins').waitFor()
     await page.goto(at('books'))
-    await page.getByText('The books are for admins').waitFor()
+    await page.getByText('The reconciliation is for admins').waitFor()
     t.strictSame(complaints, [])
   })
 
@@ -267,7 +267,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByLabel('URL').fill('https://hooks.example.com/a')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText(/^whsec_/).waitFor()
-    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'I have copied it' }).click()
     await page.getByRole('link', { name: 'https://hooks.example.com/a' }).click()
     await page.getByRole('button', { name: 'Edit', exact: true }).click()
     await page.getByLabel('Description').fill('Pager')
@@ -301,7 +301,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.locator('.detail').getByText('Hello {{name}}').waitFor()
     await page.getByRole('button', { name: /^Delete/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('No mail templates').waitFor()
+    await page.getByText('No email templates').waitFor()
     t.equal((await client.emailTemplates.list()).emailTemplates.length, 0)
     t.not(await readFocused(page), '', 'the focus is not lost after a delete')
     t.strictSame(
@@ -340,7 +340,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     const { page, at } = await visit(browser)
     const answers = [
       [429, 'Too many requests', { 'retry-after': '42' }],
-      [503, 'The service is away for a moment', {}],
+      [503, 'The service is temporarily unavailable', {}],
       [403, 'No permission', {}],
       [500, 'Internal server error', {}],
     ] as const

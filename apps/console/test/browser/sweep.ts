@@ -186,7 +186,7 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
     const rule = await createDrafted(client)
     const { page, complaints, at } = await visit(browser)
     for (const [path, name] of [
-      ['today', 'Find or do…'],
+      ['today', 'Search…'],
       ['today', 'admin-'],
       ['events', 'Send a sample event'],
       ['access', 'Add a member'],

@@ -41,7 +41,7 @@ t.test('a browser that leaves is no fault of the API', async (t) => {
     await until(() => api.open.size === 0)
   }
   await until(() => lines.length >= 2)
-  t.strictSame(lines, ['debug the browser left', 'debug the browser left'])
+  t.strictSame(lines, ['debug the browser disconnected', 'debug the browser disconnected'])
 })
 
 t.test('an API that is away, or ends the connection, is warned of', async (t) => {

@@ -230,7 +230,7 @@ t.test('the JSON tab reads what it wrote, and says why it cannot', async (t) => 
     t.type(readDefinition(text), 'string', text)
   t.match(
     readDefinition('{"conditions":[{"field":"id","operator":"equals","value":8202522731445525542}]}'),
-    /^conditions\[0\]\.value: Has more digits than a number keeps: write it as a text/,
+    /^conditions\[0\]\.value: Has more digits than a number can keep. Write it as a string/,
   )
 })
 

@@ -56,6 +56,6 @@ t.test('a guard is said in words', async (t) => {
   )
   t.equal(
     describeTrip({ maxRunsPerHour: null, maxFailureRate: 0.2, tripReason: 'failures' }),
-    'more than 20 % of its runs within an hour failed',
+    'more than 20 % of its executions within an hour failed',
   )
 })

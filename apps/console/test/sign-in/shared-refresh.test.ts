@@ -82,7 +82,7 @@ t.test('who could not claim a refresh does not replace the result of who did', a
   const redis = openRedis(redisUrl, 'wait')
   t.teardown(() => redis.disconnect())
   const settings = { queuePrefix: `{console-${randomUUID()}}`, secret }
-  const set = () => Promise.reject(new Error('Redis is away'))
+  const set = () => Promise.reject(new Error('Redis is unavailable'))
   const cutOff = new SharedRefreshes(Object.assign(Object.create(redis), { set }), settings)
   const other = new SharedRefreshes(redis, settings)
   const renewed = { bearer: 'new' }

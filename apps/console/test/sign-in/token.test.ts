@@ -26,7 +26,7 @@ t.test('the API learns the address of who guesses, and its 429 is handed back', 
   const response = await enter(console, 'guess', '203.0.113.9')
   t.equal(response.statusCode, 429)
   t.equal(response.headers['retry-after'], '7')
-  t.same(response.json(), { error: 'The API has had too many requests. Try again in 7 seconds.' })
+  t.same(response.json(), { error: 'The API has received too many requests. Try again in 7 seconds.' })
   t.strictSame(addresses, ['203.0.113.9'])
 })
 

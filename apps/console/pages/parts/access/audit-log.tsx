@@ -20,7 +20,7 @@ export function AuditLog() {
       list={list}
       what="audit log"
       columns={['When', 'Who', 'What', 'Details']}
-      empty={<Empty title="Nobody changed anything yet" />}
+      empty={<Empty title="No changes yet" />}
       row={({ at, actor, action, subject, details }) => (
         <>
           <td data-label="When">

@@ -10,11 +10,11 @@ import { ShownOnceDialog } from '../shown-once.js'
 import { When } from '../when.js'
 
 const scopes = {
-  'rules:read': 'may read rules, events and runs',
-  'rules:run': 'may also post events, run and retry',
-  'rules:write': 'may also change rules',
-  'receipts:read': 'may read the receipts of webhooks',
-  admin: 'may do everything in this workspace',
+  'rules:read': 'can read rules, events and executions',
+  'rules:run': 'can also post events, execute rules and retry',
+  'rules:write': 'can also change rules',
+  'receipts:read': 'can read the receipts of webhooks',
+  admin: 'can do everything in this workspace',
 } as const
 const days = { '': 'never', 30: 'in 30 days', 90: 'in 90 days', 365: 'in a year' }
 
@@ -27,7 +27,7 @@ export function Keys() {
       columns={['Name', 'May', 'State', 'Last used', '']}
       empty={{
         title: 'No API keys',
-        text: 'A key is for a program: it belongs to this workspace, and may do what you choose.',
+        text: 'An API key is for a program. It belongs to this workspace and has the permissions that you choose.',
       }}
       add={{ label: 'New API key', form: (close) => <NewKey close={close} /> }}
       row={(key) => (
@@ -48,7 +48,7 @@ export function Keys() {
                 reads="keys"
                 work={() => api().developer.apiKeys.revoke(key.id)}
               >
-                <p>Programs with this key are refused from their next request on. Nobody can undo it.</p>
+                <p>Requests with this key are rejected immediately. This cannot be undone.</p>
               </Confirm>
             )}
           </td>

@@ -8,9 +8,9 @@ import { DialogForm } from '../dialog-form.js'
 import { When } from '../when.js'
 
 const roles: Record<Role, string> = {
-  viewer: 'viewer: reads and tries out',
-  operator: 'operator: runs, retries, switches on and off',
-  editor: 'editor: changes rules',
+  viewer: 'viewer: reads, and makes dry runs',
+  operator: 'operator: also posts events, executes, retries, switches rules on and off',
+  editor: 'editor: also changes rules',
   admin: 'admin: everything',
 }
 
@@ -23,7 +23,7 @@ export function Members() {
         (await api().developer.members.list()).data.map((member) => ({ ...member, id: member.userId }))
       }
       columns={['User', 'Role', 'Since', '']}
-      empty={{ title: 'No members', text: 'A member is a user who may see this workspace.' }}
+      empty={{ title: 'No members', text: 'A member is a user with access to this workspace.' }}
       add={{ label: 'Add a member', form: (close) => <NewMember close={close} /> }}
       row={({ userId, role, createdAt }) => (
         <>

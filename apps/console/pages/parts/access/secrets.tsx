@@ -15,10 +15,10 @@ export function Secrets() {
       queryKey="secrets"
       what="signing secrets"
       read={async () => (await api().developer.signingSecrets.list()).data}
-      columns={['For', 'Signs what', 'State', 'Last used', '']}
+      columns={['For', 'Direction', 'State', 'Last used', '']}
       empty={{
         title: 'No signing secrets',
-        text: 'A provider signs its webhooks with a secret, so that nobody else can send them.',
+        text: 'A provider signs its webhooks with a secret, so that only it can send them.',
       }}
       add={{ label: 'New signing secret', form: (close) => <NewSecret close={close} /> }}
       row={(secret) => (
@@ -27,7 +27,7 @@ export function Secrets() {
             {secret.provider}
             <span class="sub id">{secret.id}</span>
           </th>
-          <td data-label="Signs what">{secret.direction === 'incoming' ? 'comes in' : 'goes out'}</td>
+          <td data-label="Direction">{secret.direction === 'incoming' ? 'incoming' : 'outgoing'}</td>
           <td data-label="State">
             <Mark of={secret.state} />
             {secret.state === 'retiring' && (
@@ -69,7 +69,7 @@ function EndSecret({ secret }: { secret: SigningSecret }) {
           reads="secrets"
           work={() => api().developer.signingSecrets.revoke(id)}
         >
-          <p>Webhooks that it signs are refused from now on. Nobody can undo it.</p>
+          <p>Webhooks signed with it are rejected from now on. This cannot be undone.</p>
         </Confirm>
       )}
     </span>
@@ -99,8 +99,8 @@ function NewSecret({ close }: { close: () => void }) {
           value={direction}
           onChange={({ currentTarget }) => setDirection(currentTarget.value as 'incoming')}
         >
-          <option value="incoming">webhooks that come in</option>
-          <option value="outgoing">webhooks that go out</option>
+          <option value="incoming">incoming webhooks</option>
+          <option value="outgoing">outgoing webhooks</option>
         </select>
       </label>
       <label>

@@ -14,7 +14,7 @@ interface Props {
 /** Somebody saved the rule meanwhile. Nothing is lost: the reader sees the difference and decides. */
 export function Conflict({ mine, theirs, keepMine, takeTheirs, close }: Props) {
   return (
-    <Dialog title="The rule has changed meanwhile" close={close} wide>
+    <Dialog title="The rule has changed in the meantime" close={close} wide>
       <p>
         It is at v{theirs.version} now, and your changes began with an older version. They are kept. Lines
         with − are what is saved now, lines with + are yours.
@@ -26,7 +26,7 @@ export function Conflict({ mine, theirs, keepMine, takeTheirs, close }: Props) {
       />
       <div class="row end">
         <button type="button" onClick={takeTheirs}>
-          Drop my changes
+          Discard my changes
         </button>
         <button type="button" class="primary" onClick={keepMine}>
           Keep my changes, on top of v{theirs.version}

@@ -23,7 +23,7 @@ export function DraftFindings({ id, definition, rules, fields }: Props) {
         {findings === undefined
           ? 'Checking…'
           : findings.length === 0
-            ? 'None: the conditions can hold, and each of them says something.'
+            ? 'None: the conditions can match, and none is redundant.'
             : `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}`}
       </p>
       {findings && findings.length > 0 && (

@@ -30,7 +30,7 @@ export function JsonTab({
         }}
       />
       <span class={typeof read === 'string' ? 'sub bad' : 'sub'} role="status">
-        {typeof read === 'string' ? `Not taken over yet: ${read}` : 'Taken over into the editor.'}
+        {typeof read === 'string' ? `Not applied yet: ${read}` : 'Applied to the editor.'}
       </span>
     </label>
   )

@@ -72,7 +72,7 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
             </button>
           ),
         )}
-        {saved && <a href={linkTo('runs', { rule: saved.id, last: '30d' })}>Runs</a>}
+        {saved && <a href={linkTo('runs', { rule: saved.id, last: '30d' })}>Executions</a>}
         {saved && <a href={linkTo('events', { rule: saved.id, last: '30d' })}>Events</a>}
       </fieldset>
       <p role="alert" class={saving.problem ? 'notice bad' : 'hidden'}>
@@ -109,7 +109,7 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
 
 function DraftNote({ draft, saved }: { draft: ReturnType<typeof useRuleDraft>; saved: Rule | undefined }) {
   if (!draft.isKept)
-    return <span class="bad">This browser has no room for your changes: save them before you leave.</span>
+    return <span class="bad">This browser cannot store your changes: save them before you leave.</span>
   if (draft.isChanged && draft.keptAt)
     return (
       <>

@@ -82,7 +82,7 @@ export function RuleForm({ id, saved, definition, change, isChanged, eventId, sh
           {...{ definition, isChanged, showFaults }}
         />
         <section class="card" aria-labelledby="tried">
-          <h2 id="tried">Tried on events</h2>
+          <h2 id="tried">Tested on events</h2>
           {isPending && <Loading what="the latest events" rows={4} />}
           {error && <Problem error={error} retry={refetch} />}
           {!isPending && !error && (

@@ -21,7 +21,7 @@ export function RuleScreen({ id }: { id: string }) {
   if (!isNew && rule.isPending) return <Loading what="the rule" rows={6} />
   if (!isNew && !rule.data) return <Problem error={rule.error} retry={() => void rule.refetch()} />
   if (isNew && !may('editor'))
-    return <NoPermission>Your role may read rules. An editor can write one.</NoPermission>
+    return <NoPermission>You have read-only access. Editors can write rules.</NoPermission>
   const trigger = (eventTypes.find(({ type }) => type === query.trigger) ?? eventTypes[0])?.type as EventType
   const template = {
     name: '',

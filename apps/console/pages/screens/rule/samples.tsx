@@ -39,7 +39,7 @@ export function Samples({
         The conditions are not complete yet: {problem}
       </p>
     )
-  if (verdicts.length === 0) return <p class="quiet">No events to try it on.</p>
+  if (verdicts.length === 0) return <p class="quiet">No events to test it on.</p>
   const isExample = verdicts[0]?.sample.id === 'example'
   return (
     <>
@@ -48,7 +48,7 @@ export function Samples({
           {matching} of {verdicts.length}
         </strong>{' '}
         {isExample
-          ? 'match: the example of this type, since no such event came in yet'
+          ? 'match: the example of this type, because there is no event of it yet'
           : 'of the latest events match'}
       </p>
       <ul class="samples" aria-label="Sample events">
@@ -110,7 +110,7 @@ function Chosen({
   const plan = planSample(definition, sample.data, Date.now())
   return (
     <section aria-label="The chosen sample">
-      <h3>{matches ? 'Why it matches' : 'What stops it'}</h3>
+      <h3>{matches ? 'Why it matches' : 'Why it does not match'}</h3>
       <ExplainTree conditions={conditions} paths={paths} />
       <h3>{matches ? 'What it would do' : 'What it would do if it matched'}</h3>
       <ol class="plan">

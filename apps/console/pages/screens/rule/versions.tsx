@@ -62,7 +62,7 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
               onClick={async () => {
                 try {
                   await api().rules.versions.restore(rule.id, chosen.version, { ifVersion: rule.version })
-                  say(`v${chosen.version} is the rule again, as a new version.`)
+                  say(`v${chosen.version} was restored as a new version.`)
                   await Promise.all([readAgain('rules'), reload()])
                 } catch (error) {
                   say(describeError(error).title)

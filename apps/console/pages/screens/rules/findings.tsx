@@ -14,12 +14,12 @@ export function Findings() {
   return (
     <>
       <p class="quiet">
-        What never runs, says nothing, does the same twice or goes round. Each finding is proven, or has an
-        event that shows it. Nothing is refused because of a finding.
+        Rules that never match, redundant conditions, duplicate actions and loops. Each finding is proven, or
+        has an example event. Findings never block a save.
       </p>
       {findings.length === 0 && (
         <Empty title="No findings">
-          <p>The rules do not get in each other’s way, as far as can be decided.</p>
+          <p>No conflicts found.</p>
         </Empty>
       )}
       <ul class="cards">

@@ -56,7 +56,7 @@ export function RuleList() {
       {overview.data && <CountedFrom {...overview.data} />}
       {isKnown && all.length === 0 && <NoRules />}
       {isKnown && all.length > 0 && shown.length === 0 && (
-        <Empty title="No rule fits the filter">
+        <Empty title="No rules match the filter">
           <p>{all.length === 1 ? 'There is 1' : `There are ${all.length}`} without it.</p>
           <button type="button" onClick={() => set({ q: '', state: '', trigger: '' })}>
             Show all
@@ -69,11 +69,11 @@ export function RuleList() {
           label="rules"
           columns={[
             'Name',
-            'Runs on',
+            'Trigger',
             'Last 24 hours',
             { number: 'Succeeded' },
             { number: 'Failed' },
-            'Last run',
+            'Last execution',
             'State',
           ]}
           row={(rule) => (
@@ -105,7 +105,7 @@ function RuleFilters({ types }: { types: string[] }) {
         />
       </label>
       <label>
-        Runs on
+        Trigger
         <select value={trigger} onChange={({ currentTarget }) => set({ trigger: currentTarget.value })}>
           <option value="">any event</option>
           {types.map((type) => (
@@ -130,13 +130,13 @@ function RuleFilters({ types }: { types: string[] }) {
 function NoRules() {
   return (
     <Empty title="No rules yet">
-      <p>A rule says: when an event of this type comes, and these conditions hold, then do this.</p>
+      <p>A rule says: when an event of this type arrives, and these conditions are true, do this.</p>
       {may('editor') ? (
         <a class="button primary" href={linkTo('rules/new')}>
           Write the first rule
         </a>
       ) : (
-        <p>Your role may read rules. An editor can write the first one.</p>
+        <p>You have read-only access. Editors can write the first rule.</p>
       )}
     </Empty>
   )
@@ -166,7 +166,7 @@ function RuleRow({
         {doing?.attention && <span class="sub bad">⚠ {doing.attention.lastError}</span>}
         {rollout && <RolloutMarks {...rollout} />}
       </th>
-      <td data-label="Runs on">
+      <td data-label="Trigger">
         <code>{rule.trigger}</code>
       </td>
       <td data-label="Last 24 hours">{overview && <LastDay {...{ overview, doing, last }} />}</td>
@@ -182,7 +182,7 @@ function RuleRow({
           0
         )}
       </td>
-      <td data-label="Last run">
+      <td data-label="Last execution">
         <When at={last} />
       </td>
       <td data-label="State">
@@ -204,7 +204,7 @@ function LastDay({
   if (doing?.runs.some((count) => count > 0)) return <Spark {...doing} />
   // It has run since the count.
   if (last !== undefined && last > to) return null
-  return <span class="quiet">{countedFrom > from ? 'none counted' : 'no runs'}</span>
+  return <span class="quiet">{countedFrom > from ? 'none counted' : 'no executions'}</span>
 }
 
 /** A change that is on its way. It leads to where it can be promoted, or to why it came back. */

@@ -7,7 +7,7 @@ import { useChange } from '../../state/use-change.js'
 export function NewTemplate({ close }: { close: () => void }) {
   return (
     <TemplateForm
-      title="New mail template"
+      title="New email template"
       send="Create"
       first={{ name: '', text: '', html: '' }}
       save={(values) => api().emailTemplates.create(values)}
@@ -55,7 +55,7 @@ function TemplateForm({
     <DialogForm
       wide
       {...{ title, send, close, problem, isBusy }}
-      note="Takes effect from the next mail on."
+      note="Takes effect with the next email."
       submit={async () => {
         const { name, text, html } = values
         const texts = { ...(text !== first.text && { text }), ...(html !== first.html && { html }) }

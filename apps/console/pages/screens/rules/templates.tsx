@@ -21,13 +21,13 @@ export function Templates() {
       list={
         <AdminList
           queryKey="templates"
-          what="mail templates"
+          what="email templates"
           read={async () => (await api().emailTemplates.list({ limit: 200 })).emailTemplates}
           columns={['Name', 'Changed']}
           selectedId={query.id}
           empty={{
-            title: 'No mail templates',
-            text: 'An action SEND_EMAIL names a template. Without one it sends a built-in mail.',
+            title: 'No email templates',
+            text: 'SEND_EMAIL actions name a template. Without one, a built-in email is sent.',
           }}
           add={
             may('editor')
@@ -85,7 +85,7 @@ function TemplateDetail({ id, close }: { id: string; close: () => void }) {
             work={() => api().emailTemplates.delete(id)}
             after={close}
           >
-            <p>From then on, the actions that name it send the built-in mail.</p>
+            <p>Actions that name it will send the built-in email.</p>
           </Confirm>
         </div>
       )}

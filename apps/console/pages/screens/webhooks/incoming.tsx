@@ -78,7 +78,7 @@ function NoWebhooks({ isRejected }: { isRejected: boolean }) {
   if (isRejected)
     return (
       <Empty title="No webhook was refused">
-        <p>Refused webhooks stand here with what the sender has to change.</p>
+        <p>Refused webhooks are listed here, with what the sender must change.</p>
       </Empty>
     )
   return (
@@ -143,7 +143,7 @@ function Refusal({ receipt: { reason, findings } }: { receipt: Receipt }) {
       <p class="notice bad">{reasons[reason ?? ''] ?? `Refused: ${reason}`}</p>
       <h3>What the sender must change</h3>
       {findings === undefined && !may('admin') && (
-        <p class="quiet">Only an admin sees the doctor’s findings, since they name secrets.</p>
+        <p class="quiet">Only admins see the signature diagnosis, because it names secrets.</p>
       )}
       {findings?.length === 0 && <p>The signature is not the reason: see above.</p>}
       <ol class="findings">

@@ -32,11 +32,11 @@ export function Outgoing() {
             queryKey="subscriptions"
             what="subscriptions"
             read={listSubscriptions}
-            columns={['URL', 'Hears of', 'State']}
+            columns={['URL', 'Events', 'State']}
             selectedId={query.id}
             empty={{
               title: 'No subscriptions',
-              text: 'A subscription is a URL of yours that hears of failed runs, rules that were switched off and more.',
+              text: 'A subscription sends events such as failed executions, or rules that were switched off, to a URL of yours.',
             }}
             add={{ label: 'New subscription', form: (close) => <NewSubscription close={close} /> }}
             row={({ id, url, description, eventTypes, isActive }) => (
@@ -45,7 +45,7 @@ export function Outgoing() {
                   <a href={linkTo('webhooks', { ...query, id })}>{url}</a>
                   {description && <span class="sub">{description}</span>}
                 </th>
-                <td data-label="Hears of">{eventTypes.join(', ')}</td>
+                <td data-label="Events">{eventTypes.join(', ')}</td>
                 <td data-label="State">
                   <Mark of={isActive ? 'active' : 'skipped'} word={isActive ? 'on' : 'off'} />
                 </td>

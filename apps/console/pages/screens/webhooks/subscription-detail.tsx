@@ -48,11 +48,11 @@ export function SubscriptionDetail({ subscription: { id, url, isActive }, edit, 
           work={() => api().developer.subscriptions.delete(id)}
           after={close}
         >
-          <p>Deliveries that wait are cancelled, and its secrets no longer sign. Nobody can undo it.</p>
+          <p>Waiting deliveries are cancelled, and its secrets are revoked. This cannot be undone.</p>
         </Confirm>
         <span role="status">{said}</span>
       </div>
-      {!isActive && <p class="notice">It is off. What happens meanwhile is never delivered later.</p>}
+      {!isActive && <p class="notice">It is off. Events that happen while it is off are never delivered.</p>}
       <p class="sub">
         Its secrets are under <a href={linkTo('access', { tab: 'secrets' })}>Access</a>.
       </p>
@@ -77,7 +77,7 @@ function Deliveries({ id }: { id: string }) {
       {list.first.error && !list.first.data && (
         <Problem error={list.first.error} retry={() => void list.first.refetch()} />
       )}
-      {list.first.data && list.rows.length === 0 && <p class="quiet">Nothing was delivered yet.</p>}
+      {list.first.data && list.rows.length === 0 && <p class="quiet">No deliveries yet.</p>}
       <ul class="verdicts">
         {list.rows.map((delivery) => (
           <li key={delivery.id}>

@@ -8,18 +8,18 @@ import { useChange } from '../../state/use-change.js'
 type ServiceEventType = Subscription['eventTypes'][number]
 
 const eventTypes: Record<ServiceEventType, string> = {
-  'execution.failed': 'a run failed',
-  'rule.paused': 'a rule was switched off, since it failed too often',
+  'execution.failed': 'an execution failed',
+  'rule.paused': 'a rule was switched off because it failed too often',
   'receipt.rejected': 'a webhook was refused',
   'rule.created': 'a rule was created',
   'rule.updated': 'a rule was changed',
   'rule.deleted': 'a rule was deleted',
   'rule.activated': 'a rule was switched on',
-  'rule.deactivated': 'a rule was switched off by somebody',
+  'rule.deactivated': 'a rule was switched off manually',
   'rule.cloned': 'a rule was cloned',
-  'rule.restored': 'an older version became the rule again',
-  'rule.promoted': 'a draft became the rule',
-  'rule.rolled_back': 'a guard restored the previous version of a rule',
+  'rule.restored': 'a previous version was restored',
+  'rule.promoted': 'a draft was promoted',
+  'rule.rolled_back': 'a guard rolled a rule back',
 }
 
 export function NewSubscription({ close }: { close: () => void }) {
@@ -95,7 +95,7 @@ function SubscriptionForm({
         />
       </label>
       <fieldset>
-        <legend>It hears when</legend>
+        <legend>Events to send</legend>
         {Object.entries(eventTypes).map(([type, words]) => (
           <label key={type} class="inline">
             <input

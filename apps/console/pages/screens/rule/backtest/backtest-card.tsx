@@ -63,7 +63,7 @@ function Start({ id, isStarting, start, isOutdated }: ReturnType<typeof useBackt
     from: new Date(Date.now() - spans['7d'].ms).toISOString(),
     to: undefined,
   })
-  if (!may('operator')) return <p class="quiet">Your role may read backtests. An operator can run one.</p>
+  if (!may('operator')) return <p class="quiet">You have read-only access. Operators can run backtests.</p>
   const zoneWord = zone.value === 'UTC' ? 'UTC' : 'your time'
   return (
     <form
@@ -121,7 +121,7 @@ function Outcome({
     <>
       <Progress {...{ backtest, cancel }} look={() => void found.refetch()} />
       {isOutdated && (
-        <p class="notice">You have changed the rule since. This is the result of what it was.</p>
+        <p class="notice">You have changed the rule since then. This result is for the earlier definition.</p>
       )}
       {isOutdated === undefined && (
         <p class="sub">
@@ -172,7 +172,7 @@ function Progress({
     return (
       <p role="status" class="notice">
         Cancelled at {percent}.{' '}
-        {report === null ? 'It had not begun.' : 'The figures are those of the events until then.'}
+        {report === null ? 'It had not started.' : 'The figures cover the events until then.'}
       </p>
     )
   return (
@@ -180,7 +180,7 @@ function Progress({
       <p role="status">
         {status === 'waiting' && report === null
           ? 'It waits for a worker.'
-          : `${percent} done. The figures are those so far.`}
+          : `${percent} done. The figures are preliminary.`}
       </p>
       <progress value={progress} max={1} aria-label="Progress of the backtest" />
       <div class="row">
@@ -201,6 +201,6 @@ function Progress({
 
 function Missing({ error, retry }: { error: unknown; retry: () => void }) {
   if (error instanceof ApiError && error.status === 404)
-    return <p class="notice">This backtest is gone. Results are kept for 30 days.</p>
+    return <p class="notice">This backtest is no longer available. Results are kept for 30 days.</p>
   return <Problem error={error} retry={retry} />
 }

@@ -22,16 +22,16 @@ export function ReportDetails({ report, nameClause }: ReportDetailsProps) {
       {clauses.length > 0 && (
         <details>
           <summary>Where it stops</summary>
-          <Source label="How often each clause held" kind="scroll">
+          <Source label="How often each condition was true" kind="scroll">
             <table>
               <thead>
                 <tr>
-                  <th scope="col">Clause</th>
+                  <th scope="col">Condition</th>
                   <th scope="col" class="number">
                     held
                   </th>
                   <th scope="col" class="number">
-                    alone stopped
+                    near misses
                   </th>
                 </tr>
               </thead>
@@ -53,7 +53,9 @@ export function ReportDetails({ report, nameClause }: ReportDetailsProps) {
       {lacking.length > 0 && (
         <details>
           <summary>
-            {lacking.length === 1 ? 'A field that events lack' : `${lacking.length} fields that events lack`}
+            {lacking.length === 1
+              ? 'A field that events do not have'
+              : `${lacking.length} fields that events do not have`}
           </summary>
           <ul class="plan">
             {lacking.map(({ path, present, didYouMean }) => (
@@ -68,9 +70,9 @@ export function ReportDetails({ report, nameClause }: ReportDetailsProps) {
           </ul>
         </details>
       )}
-      <Examples title="Events that match newly" ids={examples.added} />
-      <Examples title="Events that match no more" ids={examples.removed} />
-      <Examples title="Events that one clause alone stopped" ids={examples.nearMisses} />
+      <Examples title="Newly matching" ids={examples.added} />
+      <Examples title="No longer matching" ids={examples.removed} />
+      <Examples title="Near misses" ids={examples.nearMisses} />
     </div>
   )
 }

@@ -20,12 +20,12 @@ export function ReportView({ report, trigger, word, nameClause }: ReportProps) {
     <div class="report">
       <p>
         {considered === 0
-          ? `No ${trigger} came in`
+          ? `No ${trigger} events`
           : `${formatCount(considered)} ${trigger} ${considered === 1 ? 'event' : 'events'}`}{' '}
         from <When at={from} /> to <When at={to} />
         {considered === 0 && isComplete
           ? ', so there was nothing to evaluate.'
-          : `, of ${formatCount(scanned)} events in all. Each was evaluated as of its own time, and nothing was done.`}
+          : `, of ${formatCount(scanned)} events in all. Each was evaluated as of the time when it was accepted. Nothing was executed.`}
       </p>
       {historyFrom !== null && historyFrom > from && (
         <p class="notice">
@@ -80,8 +80,7 @@ function Counts({ report: { active, draft, difference }, word }: Pick<ReportProp
       </ul>
       {notJudged > 0 && (
         <p class="notice">
-          {formatCount(notJudged)} events could not be evaluated: their conditions need more work than a rule
-          may cost.
+          {formatCount(notJudged)} events could not be evaluated, because they exceeded the evaluation limit.
         </p>
       )}
     </>

@@ -13,7 +13,7 @@ export interface ForeignChange {
 export function ChangedMeanwhile({ seen, now, close }: ForeignChange & { close: () => void }) {
   const { sentence, before, after } = compare(seen, now)
   return (
-    <Dialog title="Nothing was promoted: it has changed meanwhile" close={close} wide>
+    <Dialog title="Nothing was promoted: the rule or its draft has changed" close={close} wide>
       <p>{sentence} Lines with − are what you saw, lines with + are what is there now.</p>
       <DiffView
         before={writeDefinition(before)}
@@ -22,7 +22,7 @@ export function ChangedMeanwhile({ seen, now, close }: ForeignChange & { close: 
       />
       <div class="row end">
         <button type="button" class="primary" onClick={close}>
-          Look at it as it is now
+          Show the current state
         </button>
       </div>
     </Dialog>
@@ -33,14 +33,14 @@ function compare({ rule, draft }: ForeignChange['seen'], now: ForeignChange['now
   const before = definitionOf(draft as Definition)
   if (now.draft === null)
     return {
-      sentence: `The draft is gone: somebody has promoted or discarded it. The rule is at v${now.rule.version}.`,
+      sentence: `The draft was promoted or discarded. The rule is at v${now.rule.version}.`,
       before,
       after: definitionOf(now.rule),
     }
   const after = definitionOf(now.draft as Definition)
   return isSame(before, after)
     ? {
-        sentence: `The rule is at v${now.rule.version} by now, and the draft is the one that you saw.`,
+        sentence: `The rule is now at v${now.rule.version}; the draft is the one that you saw.`,
         before: definitionOf(rule),
         after: definitionOf(now.rule),
       }

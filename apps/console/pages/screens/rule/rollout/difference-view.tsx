@@ -34,15 +34,15 @@ export function DifferenceView({ comparison, definition, word, look, isLooking }
           nameClause={(path) => clauseAt(definition, path)}
         />
       )}
-      {differenceFault && <p class="notice">It cannot be computed at the moment: {differenceFault}.</p>}
+      {differenceFault && <p class="notice">It could not be computed: {differenceFault}.</p>}
       <div class="row">
         <button type="button" class="small" aria-disabled={isLooking} onClick={look}>
-          Look again
+          Refresh
         </button>
         <span class="sub" role="status">
           {difference?.isComplete ? (
             <>
-              As of <When at={difference.computedAt} />. It is computed once a minute at most.
+              As of <When at={difference.computedAt} />. It is updated at most once a minute.
             </>
           ) : (
             !differenceFault && describe(difference)

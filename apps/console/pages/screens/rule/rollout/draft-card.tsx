@@ -82,8 +82,8 @@ function NoDraft({ isChanged }: { isChanged: boolean }) {
   return (
     <>
       <p>
-        There is none. A draft is the next version of the rule: everybody of the workspace sees it, and it
-        does nothing. It says what it would have done, and can be promoted.
+        There is no draft. A draft is the next version of the rule: everyone in the workspace sees it, and it
+        does nothing until it is promoted. It shows what it would have done.
       </p>
       {may('editor') ? (
         <p class="quiet">
@@ -92,7 +92,7 @@ function NoDraft({ isChanged }: { isChanged: boolean }) {
             : 'Change something in the editor, then choose “Save as draft”.'}
         </p>
       ) : (
-        <p class="quiet">Your role may read drafts. An editor can save one.</p>
+        <p class="quiet">You have read-only access. Editors can save drafts.</p>
       )}
       {may('editor') && !isChanged && (
         <button type="button" onClick={() => set({ tab: '' })}>
@@ -174,7 +174,7 @@ function DraftActions({
         work={() => api().rules.drafts.delete(rule.id, { ifTag: saved.etag })}
         reads="rollouts"
       >
-        <p>The rule stays as it is. The text of the draft is gone then.</p>
+        <p>The rule stays as it is. The draft is deleted.</p>
       </Confirm>
       <span role="status">{said}</span>
     </div>

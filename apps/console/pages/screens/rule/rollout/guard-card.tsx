@@ -15,14 +15,14 @@ export function GuardCard({ rule, guard }: { rule: Rule; guard: RuleGuard | null
       </div>
       {guard === null && (
         <p>
-          No guard watches this rule. A promotion can set one: it restores the version before if the new one
-          runs, or fails, more often than expected.
+          No guard watches this rule. A promotion can set one: it restores the previous version if the new one
+          runs or fails more often than expected.
         </p>
       )}
       {guard && guard.trippedAt === null && (
         <p>
-          It watches v{guard.version} until <When at={guard.endsAt} />: {describeLimits(guard)} would bring v
-          {guard.previousVersion} back. A change of the rule ends it.
+          It watches v{guard.version} until <When at={guard.endsAt} />: after {describeLimits(guard)}, v
+          {guard.previousVersion} is restored. A change of the rule ends it.
         </p>
       )}
       {guard && guard.trippedAt !== null && <Tripped {...{ rule, guard }} />}
@@ -37,15 +37,15 @@ function Tripped({ rule, guard }: { rule: Rule; guard: RuleGuard }) {
       <p class="notice bad">
         It has rolled v{version} back at <When at={trippedAt} />: {describeTrip(guard)}.{' '}
         {restoredVersion === version
-          ? `v${previousVersion} could not be saved any more, so the rule was switched off.`
-          : `The rule is what it was in v${previousVersion} again, as v${restoredVersion}.`}
+          ? `v${previousVersion} could not be restored, so the rule was switched off.`
+          : `v${previousVersion} was restored, as v${restoredVersion}.`}
       </p>
       <p class="row">
         <a href={linkTo(`rules/${rule.id}`, { tab: 'versions', version: String(version) })}>
           What v{version} changed
         </a>
         <a href={linkTo('runs', { rule: rule.id, last: '24h', to: trippedAt ?? undefined })}>
-          The runs until then
+          The executions until then
         </a>
       </p>
     </>

@@ -45,7 +45,7 @@ export function GuardFields({
       {guard.isSet && (
         <>
           <p class="quiet">
-            If there are more, the guard restores v{version} within 5 seconds. An empty limit is none.
+            If a limit is exceeded, v{version} is restored within 5 seconds. Leave a field empty for no limit.
           </p>
           <div class="fields thirds">
             <label>
@@ -62,7 +62,7 @@ export function GuardFields({
               </select>
             </label>
             <label>
-              Most runs an hour
+              Maximum executions per hour
               <input
                 type="number"
                 min="1"
@@ -73,7 +73,7 @@ export function GuardFields({
               />
             </label>
             <label>
-              Most failures, %
+              Maximum failure rate, %
               <input
                 type="number"
                 min="0"
@@ -85,7 +85,7 @@ export function GuardFields({
               />
             </label>
           </div>
-          <p class="sub">Failures count from the fifth run of an hour that has ended.</p>
+          <p class="sub">Failures count from the fifth finished execution of an hour on.</p>
         </>
       )}
     </>

@@ -54,7 +54,7 @@ export function Promote({ rule, saved, reload, refuse, guard, setGuard }: Promot
         >
           <p>
             It becomes v{rule.version + 1} of the rule, which stays{' '}
-            {rule.mode === 'shadow' ? 'a shadow' : rule.isActive ? 'on' : 'off'}. The draft is gone then.
+            {rule.mode === 'shadow' ? 'a shadow' : rule.isActive ? 'on' : 'off'}. The draft is deleted.
           </p>
           <GuardFields guard={guard} set={setGuard} version={rule.version} />
         </DialogForm>

@@ -38,8 +38,8 @@ function Live({ rule, reload }: Omit<Props, 'isDrafted'>) {
   return (
     <>
       <p>
-        A shadow is evaluated when somebody looks, and does nothing: it says what it would have done. This
-        rule is no shadow.
+        A rule in shadow mode does nothing, and shows what it would have done. This rule is not in shadow
+        mode.
       </p>
       {may('editor') ? (
         <Confirm
@@ -51,13 +51,13 @@ function Live({ rule, reload }: Omit<Props, 'isDrafted'>) {
         >
           <p>
             {rule.isActive
-              ? 'It is switched off, and its waiting runs are cancelled.'
+              ? 'It is switched off, and its waiting executions are cancelled.'
               : 'It is off, and stays off.'}{' '}
             From then on it says what it would have done.
           </p>
         </Confirm>
       ) : (
-        <p class="quiet">An editor can put it into shadow mode.</p>
+        <p class="quiet">Editors can put it into shadow mode.</p>
       )}
     </>
   )
@@ -87,7 +87,7 @@ function InShadow({ rule, reload, isDrafted }: Props) {
       </p>
       {!isWanted && (
         <button type="button" onClick={() => want(true)}>
-          Compute it
+          Compute
         </button>
       )}
       {isWanted && found.isPending && <Loading what="what it would have done" rows={3} />}
