@@ -100,7 +100,7 @@ class Client:
         return self._send("POST", "/api/automation-rules/validate", body=body)
 
     def create_backtest(self, body=None, headers=None):
-        """Compute what a rule would have done for past events, doing nothing."""
+        """Compute what a rule would have done for past events. Nothing is executed."""
         return self._send("POST", "/api/automation-rules/backtests", body=body, headers=headers)
 
     def list_backtests(self, query=None):
@@ -108,7 +108,7 @@ class Client:
         return self._send("GET", "/api/automation-rules/backtests", query=query)
 
     def get_backtest(self, id):
-        """Get the progress of a backtest, and its report so far."""
+        """Get the progress of a backtest and its report so far."""
         return self._send("GET", f"/api/automation-rules/backtests/{_part(id)}")
 
     def cancel_backtest(self, id):
@@ -116,7 +116,7 @@ class Client:
         return self._send("DELETE", f"/api/automation-rules/backtests/{_part(id)}")
 
     def save_rule_draft(self, id, body=None, headers=None):
-        """Save the draft of a rule. It is validated like a rule, and does nothing."""
+        """Save the draft of a rule. It is validated like a rule, and does nothing until it is promoted."""
         return self._send("PUT", f"/api/automation-rules/{_part(id)}/draft", body=body, headers=headers)
 
     def get_rule_draft(self, id, headers=None):
@@ -128,7 +128,7 @@ class Client:
         return self._send("DELETE", f"/api/automation-rules/{_part(id)}/draft", headers=headers)
 
     def promote_rule_draft(self, id, body=None, headers=None):
-        """Make the draft the next version of its rule, under a guard if you like."""
+        """Promote the draft to the next version of its rule, optionally with a guard."""
         return self._send("POST", f"/api/automation-rules/{_part(id)}/draft/promote", body=body, headers=headers)
 
     def get_rule_difference(self, id, headers=None):
@@ -144,7 +144,7 @@ class Client:
         return self._send("GET", "/api/automation-rules/attention")
 
     def get_rules_overview(self, query=None):
-        """Count the executions of each rule by time, and say which rules need attention."""
+        """Count the executions of each rule by time, and show which rules need attention."""
         return self._send("GET", "/api/automation-rules/overview", query=query)
 
     def list_rule_summaries(self, query=None):
@@ -156,7 +156,7 @@ class Client:
         return self._send("GET", f"/api/automation-rules/{_part(id)}/guard")
 
     def end_rule_guard(self, id, headers=None):
-        """End the guard of a promoted version before its time."""
+        """End the guard of a promoted version early."""
         return self._send("DELETE", f"/api/automation-rules/{_part(id)}/guard", headers=headers)
 
     def list_rollouts(self, query=None):
@@ -164,7 +164,7 @@ class Client:
         return self._send("GET", "/api/automation-rules/rollouts", query=query)
 
     def check_rules(self, body=None):
-        """Check a set of rules: what never runs, says nothing, does the same twice or goes round."""
+        """Find rules that never match, redundant conditions, duplicate actions and loops."""
         return self._send("POST", "/api/automation-rules/check", body=body)
 
     def execute_rule(self, id, body=None, query=None, headers=None):
@@ -192,11 +192,11 @@ class Client:
         return self._send("GET", f"/api/events/{_part(id)}")
 
     def search_events(self, body=None):
-        """Find events whose data fulfils conditions, newest first."""
+        """Find events whose data matches conditions, newest first."""
         return self._send("POST", "/api/events/search", body=body)
 
     def explain_event(self, id, query=None):
-        """Explain why each rule matched an event, or not."""
+        """Explain why each rule matched an event, or did not."""
         return self._send("GET", f"/api/events/{_part(id)}/why", query=query)
 
     def replay_event(self, id, headers=None):

@@ -42,7 +42,7 @@ export function createApiMetrics(metrics: Metrics) {
     }),
     callers: metrics.counters(
       'automation_callers_total',
-      'Requests that waited for the outcome of an event, by how the wait ended',
+      'Requests that waited for the outcome of an event, by result of the wait',
       'ended',
       ['answered', 'timed_out', 'not_accepted'],
     ),
@@ -64,7 +64,7 @@ export function createApiMetrics(metrics: Metrics) {
     ),
     unopenedSecrets: new Counter({
       name: 'automation_webhook_unopened_secrets_total',
-      help: 'Rejected incoming webhook deliveries whose signing secret opens with no key of ENCRYPTION_KEY',
+      help: 'Rejected incoming webhook deliveries whose signing secret cannot be decrypted with ENCRYPTION_KEY',
       registers,
     }),
     idempotentReplays: new Counter({
@@ -92,12 +92,12 @@ function createRefusalCounters(metrics: Metrics) {
     ),
     bodiesRefused: new Counter({
       name: 'automation_bodies_refused_total',
-      help: 'Requests refused because large bodies took all the memory that they may',
+      help: 'Requests refused because large bodies used all of their memory',
       registers: metrics.registers,
     }),
     slowReaders: new Counter({
       name: 'automation_slow_readers_closed_total',
-      help: 'Connections closed because their caller read the response too slowly, or not at all',
+      help: 'Connections closed because the caller read the response too slowly or not at all',
       registers: metrics.registers,
     }),
     evaluationsRefused: metrics.counters(

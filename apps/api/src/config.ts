@@ -48,13 +48,14 @@ export const Environment = Type.Object({
     default: 10,
     minimum: 1,
     maximum: 200,
-    description: 'connections to Postgres, a third of them for transactions, at least one of each kind',
+    description: 'connections to Postgres; a third of them, at least one, is for transactions',
   }),
   DRAIN_SECONDS: Type.Integer({
     default: 0,
     minimum: 0,
     maximum: 300,
-    description: 'seconds that it continues to serve, reported as not ready, after a request to stop',
+    description:
+      'seconds for which the process continues to serve, reported as not ready, after a request to stop',
   }),
 })
 

@@ -43,24 +43,17 @@ export const refusals = {
     }),
   badIdempotencyKey: () =>
     new Refusal(400, 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),
-  keyOfBatch: () =>
-    new Refusal(400, 'A batch takes no Idempotency-Key: give each of its events an idempotencyKey'),
+  keyOfBatch: () => new Refusal(400, 'A batch accepts no Idempotency-Key: give each event an idempotencyKey'),
   readTooLong: (ms: number) =>
-    new Refusal(
-      400,
-      `The query took longer than it may (${ms} ms): narrow it, for example by a time range or a smaller limit`,
-    ),
+    new Refusal(400, `The query timed out after ${ms} ms: add a time range (from, to), or lower the limit`),
   evaluationTooLong: (ms: number, advice: string) =>
-    new Refusal(
-      400,
-      `It took longer than one request may (${ms} ms), because it needs much work or the machine is busy: try again, or ${advice}`,
-    ),
+    new Refusal(400, `The evaluation timed out after ${ms} ms: try again, or ${advice}`),
   evaluationTooMuch: (units: number, advice: string) =>
-    new Refusal(400, `It needs more work than one request may cost (${units} units): ${advice}`),
+    new Refusal(400, `The request exceeds the evaluation limit of ${units} cost units: ${advice}`),
   evaluationTooLarge: (mb: number, advice: string) =>
-    new Refusal(400, `It needs more memory than one request may take (${mb} MB): ${advice}`),
+    new Refusal(400, `The evaluation needs more than ${mb} MB of memory: ${advice}`),
   resultTooLarge: (mib: number, advice: string) =>
-    new Refusal(400, `The result has more than ${mib} MiB: ${advice}`),
+    new Refusal(400, `The result is larger than ${mib} MiB: ${advice}`),
   workspaceRequired: () => new Refusal(400, 'Header x-workspace-id must be a workspace UUID'),
   staleTimestamp: () => new Refusal(401, 'Timestamp is outside the accepted window'),
   /** The body is the same for every token. @param fault of the token; undefined where there is none, as RFC 6750 has it */
@@ -85,7 +78,7 @@ export const refusals = {
   executionNotFound: () => new Refusal(404, 'Execution not found'),
   receiptNotFound: () => new Refusal(404, 'Receipt not found'),
   backtestNotFound: () => new Refusal(404, 'Backtest not found'),
-  backtestEnded: () => new Refusal(409, 'The backtest has ended: there is nothing to cancel'),
+  backtestEnded: () => new Refusal(409, 'The backtest has already ended'),
   subscriptionNotFound: () => new Refusal(404, 'Subscription not found'),
   workspaceNotFound: () => new Refusal(404, 'Workspace not found'),
   methodNotAllowed: (allow: string) => new Refusal(405, 'Method not allowed', { allow }),
@@ -94,32 +87,40 @@ export const refusals = {
   notRetryable: (status: string) =>
     new Refusal(409, `Only a failed or cancelled execution can be retried: this one is ${status}`),
   quarantined: () =>
-    new Refusal(409, 'This execution never began: its event is quarantined, and can be replayed'),
-  ruleGone: () => new Refusal(409, 'The rule of this execution is gone'),
-  ruleSwitchedOff: () => new Refusal(409, 'The rule of this execution is switched off'),
-  subscriptionGone: () => new Refusal(409, 'The subscription of this execution is gone or switched off'),
+    new Refusal(409, 'This execution never started, because its event is quarantined: replay the event'),
+  ruleGone: () => new Refusal(409, 'The rule was deleted, so this execution cannot be retried'),
+  ruleSwitchedOff: () => new Refusal(409, 'The rule is switched off, so this execution cannot be retried'),
+  subscriptionGone: () =>
+    new Refusal(409, 'The subscription was deleted or switched off, so this delivery cannot be retried'),
   ruleIsShadow: () =>
-    new Refusal(409, 'The rule is in shadow mode, and does nothing: only a dry run executes it'),
+    new Refusal(
+      409,
+      'The rule is in shadow mode, so only dry runs are possible: set mode to live to execute it',
+    ),
   shadowToggled: () =>
-    new Refusal(409, 'The rule is in shadow mode: an update with mode "live" and isActive makes it live'),
-  draftMismatch: () => new Refusal(412, 'The rule or its draft has changed'),
-  draftStale: () =>
-    new Refusal(412, 'The rule has changed since the draft was made from it: save the draft again'),
-  versionMismatch: () => new Refusal(412, 'The rule has another version'),
+    new Refusal(409, 'The rule is in shadow mode: update it with mode "live" and isActive'),
+  draftMismatch: () =>
+    new Refusal(
+      412,
+      'The rule or its draft has changed since you read it: read it again, and retry with its new ETag',
+    ),
+  draftStale: () => new Refusal(412, 'The rule has changed since the draft was saved: save the draft again'),
+  versionMismatch: () =>
+    new Refusal(412, 'The rule has changed since you read it: read it again, and retry with its new ETag'),
   bodyTooLarge: (bytes: number) => new Refusal(413, `The body is larger than ${bytes} bytes`),
   notJson: () => new Refusal(415, 'Content-Type must be application/json'),
   bodyEncoded: () => new Refusal(415, 'Content-Encoding must be identity', { 'accept-encoding': 'identity' }),
   invalid: (faults: Fault[]) => new Refusal(422, faults),
   eventIdReused: () =>
-    refusals.invalid([{ field: 'X-Idempotency-Key', message: 'Was used with another body' }]),
+    refusals.invalid([{ field: 'X-Idempotency-Key', message: 'Was already used with a different body' }]),
   idempotencyKeyReused: () =>
-    refusals.invalid([{ field: 'Idempotency-Key', message: 'Was used with another request' }]),
+    refusals.invalid([{ field: 'Idempotency-Key', message: 'Was already used with a different request' }]),
   rateLimited: (retryAfterSeconds: number) =>
     new Refusal(429, 'Rate limit exceeded', { 'retry-after': String(retryAfterSeconds) }),
   tooManyBodies: (bytes: number, bytesOfOne: number) =>
     new Refusal(
       429,
-      `Too many large or unfinished request bodies at a time (${bytes} bytes, ${bytesOfOne} of one workspace)`,
+      `Too many large or unfinished request bodies at a time (at most ${bytes} bytes, ${bytesOfOne} of one workspace)`,
       { 'retry-after': '1' },
     ),
   /** Queries and evaluations take turns: those of one owner among themselves, and the owners. */

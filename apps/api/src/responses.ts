@@ -9,7 +9,7 @@ export const FieldError = Type.Object(
 export const DataWarnings = Type.Optional(
   Type.Array(FieldError, {
     description:
-      'What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say.',
+      'Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none.',
   }),
 )
 
@@ -23,7 +23,7 @@ const described = {
   403: { ...ErrorBody, 'x-response-description': 'Insufficient permissions' },
   404: { ...ErrorBody, 'x-response-description': 'Not found' },
   409: { ...ErrorBody, 'x-response-description': 'Conflict with the current state' },
-  412: { ...ErrorBody, 'x-response-description': 'If-Match names a different version' },
+  412: { ...ErrorBody, 'x-response-description': 'If-Match names an outdated version' },
   413: { ...ErrorBody, 'x-response-description': 'Body too large' },
   415: { ...ErrorBody, 'x-response-description': 'The content type is not application/json' },
   422: { ...FaultsBody, 'x-response-description': 'Invalid data format' },

@@ -201,7 +201,7 @@ t.test('a rule is paused after as many failures in a row as its workspace allows
       lastError: 'Nobody there',
       lastFailureAt: failing.lastFailureAt.toISOString(),
       reason: 'auto_paused',
-      explanation: 'The rule was paused: it failed too many times in a row',
+      explanation: 'The rule was switched off, because it failed too many times in a row',
       since: counters?.attentionAt?.toISOString(),
     },
   ])

@@ -185,7 +185,7 @@ t.test('an event with a key is accepted once, in any batch or request', async (t
   t.strictSame(second.body.results[1], { status: 'accepted', id, replayed: true }, 'by another process')
   t.strictSame(second.body.results[2], {
     status: 'refused',
-    errors: [{ field: 'events[2].idempotencyKey', message: 'Was used with another request' }],
+    errors: [{ field: 'events[2].idempotencyKey', message: 'Was already used with a different request' }],
   })
   const headers = { 'idempotency-key': 'one', prefer: 'respond-async' }
   const alone = await call<{ id: string }>('POST', single, { body: { data: { n: 1 } }, headers })

@@ -108,7 +108,7 @@ t.test(
           t.match(first, {
             status: 429,
             headers: { 'retry-after': '1' },
-            body: { error: /\(4194304 bytes, 1048576 of one workspace\)/ },
+            body: { error: /\(at most 4194304 bytes, 1048576 of one workspace\)/ },
           })
           await transaction.$executeRaw`ROLLBACK`
           const statuses = (await Promise.all(asked)).map(({ status }) => status)

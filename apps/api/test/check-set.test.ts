@@ -112,7 +112,7 @@ t.test('the rules are compared with the newest stored events of their trigger', 
     [
       'mixed_kinds',
       'conditions[1]',
-      'score is text in 400 of 1,000 events, and "n/a" is no number: greater_than takes it for missing.',
+      'score is text in 400 of 1,000 events. It counts as missing for greater_than, because "n/a" is not a number.',
     ],
   ]
   type Answer = { findings: { code: string; path: string; message: string }[] }

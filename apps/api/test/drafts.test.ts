@@ -8,10 +8,15 @@ const api = await startApi(t)
 const statusAndBody = ({ status, body }: Answer) => ({ status, body })
 const noRule = { status: 404, body: { error: 'Automation rule not found' } }
 const noDraft = { status: 404, body: { error: 'The rule has no draft' } }
-const changed = { status: 412, body: { error: 'The rule or its draft has changed' } }
+const changed = {
+  status: 412,
+  body: {
+    error: 'The rule or its draft has changed since you read it: read it again, and retry with its new ETag',
+  },
+}
 const stale = {
   status: 412,
-  body: { error: 'The rule has changed since the draft was made from it: save the draft again' },
+  body: { error: 'The rule has changed since the draft was saved: save the draft again' },
 }
 
 async function create({ call }: Workspace, fields: Record<string, unknown> = {}): Promise<Rule> {
@@ -240,7 +245,7 @@ t.test('drafts count towards the bytes of a workspace', async (t) => {
   })
   t.strictSame(statusAndBody(refused), {
     status: 409,
-    body: { error: 'The rules of a workspace may take 16 MiB together, as JSON, with their drafts' },
+    body: { error: 'The rules of a workspace and their drafts may have at most 16 MiB together, as JSON' },
   })
   t.equal((await promote(workspace, rule)).status, 200, 'a promoted draft does not count twice')
 })

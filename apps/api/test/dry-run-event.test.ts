@@ -136,9 +136,11 @@ t.test('the rules of one event share the work that an event may cost, as at a wo
   const conditions = [{ field: 'text', operator: 'matches', value: '(?i)a[ab]{10}[cd]' }]
   for (let n = 0; n < 5; n++) await create(workspace, { name: `Rule ${n}`, conditions })
   const { body } = await dryRun(workspace, { text: 'ab'.repeat(1_000) })
-  const errors = body.results.map(({ error = '' }) => /per event|together/.exec(error)?.[0] ?? 'evaluated')
-  t.ok(errors.includes('together'), errors.join())
-  t.notOk(errors.slice(0, 1).includes('together'), errors.join())
+  const errors = body.results.map(
+    ({ error = '' }) => /cost units per event|shared evaluation limit/.exec(error)?.[0] ?? 'evaluated',
+  )
+  t.ok(errors.includes('shared evaluation limit'), errors.join())
+  t.notOk(errors.slice(0, 1).includes('shared evaluation limit'), errors.join())
   for (const result of body.results) t.equal(result.success, result.error === undefined)
 })
 

@@ -198,11 +198,11 @@ t.test('all faults are reported at once, and nothing is stored', async (t) => {
   }
   matchLists(t, await call('POST', path, { body: { name: 'a', html: '<p>{{a..b}}</p>' } }), {
     status: 422,
-    body: { errors: [{ field: 'html', message: 'has a placeholder without a field path: {{a..b}}' }] },
+    body: { errors: [{ field: 'html', message: 'Has a placeholder without a field path: {{a..b}}' }] },
   })
   matchLists(t, await call('PUT', `${path}/${id}`, { body: { text: null } }), {
     status: 422,
-    body: { errors: [{ field: 'text', message: 'Required where there is no html' }] },
+    body: { errors: [{ field: 'text', message: 'Required if there is no html' }] },
   })
   matchLists(t, listOf(await call('GET', path)), [{ id, name: 'stays' }])
   t.equal(listOf(await call('GET', path)).length, 1)
@@ -296,7 +296,7 @@ t.test('a preview warns of forms that are often meant otherwise', async (t) => {
   })
   t.strictSame(body.warnings, [
     'text: default:friend reads the field friend: a text needs quotes, default:"friend"',
-    'html: {{this.name}} reads a field of the event with this name: there are no blocks',
+    'html: {{this.name}} reads a field of the event with this name: blocks are not supported',
   ])
 })
 

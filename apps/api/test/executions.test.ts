@@ -415,13 +415,17 @@ t.test('an execution by hand can be read before, and without, a row of its own',
   const retry = async (id: string) => statusAndBody(await workspace.call('POST', `${path}/${id}/retry`))
   t.strictSame(await retry(pending.id), notRetryable('pending'))
   t.strictSame(await retry(notMatched.id), notRetryable('not_matched'))
-  t.strictSame(await retry(gone.id), conflict('The rule of this execution is gone'))
+  t.strictSame(await retry(gone.id), conflict('The rule was deleted, so this execution cannot be retried'))
   t.strictSame(await retry((await storeEvent(workspace)).id), notFound)
 })
 
 t.test('a retry continues where the execution failed, and keeps the finished actions', async (t) => {
   const workspace = await api.makeWorkspace()
-  const skippedByWhen = { action: 'CREATE_TASK', status: 'skipped', reason: 'when did not hold' }
+  const skippedByWhen = {
+    action: 'CREATE_TASK',
+    status: 'skipped',
+    reason: 'the condition in `when` did not match',
+  }
   const waited = { action: 'WAIT', status: 'success', until: '2026-01-02T03:04:05.678Z' }
   const actions = [
     task,
@@ -549,7 +553,7 @@ t.test('a retry is refused if there is nothing to continue', async (t) => {
     t.strictSame(await retry(id), notRetryable(status), status)
     t.equal((await read(workspace, id)).status, status)
   }
-  const gone = conflict('The rule of this execution is gone')
+  const gone = conflict('The rule was deleted, so this execution cannot be retried')
   t.strictSame(await retry(await failedOf(newId())), gone, 'no such rule')
   const unversioned = await failedOf(rule.id)
   await workspace.database.execution.update({ where: { id: unversioned }, data: { ruleVersion: 7 } })
@@ -559,7 +563,10 @@ t.test('a retry is refused if there is nothing to continue', async (t) => {
 
   const off = await storeRule(workspace, { isActive: false })
   const switchedOff = await failedOf(off.id)
-  t.strictSame(await retry(switchedOff), conflict('The rule of this execution is switched off'))
+  t.strictSame(
+    await retry(switchedOff),
+    conflict('The rule is switched off, so this execution cannot be retried'),
+  )
   const byHand = await failedOf(off.id, { ruleId: off.id })
   t.equal((await retry(byHand)).status, 202, 'by hand it runs all the same')
 
@@ -607,7 +614,7 @@ t.test('a delivery is retried as long as its subscription exists', async (t) => 
     { action: 'SEND_WEBHOOK', status: 'pending', attempts: [attempt] },
   ])
   await database.subscription.update({ where: { id: subscription.id }, data: { isActive: false } })
-  const gone = conflict('The subscription of this execution is gone or switched off')
+  const gone = conflict('The subscription was deleted or switched off, so this delivery cannot be retried')
   t.strictSame(statusAndBody(await retry(left.id)), gone)
 })
 

@@ -138,7 +138,7 @@ t.test('the same key with another request is refused', async (t) => {
   const [rule, other] = [await create(), await create()]
   const used = {
     status: 422,
-    body: { errors: [{ field: 'Idempotency-Key', message: 'Was used with another request' }] },
+    body: { errors: [{ field: 'Idempotency-Key', message: 'Was already used with a different request' }] },
   }
   const requests: [key: string, path: string, body: object | undefined][] = [
     ['create', rules, ruleBody()],
@@ -473,7 +473,7 @@ t.test('a repetition for a quarantined event gets 202 with the location of the e
   const rule = await create()
   const source = (await post<AcceptedEvent>(trigger, undefined, { body: { data: {} }, headers: later })).body
   await database.event.update({ where: { id: source.id }, data: { doneAt: new Date() } })
-  const error = 'Quarantined: several workers ended while they ran this event'
+  const error = 'Quarantined: several workers crashed while they processed this event'
   for (const [path, location, outcome] of [
     [trigger, '/api/events/', { status: 'quarantined', triggered: 0 }],
     [`${rules}/${rule.id}/execute`, '/api/executions/', { status: 'failed', success: false, error }],

@@ -76,7 +76,9 @@ t.test('the same id with another body is refused', async (t) => {
   await sender.deliver({ id, body: '{"a":1}' })
   const { status, body } = await sender.deliver<unknown>({ id, body: '{"a": 1}' })
   t.equal(status, 422)
-  t.strictSame(body, { errors: [{ field: 'X-Idempotency-Key', message: 'Was used with another body' }] })
+  t.strictSame(body, {
+    errors: [{ field: 'X-Idempotency-Key', message: 'Was already used with a different body' }],
+  })
 })
 
 t.test('an id is unique within its workspace and provider', async (t) => {
@@ -386,7 +388,7 @@ t.test('a secret that does not open is refused like an unknown one, and one log 
   t.equal((await elsewhere.deliver()).status, 401, 'also where it is rightly signed')
   const lines = errors.args()
   t.equal(lines.length, 1)
-  t.match(lines, [[{ secretId: sender.secretId }, /opens with no key of ENCRYPTION_KEY/]])
+  t.match(lines, [[{ secretId: sender.secretId }, /cannot be decrypted with ENCRYPTION_KEY/]])
   const scraped = await fetch(`http://127.0.0.1:${wrong.app.metricsPort}/metrics`)
   t.match(await scraped.text(), /^automation_webhook_unopened_secrets_total 4$/m)
 })

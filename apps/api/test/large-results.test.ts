@@ -53,7 +53,7 @@ for (const [title, first] of Object.entries(texts))
           else
             t.match(
               [status, body],
-              [400, { error: /more than 4 MiB|than one request may/ }],
+              [400, { error: /larger than 4 MiB|timed out|evaluation limit|of memory/ }],
               `${actions} actions`,
             )
         }

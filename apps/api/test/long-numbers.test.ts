@@ -21,8 +21,8 @@ await startWorker(t, api.config, directory, 'worker', {
 })
 
 const trigger = `${rules}/trigger/LEAD_CREATED`
-const message = 'Has more digits than a number keeps, so it became a text with the same digits'
-const fault = 'Has more digits than a number keeps: write it as a text, or with at most 15 digits'
+const message = 'Has more digits than a number can keep, so it was stored as a string with the same digits'
+const fault = 'Has more digits than a number can keep. Write it as a string, or with at most 15 digits'
 const long = ['8202522731445525542', '12345678901234567.89', '100000000000000000000000', '-9007199254740993']
 const warned = (...fields: string[]) => ({ warnings: fields.map((field) => ({ field, message })) })
 
@@ -188,7 +188,9 @@ t.test(
       t.strictSame(again.body, first.body)
       t.match(await post(key, other), {
         status: 422,
-        body: { errors: [{ field: 'Idempotency-Key', message: 'Was used with another request' }] },
+        body: {
+          errors: [{ field: 'Idempotency-Key', message: 'Was already used with a different request' }],
+        },
       })
     }
     const batch = (id: string) =>
@@ -240,6 +242,6 @@ t.test('a number beyond all doubles stays a 422', async (t) => {
   for (const number of ['1e400', '9'.repeat(400)])
     t.match(await call('POST', trigger, { body: `{"data":{"a":${number}}}` }), {
       status: 422,
-      body: { errors: [{ field: 'data.a', message: 'Is beyond the largest number' }] },
+      body: { errors: [{ field: 'data.a', message: 'Is larger than the largest number' }] },
     })
 })

@@ -7,7 +7,7 @@ import { storeEvent, storeRule } from './fixtures/history.js'
 const api = await startApi(t)
 const given = { crashes: 5, quarantined: true }
 const later = { prefer: 'respond-async' }
-const reason = 'Quarantined: several workers ended while they ran this event'
+const reason = 'Quarantined: several workers crashed while they processed this event'
 
 t.test('a quarantined event is presented and listed with that status only', async (t) => {
   const workspace = await api.makeWorkspace()
@@ -61,7 +61,7 @@ t.test('an execution by hand with a quarantined event has failed, with the reaso
   })
   t.match(await workspace.call('POST', `${path}/retry`), {
     status: 409,
-    body: { error: 'This execution never began: its event is quarantined, and can be replayed' },
+    body: { error: 'This execution never started, because its event is quarantined: replay the event' },
   })
 })
 

@@ -44,7 +44,7 @@ t.test('a shadow becomes live by an update that says so, and nothing else activa
   const activated = await put(workspace, rule, { isActive: true })
   t.strictSame(statusAndBody(activated), {
     status: 422,
-    body: { errors: [{ field: 'isActive', message: 'The rule is in shadow mode: set mode to live, too' }] },
+    body: { errors: [{ field: 'isActive', message: 'The rule is in shadow mode: also set mode to live' }] },
   })
   t.match((await put(workspace, rule, { name: 'Renamed', isActive: false })).body, {
     mode: 'shadow',

@@ -176,7 +176,7 @@ t.test('deliveries are listed with their state, newest first', async (t) => {
   const startedAt = '2026-01-02T03:04:05.678Z'
   const attempt = (fields: object) => ({ startedAt, finishedAt: startedAt, ...fields })
   const refused = attempt({ error: 'HTTP 503', output: { statusCode: 503, body: 'later' } })
-  const silent = attempt({ error: 'No answer within 10000 ms' })
+  const silent = attempt({ error: 'Timed out after 10000 ms' })
   const call = (fields: Partial<ActionResult>) => ({
     action: 'SEND_WEBHOOK',
     status: 'failed' as const,
@@ -193,7 +193,7 @@ t.test('deliveries are listed with their state, newest first', async (t) => {
     },
     {
       status: 'failed' as const,
-      error: 'No answer within 10000 ms',
+      error: 'Timed out after 10000 ms',
       results: [call({ attempts: [refused, silent] })],
     },
     {
@@ -236,7 +236,7 @@ t.test('deliveries are listed with their state, newest first', async (t) => {
       error: 'HTTP 503',
       dueAt: dueAt.toISOString(),
     },
-    { ...common, status: 'failed', attempts: 2, lastStatusCode: null, error: 'No answer within 10000 ms' },
+    { ...common, status: 'failed', attempts: 2, lastStatusCode: null, error: 'Timed out after 10000 ms' },
     { ...common, status: 'succeeded', attempts: 2, lastStatusCode: 204 },
     { ...common, status: 'succeeded', attempts: 0, lastStatusCode: 200 },
   ])

@@ -82,7 +82,7 @@ t.test('warnings name what is probably a mistake', async (t) => {
     },
     {
       field: 'actions[2].config.template',
-      message: 'No template named "wellcome": the built-in mail is sent',
+      message: 'No template named "wellcome", so the built-in email is sent',
     },
   ])
 })
@@ -175,5 +175,5 @@ t.test('a number as the time of a rule is refused with the text that it would be
   t.match(await refusal('1767225600'), '2026-01-01T00:00:00.000Z')
   t.match(await refusal('2026-01-01T00:00:00+0000'), '2026-01-01T00:00:00.000Z')
   t.match(await refusal('Thu, 01 Jan 2026 00:00:00 GMT'), '2026-01-01T00:00:00.000Z')
-  t.match(await refusal(0), 'Must be string')
+  t.match(await refusal(0), 'Must be a string')
 })

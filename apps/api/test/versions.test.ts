@@ -185,7 +185,7 @@ t.test('a restore respects If-Match, and each of many concurrent ones creates a 
   await put(workspace, rule, { name: 'Second' })
   t.match(statusAndBody(await restore(workspace, rule, 1, '"1"')), {
     status: 412,
-    body: { error: 'The rule has another version' },
+    body: { error: 'The rule has changed since you read it: read it again, and retry with its new ETag' },
   })
   t.equal((await list(workspace, rule)).body.versions.length, 2)
   t.equal((await restore(workspace, rule, 1, '"2"')).status, 200)

@@ -1,7 +1,7 @@
 import { queueName } from '@automation/queue'
 import type { AppQueue } from '@bull-board/api/typings/app'
 
-const title = 'Redis is away'
+const title = 'Redis is unavailable'
 const reassurance =
   'No accepted event is lost: events are stored in PostgreSQL, and workers continue with them when Redis is back.'
 

@@ -183,10 +183,10 @@ t.test('while Redis is away the board reports it, and it works as soon as Redis 
   const tellsAway = async () => {
     const page = await ask('/queue/automation')
     t.equal(page.statusCode, 503)
-    t.match(page.body, '<h1>Redis is away</h1>')
+    t.match(page.body, '<h1>Redis is unavailable</h1>')
     const data = await ask('/api/queues')
     t.equal(data.statusCode, 503)
-    t.match(data.json(), { error: 'Redis is away', queues: [{ displayName: 'Redis is away' }] })
+    t.match(data.json(), { error: 'Redis is unavailable', queues: [{ displayName: 'Redis is unavailable' }] })
     t.equal(data.json().queues.length, 1)
     t.equal((await ask('/healthz', { headers: {} })).statusCode, 200)
     t.strictSame((await ask('/readyz', { headers: {} })).json(), { status: 'unready', redis: 'away' })

@@ -22,13 +22,13 @@ const groups = [
   },
   {
     name: 'events',
-    description: 'Post events, and see what became of them.',
+    description: 'Post events, and see their results.',
     example: `send LEAD_CREATED '{"name":"Ada","score":95}'`,
     commands: [addEventsSend, addEventsGet, addEventsWait, addEventsWhy],
   },
   {
     name: 'executions',
-    description: 'See the work of the rules, and retry what failed.',
+    description: 'See the executions of rules, and retry those that failed.',
     example: `retry ${exampleId}`,
     commands: [addExecutionsList, addExecutionsRetry],
   },

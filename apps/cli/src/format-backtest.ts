@@ -16,7 +16,7 @@ export function formatBacktest(name: string, report: StoredReport): string {
       difference === null ? [] : describeChanges(report),
     ),
     ...titled(`The ${report.draft === null ? 'rule' : 'draft'} would have done:`, formatActions(report)),
-    ...titled('Near misses, events that one clause alone kept from matching:', formatNearMisses(report)),
+    ...titled('Near misses (events that matched but for one condition):', formatNearMisses(report)),
     ...titled('Fields that events lack:', formatFields(report)),
     ...titled('Newest examples:', formatExamples(report)),
     ...titled('Not known:', notKnown),
@@ -37,7 +37,9 @@ function formatNotEvaluated({ active, draft }: StoredReport): string[] {
   return Object.entries({ active, draft }).flatMap(([which, counts]) =>
     counts === null || counts.notJudged === 0
       ? []
-      : [`Not evaluated for lack of work, ${which}: ${formatCount(counts.notJudged)} events.`],
+      : [
+          `Not evaluated, because of the evaluation limit, ${which}: ${formatCount(counts.notJudged)} events.`,
+        ],
   )
 }
 

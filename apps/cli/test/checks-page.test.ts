@@ -41,7 +41,7 @@ t.test('the rule of the demo has tests, which pass, see each verdict and notice 
   t.equal(code, 0)
   t.equal(
     output,
-    'Tests: 3 passed, 0 failed.\nCoverage: 2 of 2 verdicts of clauses.\nChanges: 1 of 1 are noticed.\n',
+    'Tests: 3 passed, 0 failed.\nCoverage: 2 of 2 results of conditions.\nChanges: 1 of 1 are noticed.\n',
   )
 })
 

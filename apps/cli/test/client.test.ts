@@ -100,7 +100,7 @@ t.test(
     t.match(await client(`rules guard ${rule.id} --end`), { code: 0, output: /has ended/ })
     t.match(await client(`rules guard ${rule.id}`), { code: 1, errors: /404: The rule has no guard/ })
     t.match(await client(`rules draft ${rule.id} two.json --rule Other`), { code: 0 })
-    t.match(await client(`rules draft ${rule.id} one.json --delete`), { code: 64, errors: /takes no file/ })
+    t.match(await client(`rules draft ${rule.id} one.json --delete`), { code: 64, errors: /accepts no file/ })
     t.match(await ask(`rules draft ${rule.id} --delete`), { ruleId: rule.id, isDeleted: true })
     t.match(await client(`rules draft ${rule.id} --delete`), { code: 1, errors: /has no draft/ })
   },
@@ -228,7 +228,8 @@ t.test('a number with more digits than a double keeps is sent as a text, with a 
   ]) {
     const { code, errors } = await run('client', `events send LEAD_CREATED ${line}`, directory, env)
     t.equal(code, 0)
-    const message = 'Has more digits than a number keeps, so it became a text with the same digits.'
+    const message =
+      'Has more digits than a number can keep, so it was stored as a string with the same digits.'
     t.match(errors, `${name}: id: ${message}\n`)
     t.match(errors, `${name}: price[0]: ${message}\n`)
     t.equal(bodies.pop(), '{"data":{"id":"8202522731445525542","price":["12345678901234567.89"]}}')
@@ -247,7 +248,7 @@ t.test('data that is no JSON object is a wrong command line', async (t) => {
     ['5', /^The data must be a JSON object, such as /],
     ['--file list.json', /^list\.json must be a JSON object/],
     ['{} --file list.json', /^Give either the data or --file, not both\.$/],
-    ['--wait 31', /must be <= 30\.$/],
+    ['--wait 31', /must be at most 30\.$/],
     ['--wait 3 --async', /cannot be used with option/],
   ]
   for (const [line, errors] of faults) {

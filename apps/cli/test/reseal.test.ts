@@ -72,7 +72,7 @@ t.test('secrets that do not open are listed and left alone, and the others are s
   const { makeSecret, open, reseal } = await openSite(t)
   const lost = createSealer(newKey())
   const [unopened, other] = [await makeSecret(lost), await makeSecret(old)]
-  const listed = `1 do not open with any key of ENCRYPTION_KEY:\n${unopened.id}\n`
+  const listed = `1 cannot be decrypted with any key of ENCRYPTION_KEY:\n${unopened.id}\n`
   t.match(await reseal(' --plan', rotating), { code: 1, output: new RegExp(`^1 of 2 .*\n${listed}$`) })
   t.match(await reseal('', rotating), { code: 1, output: new RegExp(`^Sealed 1 of 2 .*\n${listed}$`) })
   t.equal(await open(unopened.id, lost), unopened.secret)

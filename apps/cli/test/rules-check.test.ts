@@ -53,7 +53,7 @@ t.test(
     for (const command of [['check'], ['test'], ['import', '--yes', '--workspace', workspace.id]])
       t.match(await admin(['rules', ...command, path]), {
         code: 1,
-        errors: `${path}:5: rule "Hot leads": conditions[0].value: Has more digits than a number keeps: write it as a text`,
+        errors: `${path}:5: rule "Hot leads": conditions[0].value: Has more digits than a number can keep. Write it as a string`,
       })
     const id = '8202522731445525542'
     const exact = rules
@@ -63,7 +63,7 @@ t.test(
     t.match(await admin(['rules', 'test', path]), {
       code: 0,
       output: 'Tests: 1 passed, 0 failed.',
-      errors: `${path}:9: test "a hot lead": event.data.score: Has more digits than a number keeps, so it became a text`,
+      errors: `${path}:9: test "a hot lead": event.data.score: Has more digits than a number can keep, so it was stored as a string`,
     })
   },
 )
@@ -77,7 +77,7 @@ t.test('rules test runs the tests of the file without a database', async (t) => 
   t.match(passed, {
     code: 0,
     output:
-      /^Tests: 1 passed, 0 failed.\nCoverage: 1 of 2 verdicts of clauses.\n {4}"Hot leads" conditions\[0\]: score is above 80: never false\nChanges: 0 of 1 are noticed./,
+      /^Tests: 1 passed, 0 failed.\nCoverage: 1 of 2 results of conditions.\n {4}"Hot leads" conditions\[0\]: score is above 80: never false\nChanges: 0 of 1 are noticed./,
   })
   t.match(await readFile(junit, 'utf8'), '<testsuites tests="1" failures="0">')
   await writeFile(path, testsOf('no'))

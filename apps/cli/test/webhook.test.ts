@@ -129,7 +129,7 @@ t.test('errors are reported in one sentence', async (t) => {
     ['--url 127.0.0.1', 64, /^--url must look like/],
     ['--secret-file none.txt', 1, /^--secret-file cannot be read: ENOENT/],
     ['--id a/b', 64, /must be 1 to 255 letters, digits,/],
-    ['--copies 0', 64, /must be >= 1\.$/],
+    ['--copies 0', 64, /must be at least 1\.$/],
     ['--stale --replay', 64, /^Option '--(stale|replay)' cannot be used with option '--(stale|replay)'$/],
   ]
   await Promise.all(

@@ -67,7 +67,7 @@ await waitOrExit(
   log,
 )
 // Prisma's first query of a process takes a quarter of a second; it must not delay the first event.
-await database.system.$queryRaw`SELECT 1`.catch(() => log.warn('Postgres is away again'))
+await database.system.$queryRaw`SELECT 1`.catch(() => log.warn('Postgres is unavailable again'))
 work = startWork()
 await work.worker.ready()
 log.info({ concurrency: config.concurrency, probes: probes.address() ?? 'none' }, 'worker ready')

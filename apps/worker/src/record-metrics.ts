@@ -53,7 +53,7 @@ export class RecordMetrics {
     })
     this.#overruns = metrics.counters(
       'automation_budget_overruns_total',
-      'Executions beyond a limit of their event: work_budget (of its conditions) or event_budget (of the events that it causes)',
+      'Executions that exceeded a limit of their event: work_budget (of its conditions) or event_budget (of the events that it causes)',
       'budget',
       ['work_budget', 'event_budget'],
     )

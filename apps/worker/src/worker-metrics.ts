@@ -67,12 +67,12 @@ export class WorkerMetrics {
     })
     this.jobsPostponed = new Counter({
       name: 'automation_jobs_postponed_total',
-      help: 'Jobs that came back later because other long work of their owner came first',
+      help: 'Jobs that were delayed because other long work of their owner came first',
       registers,
     })
     this.#slices = metrics.counters(
       'automation_backtest_slices_total',
-      'Slices of backtests that this worker computed, by result: stored, not_stored (cancelled, lost lease, range not settled), delayed (Postgres was busy or away, a read took too long, or the thread did not start), failed',
+      'Slices of backtests that this worker computed, by result: stored, not_stored (cancelled, lost lease, range not settled), delayed (Postgres was busy or unavailable, a read timed out, or the thread did not start), failed',
       'result',
       ['stored', 'not_stored', 'delayed', 'failed'],
     )

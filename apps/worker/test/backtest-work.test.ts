@@ -34,7 +34,7 @@ t.test('a backtest counts the events that a worker did not evaluate for lack of 
     await harness.untilDone(event.id)
     const id = executionIdOf(event, ruleId)
     const { status, error } = await harness.untilStatus(id, 'succeeded', 'failed')
-    if (status === 'failed') t.match(error, /more work than they may cost together/)
+    if (status === 'failed') t.match(error, /shared evaluation limit/)
     statuses[status] = (statuses[status] ?? 0) + 1
   }
   t.strictSame(statuses, { failed: 3, succeeded: 3 })
@@ -52,5 +52,5 @@ t.test('a backtest counts the events that a worker did not evaluate for lack of 
   }
   const { report } = (await findBacktest(own, id)) ?? {}
   t.match(report, { considered: 6, active: { matched: 3, notJudged: 3 } })
-  t.match(report?.notes, [/work that all rules of an event share.* with the 2 rules before it/])
+  t.match(report?.notes, [/evaluation limit.* with the 2 rules before it/])
 })

@@ -405,7 +405,7 @@ t.test('a backtest with an event that cannot be read ends, and its report says w
   const { status, error, report } = await runToEnd(t, harness, database, id)
   t.equal(status, 'failed')
   const [, from = ''] =
-    /^The events from (.+) on could not be read in time, not even one by one$/.exec(error ?? '') ?? []
+    /^The events from (.+) on could not be read in time, not even one at a time$/.exec(error ?? '') ?? []
   t.ok(Math.abs(Date.parse(from) - timeOf(ids[149]?.id ?? '')) <= 1, `${error}`)
   t.match(report, { scanned: 150, considered: 150, isComplete: false, notes: [/could not be read in time/] })
 })
@@ -495,5 +495,5 @@ t.test('a backtest says so where retention has overtaken it', async (t) => {
   t.equal(status, 'done')
   const border = Date.parse(report?.historyFrom ?? '')
   t.ok(border > from + 86_400_000 && border < Date.now() - 86_400_000, `${report?.historyFrom}`)
-  t.match(report?.notes.join(), /Retention removed events before/)
+  t.match(report?.notes.join(), /Retention removed the events before/)
 })

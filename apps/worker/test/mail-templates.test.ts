@@ -54,7 +54,7 @@ t.test('without a template of the name, the built-in mail is sent with a warning
     config: { template: '{{which}}', variables: { score: '{{score}}' } },
     data: { which: 'welcome', score: 7 },
   })
-  t.same(result.warnings, ['No template named "welcome": the built-in mail was sent'])
+  t.same(result.warnings, ['No template named "welcome", so the built-in email was sent'])
   t.match((await post.files())[0], 'score: 7')
   matchLists(t, await post.send({ config: { template: 'nul\0' } }), { warnings: [/No template/] })
 })

@@ -73,7 +73,7 @@ t.test('a secret that does not open is an error with its id, even if another one
   await createSecret('hooks.example')
   const { id } = await createSecret('hooks.example', {}, randomBytes(32).toString('base64'))
   t.same(await createOutgoingKeys(database, encryptionKey)({ workspaceId, counterparty: 'hooks.example' }), {
-    fault: `The signing secret ${id} does not open with this ENCRYPTION_KEY`,
+    fault: `The signing secret ${id} cannot be decrypted with this ENCRYPTION_KEY`,
   })
 })
 
@@ -87,7 +87,7 @@ t.test('each key of ENCRYPTION_KEY opens secrets, also for one call', async (t) 
       keys: [second.key, first.key],
     })
   t.same(await createOutgoingKeys(database, nextKey)({ workspaceId, counterparty: 'hooks.example' }), {
-    fault: `The signing secret ${first.id} does not open with this ENCRYPTION_KEY`,
+    fault: `The signing secret ${first.id} cannot be decrypted with this ENCRYPTION_KEY`,
   })
 })
 
@@ -97,7 +97,9 @@ t.test('a secret that was copied to another workspace does not open there', asyn
   const { workspaceId: thief } = await createWorkspace()
   await database.system.signingSecret.update({ where: { id }, data: { workspaceId: thief } })
   const findKeys = createOutgoingKeys(database, encryptionKey)
-  t.match(await findKeys({ workspaceId: thief, counterparty: 'hooks.example' }), { fault: /does not open/ })
+  t.match(await findKeys({ workspaceId: thief, counterparty: 'hooks.example' }), {
+    fault: /cannot be decrypted/,
+  })
   t.same(await findKeys({ workspaceId, counterparty: 'hooks.example' }), { keys: [] })
 })
 

@@ -131,7 +131,7 @@ t.test(
       ]),
     )
     const counters = await harness.own.ruleCounters.findUniqueOrThrow({ where: { ruleId: poison } })
-    t.match(counters, { attentionReason: 'worker_crashes', lastError: /ended two workers/ })
+    t.match(counters, { attentionReason: 'worker_crashes', lastError: /Two workers crashed/ })
     t.match(await harness.own.auditEntry.findMany({ where: { action: 'rule.paused' } }), [
       { subject: poison },
     ])

@@ -331,7 +331,7 @@ t.test('the timeout ends a call and its connection in every phase before the sta
       talk(socket)
     })
     const effect = await openSender(t).sendWebhook(webhook({ url: server.url, timeoutMs: 100 }), context)
-    t.same(effect, { status: 'failed', error: 'No answer within 100 ms' }, way)
+    t.same(effect, { status: 'failed', error: 'Timed out after 100 ms' }, way)
     await Promise.all(closed)
     t.equal(closed.length, 1)
   }
@@ -343,7 +343,7 @@ t.test('the timeout includes the DNS look-up and the TLS handshake', async (t) =
   const secure = webhook({ url: `https://127.0.0.1:${server.port}/`, timeoutMs: 100 })
   t.same(await openSender(t).sendWebhook(secure, context), {
     status: 'failed',
-    error: 'No answer within 100 ms',
+    error: 'Timed out after 100 ms',
   })
   await Promise.all(closed)
   t.ok(server.bytes > 0, 'a greeting was sent')
@@ -355,7 +355,7 @@ t.test('the timeout includes the DNS look-up and the TLS handshake', async (t) =
     })
   const sender = openSender(t, loopback, { resolveHost })
   const named = webhook({ url: `http://slow.example:${server.port}/`, timeoutMs: 100 })
-  t.same(await sender.sendWebhook(named, context), { status: 'failed', error: 'No answer within 100 ms' })
+  t.same(await sender.sendWebhook(named, context), { status: 'failed', error: 'Timed out after 100 ms' })
   answer(['127.0.0.1'])
   for (let turn = 0; turn < 20; turn++) await setImmediate()
   t.equal(server.connections, 1, 'no connection is opened afterwards')

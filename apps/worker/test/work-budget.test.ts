@@ -35,7 +35,7 @@ t.test('a rule that needs too much work fails by itself, and is paused after thr
   for (let n = 0; n < 3; n++) {
     const eventId = await run(harness)
     matchLists(t, await harness.own.execution.findMany({ where: { eventId }, orderBy: { ruleId: 'asc' } }), [
-      { ruleId: costly, status: 'failed', error: /more work than it may cost per event/, results: [] },
+      { ruleId: costly, status: 'failed', error: /cost units per event/, results: [] },
       { ruleId: sound, status: 'succeeded' },
     ])
   }
@@ -45,7 +45,7 @@ t.test('a rule that needs too much work fails by itself, and is paused after thr
   const counters = await harness.own.ruleCounters.findUniqueOrThrow({ where: { ruleId: costly } })
   t.match(counters, {
     attentionReason: 'work_budget',
-    lastError: /more work than it may cost per event/,
+    lastError: /cost units per event/,
     consecutiveFailures: 3n,
   })
   t.equal(await isActive(sound), true)
@@ -71,15 +71,9 @@ t.test(
           ...reopened,
         })
     }
-    t.match(await harness.untilStatus(id, 'failed'), {
-      error: /more work than it may cost per event/,
-      results: [],
-    })
+    t.match(await harness.untilStatus(id, 'failed'), { error: /cost units per event/, results: [] })
     await retry('same')
-    t.match(await harness.untilStatus(id, 'failed'), {
-      error: /more work than it may cost per event/,
-      results: [],
-    })
+    t.match(await harness.untilStatus(id, 'failed'), { error: /cost units per event/, results: [] })
 
     const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', actions: [task] }
     const conditions = [{ field: 'text', operator: 'equals', value: 'another' }]

@@ -178,7 +178,7 @@ func (c *Client) ValidateRule(ctx context.Context, body any) (*Response, error) 
 	return c.send(ctx, "POST", "/api/automation-rules/validate", body, nil, nil)
 }
 
-// CreateBacktest: Compute what a rule would have done for past events, doing nothing.
+// CreateBacktest: Compute what a rule would have done for past events. Nothing is executed.
 func (c *Client) CreateBacktest(ctx context.Context, body any, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/automation-rules/backtests", body, nil, headers)
 }
@@ -188,7 +188,7 @@ func (c *Client) ListBacktests(ctx context.Context, query url.Values) (*Response
 	return c.send(ctx, "GET", "/api/automation-rules/backtests", nil, query, nil)
 }
 
-// GetBacktest: Get the progress of a backtest, and its report so far.
+// GetBacktest: Get the progress of a backtest and its report so far.
 func (c *Client) GetBacktest(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/backtests/"+url.PathEscape(id), nil, nil, nil)
 }
@@ -198,7 +198,7 @@ func (c *Client) CancelBacktest(ctx context.Context, id string) (*Response, erro
 	return c.send(ctx, "DELETE", "/api/automation-rules/backtests/"+url.PathEscape(id), nil, nil, nil)
 }
 
-// SaveRuleDraft: Save the draft of a rule. It is validated like a rule, and does nothing.
+// SaveRuleDraft: Save the draft of a rule. It is validated like a rule, and does nothing until it is promoted.
 func (c *Client) SaveRuleDraft(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "PUT", "/api/automation-rules/"+url.PathEscape(id)+"/draft", body, nil, headers)
 }
@@ -213,7 +213,7 @@ func (c *Client) DeleteRuleDraft(ctx context.Context, id string, headers map[str
 	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id)+"/draft", nil, nil, headers)
 }
 
-// PromoteRuleDraft: Make the draft the next version of its rule, under a guard if you like.
+// PromoteRuleDraft: Promote the draft to the next version of its rule, optionally with a guard.
 func (c *Client) PromoteRuleDraft(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/draft/promote", body, nil, headers)
 }
@@ -233,7 +233,7 @@ func (c *Client) ListRulesNeedingAttention(ctx context.Context) (*Response, erro
 	return c.send(ctx, "GET", "/api/automation-rules/attention", nil, nil, nil)
 }
 
-// GetRulesOverview: Count the executions of each rule by time, and say which rules need attention.
+// GetRulesOverview: Count the executions of each rule by time, and show which rules need attention.
 func (c *Client) GetRulesOverview(ctx context.Context, query url.Values) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/overview", nil, query, nil)
 }
@@ -248,7 +248,7 @@ func (c *Client) GetRuleGuard(ctx context.Context, id string) (*Response, error)
 	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)
 }
 
-// EndRuleGuard: End the guard of a promoted version before its time.
+// EndRuleGuard: End the guard of a promoted version early.
 func (c *Client) EndRuleGuard(ctx context.Context, id string, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, headers)
 }
@@ -258,7 +258,7 @@ func (c *Client) ListRollouts(ctx context.Context, query url.Values) (*Response,
 	return c.send(ctx, "GET", "/api/automation-rules/rollouts", nil, query, nil)
 }
 
-// CheckRules: Check a set of rules: what never runs, says nothing, does the same twice or goes round.
+// CheckRules: Find rules that never match, redundant conditions, duplicate actions and loops.
 func (c *Client) CheckRules(ctx context.Context, body any) (*Response, error) {
 	return c.send(ctx, "POST", "/api/automation-rules/check", body, nil, nil)
 }
@@ -293,12 +293,12 @@ func (c *Client) GetEvent(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/events/"+url.PathEscape(id), nil, nil, nil)
 }
 
-// SearchEvents: Find events whose data fulfils conditions, newest first.
+// SearchEvents: Find events whose data matches conditions, newest first.
 func (c *Client) SearchEvents(ctx context.Context, body any) (*Response, error) {
 	return c.send(ctx, "POST", "/api/events/search", body, nil, nil)
 }
 
-// ExplainEvent: Explain why each rule matched an event, or not.
+// ExplainEvent: Explain why each rule matched an event, or did not.
 func (c *Client) ExplainEvent(ctx context.Context, id string, query url.Values) (*Response, error) {
 	return c.send(ctx, "GET", "/api/events/"+url.PathEscape(id)+"/why", nil, query, nil)
 }

@@ -63,7 +63,7 @@ function open(keys: Key[], sealed: Buffer, context: string): { plain: Buffer; se
     const plain = decrypt(key, sealed.subarray(headBytes), context)
     if (plain) return { plain, sealedBy: key }
   }
-  throw new Error('No key opens this value')
+  throw new Error('No key of ENCRYPTION_KEY decrypts this value')
 }
 
 function decrypt({ bytes }: Key, sealed: Buffer, context: string): Buffer | undefined {

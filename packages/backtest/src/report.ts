@@ -11,21 +11,25 @@ export const ActionReport = Type.Object(
   {
     index: Count,
     type: Type.String(),
-    done: Type.Integer({ description: 'How often it would have been done, calls assumed to succeed' }),
+    done: Type.Integer({ description: 'Number of times it would have run, if every call succeeded' }),
     skipped: Type.Integer({
-      description: 'How often its `when` did not hold, or an earlier action would have failed',
+      description:
+        'Number of times it would have been skipped: its `when` did not match, or an earlier action would have failed',
     }),
-    faulty: Type.Integer({ description: 'How often its rendered config would not have fitted the action' }),
+    faulty: Type.Integer({
+      description:
+        'Events for which the action would have failed validation after its placeholders were filled',
+    }),
     faults: Type.Array(MessageCount),
     warnings: Type.Array(MessageCount),
     targets: Type.Integer({
       description:
-        'Number of distinct addresses, hosts, assignees or event types. Up to 2,048 it is exact; beyond it is estimated by the k minimum values, with a standard error of 2.2 %.',
+        'Number of distinct addresses, hosts, assignees or event types. Exact up to 2,048, then an estimate with a standard error of 2.2 %.',
     }),
     isTargetsEstimated: Type.Boolean(),
     mostToOne: Type.Integer({
       description:
-        'How often one target is reached at most. Where targets are estimated: at least this often.',
+        'The most times that any single target would be reached. If `isTargetsEstimated` is true, this is a lower bound.',
     }),
     busiestMinute: nullable(
       Type.Object(
@@ -33,7 +37,8 @@ export const ActionReport = Type.Object(
           at: Time,
           count: Count,
           isAtLeast: Type.Boolean({
-            description: 'true: moments were too far from their order to count each minute',
+            description:
+              'true if `count` is a lower bound, because the events were too far out of order to count exactly',
           }),
         },
         { title: 'BusiestMinute' },
@@ -48,11 +53,11 @@ export type ActionReport = Type.Static<typeof ActionReport>
 export const ActionDifferenceReport = Type.Object(
   {
     type: Type.String(),
-    same: Type.Integer({ description: 'What both would do, to the same targets' }),
-    added: Type.Integer({ description: 'What the draft alone would do' }),
-    removed: Type.Integer({ description: 'What the active version alone would do' }),
+    same: Type.Integer({ description: 'Actions that both versions would run, for the same targets' }),
+    added: Type.Integer({ description: 'Actions that only the draft would run' }),
+    removed: Type.Integer({ description: 'Actions that only the active version would run' }),
     targets: Type.Integer({
-      description: 'Number of distinct targets of those that are added, counted as those of an action',
+      description: 'Number of distinct targets of the added actions',
     }),
     isTargetsEstimated: Type.Boolean(),
   },
@@ -65,13 +70,17 @@ const EventIds = Type.Array(Type.String({ format: 'uuid' }), { maxItems: 20 })
 /** What a rule would have done for the events of a range. `active` or `draft` is null where there was none to evaluate. */
 export const BacktestReport = Type.Object(
   {
-    scanned: Type.Integer({ description: 'Events passed, of other types too' }),
-    considered: Type.Integer({ description: 'Events of the trigger that could reach the rule' }),
+    scanned: Type.Integer({ description: 'Number of events that were read, including other types' }),
+    considered: Type.Integer({
+      description: 'Number of events of the trigger type that the rule was evaluated for',
+    }),
     from: Time,
     to: Time,
-    isComplete: Type.Boolean({ description: 'false: the figures are those of the events passed so far' }),
+    isComplete: Type.Boolean({
+      description: 'false while more events are to be read: the figures cover the events so far',
+    }),
     historyFrom: nullable(
-      Type.String({ format: 'date-time', description: 'Older events were removed by retention' }),
+      Type.String({ format: 'date-time', description: 'Earlier events were removed by retention' }),
     ),
     active: nullable(
       Type.Object(
@@ -80,7 +89,7 @@ export const BacktestReport = Type.Object(
           matched: Count,
           notJudged: Type.Integer({
             description:
-              'Events for which the conditions need more work than a rule may cost, or than the rules before it leave',
+              'Number of events that were skipped, because evaluating them exceeded an evaluation limit',
           }),
         },
         { title: 'ActiveMatches' },
@@ -91,8 +100,8 @@ export const BacktestReport = Type.Object(
       Type.Object(
         {
           same: Type.Integer({ description: 'Events that match both' }),
-          added: Type.Integer({ description: 'Events that match the draft alone' }),
-          removed: Type.Integer({ description: 'Events that match the active version alone' }),
+          added: Type.Integer({ description: 'Events that match only the draft' }),
+          removed: Type.Integer({ description: 'Events that match only the active version' }),
         },
         { title: 'Difference' },
       ),
@@ -100,23 +109,24 @@ export const BacktestReport = Type.Object(
     actionDifference: nullable(
       Type.Array(ActionDifferenceReport, {
         description:
-          'What the draft would do beyond the active version, for each type of action; null if nothing is compared',
+          'Differences between the draft and the active version, for each type of action. null if nothing is compared.',
       }),
     ),
-    bucketMs: Type.Integer({ description: 'Width of a bucket of overTime' }),
+    bucketMs: Type.Integer({ description: 'Width of each bucket of `overTime`' }),
     overTime: Type.Array(
       Type.Object({ at: Time, active: Count, draft: Count }, { title: 'MatchesOverTime' }),
       { maxItems: 200 },
     ),
     actions: Type.Array(ActionReport, {
-      description: 'Of the draft, or of the active version if there is no draft. So are clauses and fields.',
+      description:
+        'Of the draft, or of the active version if there is no draft. This also holds for `clauses` and `fields`.',
     }),
     clauses: Type.Array(
       Type.Object(
         {
           path: Type.String(),
           held: Count,
-          aloneFailed: Type.Integer({ description: 'Events that only this clause kept from matching' }),
+          aloneFailed: Type.Integer({ description: 'Events that matched but for this condition' }),
         },
         { title: 'ClauseCount' },
       ),
@@ -129,7 +139,7 @@ export const BacktestReport = Type.Object(
     ),
     examples: Type.Object(
       { added: EventIds, removed: EventIds, nearMisses: EventIds },
-      { title: 'BacktestExamples', description: 'The newest events of each kind, the newest first' },
+      { title: 'BacktestExamples', description: 'The newest events of each kind, newest first' },
     ),
     notKnown: Type.Array(Type.String()),
     notes: Type.Array(Type.String()),

@@ -104,11 +104,11 @@ function reportCycle(cycle: readonly Step[], now: number, report: CheckFindings)
   const path = `actions[${first.action}]`
   const witness = found.is === 'possible' ? confirm(cycle, found.data, now, report.budget) : undefined
   if (witness === undefined) {
-    report.leaveOpen('loop', first.index, path, 'Whether an event goes round could not be decided')
+    report.leaveOpen('loop', first.index, path, 'Whether an event loops could not be decided')
     return 0
   }
   const chain = [...cycle, first].map(({ rule }) => JSON.stringify(rule.name))
-  const message = `Triggers itself: ${chain.flatMap((name, n) => (n === 0 ? [name] : [cycle[n - 1]?.emits ?? '', name])).join(' → ')}. Such an event goes round until the limit of ${maxEmissionDepth} events.`
+  const message = `Triggers itself: ${chain.flatMap((name, n) => (n === 0 ? [name] : [cycle[n - 1]?.emits ?? '', name])).join(' → ')}. The loop ends at the limit of ${maxEmissionDepth} events.`
   const others = cycle
     .slice(1)
     .map((step) => ({ ...report.refer(step.index), path: `actions[${step.action}]` }))

@@ -140,13 +140,13 @@ function findMixedKinds(
   const all = `${writeCount(events)} events`
   if (others.length > 0) {
     const list = join(others.map(([kind, times]) => `${kind} in ${writeCount(times)} of ${all}`))
-    return `${name} is ${list}: ${operator.name} takes that for missing.`
+    return `${name} is ${list}, which counts as missing for ${operator.name}.`
   }
   for (const value of listSeen(field)) {
     const reason = operator.findUnread?.(value, asked)
     if (reason === undefined) continue
     const kind = typeof value === 'number' ? 'number' : 'text'
-    return `${name} is ${kind} in ${writeCount(kindCounts[kind] ?? 0)} of ${all}, and ${reason}: ${operator.name} takes it for missing.`
+    return `${name} is ${kind} in ${writeCount(kindCounts[kind] ?? 0)} of ${all}. It counts as missing for ${operator.name}, because ${reason}.`
   }
   return undefined
 }
@@ -161,7 +161,7 @@ function findReading(
   for (const value of listSeen(field)) {
     const reading = operator.describeReading?.(value)
     if (reading !== undefined)
-      return `${name} is number in ${writeCount(field.kindCounts.number ?? 0)} of ${writeCount(events)} events: ${operator.name} takes ${value} for a time, ${reading}.`
+      return `${name} is number in ${writeCount(field.kindCounts.number ?? 0)} of ${writeCount(events)} events. ${operator.name} accepts ${value} as a time, ${reading}.`
   }
   return undefined
 }

@@ -11,8 +11,7 @@ interface Placed {
   path: string
 }
 
-const tooMuch =
-  'It has more combinations of values than the check looks at, or a pattern that it cannot decide'
+const tooMuch = 'It has too many combinations of values, or a pattern that the check cannot decide'
 
 /** Checks one rule by itself. @returns whether an event can match it, as far as is known */
 export function checkRule(rule: CheckedRule, index: number, now: number, report: CheckFindings): boolean {
@@ -92,7 +91,7 @@ function checkActions(
       const path = `actions[${n}].when`
       // After a WAIT the moment is another one than that of the conditions.
       if (isLater && listClauses(when).some(isRelativeClause))
-        report.leaveOpen('unreachable_action', index, path, 'It compares a time with a moment after a WAIT')
+        report.leaveOpen('unreachable_action', index, path, 'It compares a time with a time after a WAIT')
       else checkWhen(when, path, type)
     }
     if (type === 'WAIT') isLater = true
@@ -102,7 +101,7 @@ function checkActions(
     const holds = view.decide((translate) => [...allHold(conditions, translate), formulaOf(when, translate)])
     if (holds.is === 'unknown') report.leaveOpen('unreachable_action', index, path, tooMuch)
     if (holds.is === 'impossible') {
-      const message = `${type} is never done: ${describe(when)} cannot hold where the conditions of the rule do.`
+      const message = `${type} never runs: ${describe(when)} cannot hold if the conditions of the rule do.`
       report.find('unreachable_action', index, path, message)
       return
     }
@@ -116,7 +115,7 @@ function checkActions(
         'implied',
         index,
         path,
-        `${describe(when)} says nothing new: it holds whenever the conditions of the rule do.`,
+        `Redundant: the conditions of the rule already imply that ${describe(when)}.`,
       )
   }
 }
@@ -175,8 +174,7 @@ class Redundancy {
     )
     if (!isFree) return false
     this.#assumed.set(condition, verdict)
-    const reason = this.#findReason({ condition, path }, verdict)
-    this.#report.find('implied', this.#index, path, `${describe(condition)} says nothing new: ${reason}.`)
+    this.#report.find('implied', this.#index, path, this.#describeRedundant({ condition, path }, verdict))
     return true
   }
 
@@ -204,8 +202,9 @@ class Redundancy {
     return isNegated ? anyOf(formulas) : allOf(formulas)
   }
 
-  /** Names the one condition that says it already, if there is one. */
-  #findReason({ condition, path }: Placed, verdict: boolean): string {
+  /** Names the one condition that decides it already, if there is one. */
+  #describeRedundant({ condition, path }: Placed, verdict: boolean): string {
+    const name = describe(condition)
     const reason = this.#conditions.find(
       (other) =>
         !path.startsWith(other.path) &&
@@ -214,9 +213,12 @@ class Redundancy {
           formulaOf(condition, translate, verdict),
         ]).is === 'impossible',
     )
-    return reason
-      ? `${describe(reason.condition)} is asked already (${reason.path})`
-      : 'the rule runs for the same events without it'
+    if (reason === undefined)
+      return `Redundant: ${name} can be removed, because the rule runs for the same events without it.`
+    const known = `${describe(reason.condition)} (${reason.path})`
+    return verdict
+      ? `Redundant: ${known} already implies ${name}.`
+      : `Redundant: ${name} cannot hold if ${known} does.`
   }
 }
 

@@ -89,7 +89,7 @@ function refused(message: string): string {
   return `The stored rule fails here: ${message}`
 }
 
-const unreached = 'The check ended before this rule: a question has only so much time and work'
+const unreached = 'The check reached its time or evaluation limit before this rule'
 
 type Weighed = CheckResult['findings'][number]
 

@@ -25,7 +25,7 @@ export const codes = {
 export type Code = keyof typeof codes
 const Code = Type.Enum(Object.keys(codes) as Code[], {
   description:
-    'never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: compared with stored events.',
+    'never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: found by comparison with stored events.',
 })
 
 /** A rule to check. Its definition has no faults (findRuleFaults of the engine). */
@@ -58,16 +58,16 @@ const OtherRule = Type.Object({ ...referenceFields, path }, { title: 'OtherCheck
 export const Witness = Type.Object(
   {
     type: Type.String(),
-    at: Type.String({ format: 'date-time', description: 'The moment at which it is evaluated' }),
+    at: Type.String({ format: 'date-time', description: 'Time of the evaluation' }),
     data: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       additionalProperties: true,
-      description: 'Of a field with more than 1,000 characters or items, the beginning and an ellipsis',
+      description: 'A field with more than 1,000 characters or items is cut, and ends with an ellipsis',
     }),
   },
   {
     title: 'CheckWitness',
-    description: 'An event for which the finding is true. The engine has confirmed it.',
+    description: 'An example event that proves the finding',
   },
 )
 export type Witness = Type.Static<typeof Witness>
@@ -79,7 +79,7 @@ export const Finding = Type.Object(
     message: Type.String(),
     rule: RuleReference,
     path,
-    others: Type.Array(OtherRule, { description: 'The other rules that the finding is about' }),
+    others: Type.Array(OtherRule, { description: 'The other rules that are involved' }),
     witness: Type.Union([Witness, Type.Null()]),
   },
   { title: 'CheckFinding' },
@@ -90,7 +90,7 @@ export const NotKnown = Type.Object(
   { rule: RuleReference, path, code: Code, reason: Type.String() },
   {
     title: 'CheckNotKnown',
-    description: 'A question that the check could not decide, so that it reports no finding',
+    description: 'A question that the check could not decide, so there is no finding',
   },
 )
 export type NotKnown = Type.Static<typeof NotKnown>

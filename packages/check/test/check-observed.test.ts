@@ -35,7 +35,7 @@ t.test('stored events give findings with counts and a suggestion', async (t) => 
       ],
       [
         'mixed_kinds',
-        'score is text in 20,000 of 48,210 events, and "007" is no number: greater_than takes it for missing.',
+        'score is text in 20,000 of 48,210 events. It counts as missing for greater_than, because "007" is not a number.',
       ],
     ]),
   )
@@ -129,20 +129,20 @@ t.test('times are compared with the events: what is no time, and how numbers are
   }
   t.same(messages({ text: 100 }, [['2026-03-10T12:00:00+0530', 100]]), [])
   t.same(messages({ text: 100 }, [['2026-03-10T12:00:00', 60]]), [
-    'mixed_kinds at is text in 100 of 100 events, and "2026-03-10T12:00:00" has no zone, and so is no time: within_last takes it for missing.',
+    'mixed_kinds at is text in 100 of 100 events. It counts as missing for within_last, because "2026-03-10T12:00:00" has no zone, so it is not a time.',
   ])
   t.same(messages({ number: 100 }, [[1_773_144_000, 60]]), [
-    'number_as_time at is number in 100 of 100 events: within_last takes 1773144000 for a time, read as Unix seconds: 2026-03-10T12:00:00.000Z.',
+    'number_as_time at is number in 100 of 100 events. within_last accepts 1773144000 as a time, read as Unix seconds: 2026-03-10T12:00:00.000Z.',
   ])
   t.match(
     messages({ number: 100 }, [[1_773_144_000, 60]], { smallest: 0, largest: 1_773_144_000 }),
     [
-      /^mixed_kinds at is number in 100 of 100 events, and 0 is too small a number for a time/,
+      /^mixed_kinds at is number in 100 of 100 events. It counts as missing for within_last, because 0 is too small a number for a time/,
       /^number_as_time/,
     ].reverse(),
   )
   t.match(messages({ text: 90, number: 10 }, [['2026-03-10', 90]], { smallest: 1e12, largest: 1e12 }), [
-    /^number_as_time at is number in 10 of 100 events: .* milliseconds/,
+    /^number_as_time at is number in 10 of 100 events. .* milliseconds/,
   ])
 })
 
@@ -162,8 +162,8 @@ t.test('a text or number that an operator cannot read is counted, whatever the o
   t.same(
     findings.map(({ code, message }) => `${code} ${message}`),
     [
-      'mixed_kinds code is text in 100 of 100 events, and 3 is no text, so no text contains it: contains takes it for missing.',
-      'mixed_kinds zip is number in 100 of 100 events: starts_with takes that for missing.',
+      'mixed_kinds code is text in 100 of 100 events. It counts as missing for contains, because 3 is not a text, so no text contains it.',
+      'mixed_kinds zip is number in 100 of 100 events, which counts as missing for starts_with.',
     ],
   )
 })

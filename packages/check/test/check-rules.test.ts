@@ -39,7 +39,7 @@ t.test('each code has its finding, with a sentence, a path and a witness', async
     {
       code: 'implied',
       path: 'conditions[1]',
-      message: 'score is above 50 says nothing new: score is above 80 is asked already (conditions[0]).',
+      message: 'Redundant: score is above 80 (conditions[0]) already implies score is above 50.',
     },
   ])
   t.match(

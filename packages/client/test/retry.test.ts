@@ -140,7 +140,10 @@ t.test('a 404 for a repeated deletion is a success', async (t) => {
 })
 
 t.test('a 412 for a repeated update leaves its outcome unknown', async (t) => {
-  const mismatch = { status: 412, body: { error: 'The rule has another version' } }
+  const mismatch = {
+    status: 412,
+    body: { error: 'The rule has changed since you read it: read it again, and retry with its new ETag' },
+  }
   const { client, asked } = await openClient(t, ['cut'], mismatch)
   t.match(await failureOf(client.rules.update('r1', { name: 'New' }, { ifVersion: 3 })), { status: 0 })
   t.same(

@@ -22,7 +22,7 @@ export async function findDatabaseFault(database: Database): Promise<string | un
     return `the database lacks ${missing.length} migrations (npm run migrate)`
   } catch (error) {
     if (error instanceof OtherTables) throw error
-    return `Postgres is away (${describeDatabaseError(error)})`
+    return `Postgres is unavailable (${describeDatabaseError(error)})`
   }
 }
 

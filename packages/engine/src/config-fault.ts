@@ -38,7 +38,7 @@ const maxNamed = 3
 
 function findFault(type: string, config: unknown): { keys: string[]; message: string } | undefined {
   const check = checks.get(type)
-  if (!check) return { keys: [], message: `${type} is no action type` }
+  if (!check) return { keys: [], message: `${type} is not an action type` }
   if (!check.schema.Check(config)) {
     const [error] = check.schema.Errors(config)
     const keys = (error?.instancePath ?? '').split('/').slice(1).map(readPointer)

@@ -37,13 +37,13 @@ function findDelimiters({ operator, value }: Clause): string | undefined {
   if (!/^(?:not_)?matches$/.test(operator) || typeof value !== 'string') return undefined
   const [, pattern = '', flags = ''] = /^\/(.+)\/([dgimsuvy]*)$/s.exec(value) ?? []
   if (flags === '' && !/^\^|\$$/.test(pattern)) return undefined
-  return `the slashes are part of the pattern: is ${/[ims]/.test(flags) ? `(?${flags.replace(/[^ims]/g, '')})` : ''}${pattern} meant?`
+  return `The slashes are part of the pattern. Did you mean ${/[ims]/.test(flags) ? `(?${flags.replace(/[^ims]/g, '')})` : ''}${pattern}?`
 }
 
 function findEmptyText({ operator, value }: Clause): string | undefined {
   if (!/^(?:not_)?contains(?:_any)?$/.test(operator)) return undefined
   return [value].flat().includes('')
-    ? 'every text contains "": is is_empty or is_not_empty meant?'
+    ? 'Every text contains "". Did you mean is_empty or is_not_empty?'
     : undefined
 }
 
@@ -75,7 +75,7 @@ function describeTextBody(
   return [
     {
       field,
-      message: 'is a text, which is sent in quotes: write the object itself, without quotes around it',
+      message: 'This text is sent in quotes. Write the object itself, without quotes around it',
     },
   ]
 }
@@ -85,13 +85,13 @@ function describeNames(config: object, place: string): Fault[] {
     .filter(({ text }) => text.includes('{{'))
     .map(({ text, place: field }) => ({
       field,
-      message: `${text} is the name of a field, and stays as it is: placeholders fill texts only`,
+      message: `${text} is the name of a field and is sent as it is: only texts can have placeholders`,
     }))
 }
 
 function describePlaceholder({ path, fallbacks }: PlaceholderUse): string[] {
   const ofBlocks = /^(?:else|elif|elsif|elseif|endif|endfor|endeach|this)\b/.test(path)
-    ? [`{{${path}}} reads a field of the event with this name: there are no blocks`]
+    ? [`{{${path}}} reads a field of the event with this name: blocks are not supported`]
     : []
   // A path of several names is not meant as a text.
   const words = fallbacks.filter((field) => !/[.[]/.test(field))

@@ -88,11 +88,10 @@ export class Evaluation {
   /** Why a rule could not be evaluated; null where it was. */
   get fault(): string | null {
     if (this.overrun === null) return null
-    if (this.overrun === 'question')
-      return this.#budget?.fault ?? 'It needs more work than is left of the question'
+    if (this.overrun === 'question') return this.#budget?.fault ?? 'The request exceeds its evaluation limit'
     const limit = this.#limits[this.overrun]
     return this.overrun === 'rule'
-      ? `The rule needs more work than it may cost per event (${limit} units)`
-      : `The rules of this event need more work than they may cost together (${limit} units)`
+      ? `The rule exceeds the evaluation limit of ${limit} cost units per event`
+      : `The rules of this event exceed their shared evaluation limit of ${limit} cost units`
   }
 }

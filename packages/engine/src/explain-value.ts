@@ -34,7 +34,7 @@ function describeUnread(operator: Operator, value: unknown, actual: unknown): st
   const kind = kindOf(actual)
   const reason = operator.compares.includes(kind)
     ? operator.findUnread?.(actual, value)
-    : `${kindNames[kind]} is taken for missing`
+    : `${kindNames[kind]} counts as missing`
   return reason === undefined ? undefined : `${reason}: ${name} reads ${reads}`
 }
 

@@ -5,6 +5,7 @@ import { type CompileString, findCompiler } from './config-template.js'
 import { findForeignSyntax, hasInvisible } from './foreign-syntax.js'
 import { findOperator } from './operators/index.js'
 import { maxPathLength, parsePath } from './path.js'
+import { capitalize } from './plain-bounds.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
 import type { Template } from './template.js'
 
@@ -41,13 +42,13 @@ export function findRuleFaults(definition: { conditions?: unknown; actions?: unk
     report(
       search,
       'conditions',
-      `must have at most ${maxClauses} clauses, counting those in the actions' when`,
+      `must have at most ${maxClauses} conditions, including those in the actions' when`,
     )
   if (search.patternSteps > maxPatternSteps)
     report(
       search,
       'conditions',
-      `must have fewer or smaller patterns, counting those in the actions' when: together they may have ${maxPatternSteps} instructions, where \\p{…} counts three times`,
+      `must have fewer or smaller patterns: together, including those in the actions' when, they may have ${maxPatternSteps} instructions, and \\p{…} counts as three`,
     )
   if (search.placeholders > maxPlaceholders)
     report(search, 'actions', `must have at most ${maxPlaceholders} placeholders in all`)
@@ -82,7 +83,7 @@ function searchClause(search: Search, clause: Record<string, unknown>, field: st
   if (typeof path === 'string' && path !== '' && path.length <= maxPathLength && !parsePath(path))
     report(search, `${field}.field`, 'must be a field path such as lead.tags[0].name')
   else if (typeof path === 'string' && hasInvisible(path))
-    report(search, `${field}.field`, 'has an invisible character: write it anew')
+    report(search, `${field}.field`, 'has an invisible character: type it again')
   const operator = typeof clause.operator === 'string' ? findOperator(clause.operator) : undefined
   if (!operator?.value || !Check(operator.value, clause.value)) return
   const fault = operator.findFault?.(clause.value)
@@ -152,7 +153,7 @@ function searchFormats(
 }
 
 function report(search: Search, field: string, message: string): void {
-  search.faults.push({ field, message })
+  search.faults.push({ field, message: capitalize(message) })
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

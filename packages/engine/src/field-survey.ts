@@ -9,16 +9,20 @@ export type FieldKind = Type.Static<typeof FieldKind>
 /** What events have at one path. */
 export const ObservedField = Type.Object(
   {
-    path: Type.String({ description: 'As a clause names it, such as lead.tags[0]' }),
-    kinds: Type.Array(FieldKind, { description: 'The most frequent one first' }),
+    path: Type.String({ description: 'Path of the field as conditions name it, such as lead.tags[0]' }),
+    kinds: Type.Array(FieldKind, { description: 'Most frequent first' }),
     kindCounts: Type.Partial(Type.Record(FieldKind, Type.Integer()), {
-      description: 'How many events have a value of each kind',
+      description: 'Number of events that have a value of each kind',
     }),
-    share: Type.Number({ minimum: 0, maximum: 1, description: 'Share of the events that have it' }),
+    share: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Share of the events that have the field, from 0 to 1',
+    }),
     distinct: Type.Integer({
       description: 'Number of different texts, numbers and booleans. Those in a list count for the list.',
     }),
-    isDistinctAtLeast: Type.Boolean({ description: 'true: there are more values than were counted' }),
+    isDistinctAtLeast: Type.Boolean({ description: 'true if there are more values than were counted' }),
     top: Type.Array(
       Type.Object(
         {

@@ -75,7 +75,7 @@ export const filterDefinitions: readonly FilterDefinition[] = [
   },
   {
     name: 'truncate',
-    description: `At most so many characters as a reader counts them, the last of them an ellipsis if something was cut. The argument is 1 to ${maxTruncatedLength}.`,
+    description: `At most this number of characters, counted as a reader sees them. A cut text ends with an ellipsis. The argument is 1 to ${maxTruncatedLength}.`,
     example: { template: '{{note | truncate:8}}', data: { note: 'Call back' }, output: 'Call ba…' },
     compile: compileTruncate,
   },
@@ -92,7 +92,7 @@ export const filterDefinitions: readonly FilterDefinition[] = [
   },
   {
     name: 'number',
-    description: `A number with so many decimals (0 to ${maxDecimals}), as text; its decimal digits are rounded half away from zero. Without an argument a number that was text. Another value, and without an argument a text with more digits than a number keeps, stays as it is, with a warning.`,
+    description: `A number with this number of decimals (0 to ${maxDecimals}), as text; its decimal digits are rounded half away from zero. Without an argument a number that was text. Another value, and without an argument a text with more digits than a number keeps, stays as it is, with a warning.`,
     example: { template: '{{amount | number:2}}', data: { amount: '1.005' }, output: '1.01' },
     compile: compileNumber,
   },
@@ -100,7 +100,7 @@ export const filterDefinitions: readonly FilterDefinition[] = [
     name: 'json',
     description: 'The value as JSON.',
     example: { template: 'tags={{tags | json}}', data: { tags: ['a', 'b'] }, output: 'tags=["a","b"]' },
-    compile: (argument) => (argument ? 'takes no argument' : toJson),
+    compile: (argument) => (argument ? 'accepts no argument' : toJson),
   },
   {
     name: 'urlencode',
@@ -117,7 +117,7 @@ export const filterDefinitions: readonly FilterDefinition[] = [
       data: { link: '<https://crm.example.com/7|lead 7>' },
       output: 'See <https://crm.example.com/7|lead 7>',
     },
-    compile: (argument) => (argument ? 'takes no argument' : (value) => value),
+    compile: (argument) => (argument ? 'accepts no argument' : (value) => value),
   },
 ]
 
@@ -139,7 +139,7 @@ function toJson(value: unknown): string | undefined {
 
 function onText(change: (text: string) => string): FilterCompiler {
   return (argument) => {
-    if (argument) return 'takes no argument'
+    if (argument) return 'accepts no argument'
     return (value, { write }) => (isNothing(value) ? value : change(write(value)))
   }
 }
@@ -147,13 +147,13 @@ function onText(change: (text: string) => string): FilterCompiler {
 function compileDefault(argument: Argument | undefined): Filter | string {
   if (!argument) return 'needs an argument, such as default:"friend"'
   if (!argument.isQuoted && !Number.isNaN(toNumber(argument.text)) && isLongNumber(argument.text))
-    return 'takes no number of so many digits: write it as a text in quotes'
+    return 'accepts no number with that many digits: write it as a text in quotes'
   const field = fieldOf(argument)
   if (field === undefined) {
     const replacement = argument.isQuoted ? argument.text : readLiteral(argument.text)
     return (value) => (isNothing(value) || value === '' ? replacement : value)
   }
-  if (!parsePath(field)) return 'takes a text in quotes or a field, such as default:"friend"'
+  if (!parsePath(field)) return 'accepts a text in quotes or a field, such as default:"friend"'
   const path = compilePath(field)
   return (value, { data }) => (isNothing(value) || value === '' ? (readPath(path, data) ?? value) : value)
 }
@@ -185,12 +185,12 @@ function compileTruncate(argument: Argument | undefined): Filter | string {
 function compileNumber(argument: Argument | undefined): Filter | string {
   const decimals = argument ? toNumber(argument.text) : undefined
   if (decimals !== undefined && !(Number.isInteger(decimals) && decimals >= 0 && decimals <= maxDecimals))
-    return `takes a number of decimals from 0 to ${maxDecimals}, such as number:2`
+    return `accepts a number of decimals from 0 to ${maxDecimals}, such as number:2`
   return (value, { warn }) => {
     if (isNothing(value)) return value
     const number = toNumber(value)
     if (Number.isNaN(number)) {
-      warn('is no number')
+      warn('is not a number')
       return value
     }
     if (decimals !== undefined) return roundDecimal(value as number | string, decimals)
@@ -203,12 +203,12 @@ function compileNumber(argument: Argument | undefined): Filter | string {
 function compileDate(argument: Argument | undefined): Filter | string {
   const format = argument?.text
   if (format !== undefined && !/^(?:YYYY|MM|DD|HH|mm|ss|SSS|[TZ]|[^A-Za-z])+$/.test(format))
-    return 'takes a format of YYYY, MM, DD, HH, mm, ss and SSS, such as date:YYYY-MM-DD'
+    return 'accepts a format of YYYY, MM, DD, HH, mm, ss and SSS, such as date:YYYY-MM-DD'
   return (value, { warn }) => {
     if (isNothing(value)) return value
     const milliseconds = readTime(value)
     if (Number.isNaN(milliseconds)) {
-      warn(`is no date, since ${findTimeFault(value)}: date reads ${timeForms}`)
+      warn(`is not a date, because ${findTimeFault(value)}: date reads ${timeForms}`)
       return value
     }
     const date = new Date(milliseconds)

@@ -15,17 +15,17 @@ export function hasInvisible(path: string): boolean {
 export function findForeignSyntax(name: string): string | undefined {
   const shown = `{{${name.slice(0, 60)}}}`
   if (htmlInName.test(name))
-    return `has HTML within a placeholder ${shown}: an editor put it there, and no field has this name`
-  if (hasInvisible(name)) return `has an invisible character in a placeholder ${shown}: write it anew`
+    return `has HTML within a placeholder ${shown}: an editor put it there, but no field has this name`
+  if (hasInvisible(name)) return `has an invisible character in a placeholder ${shown}: type it again`
   if (/^(?:[-~] |[~=])|(?: -|~)$|^@root\b/.test(name))
-    return `has a mark of another language in ${shown}: a placeholder is the path of a field, such as {{name}}`
+    return `has syntax of another template language in ${shown}: a placeholder is the path of a field, such as {{name}}`
   if (/^[#/^>&!]/.test(name))
-    return `has a block ${shown}, and there are no blocks: use the filter default, or the field when of the action`
+    return `has a block ${shown}, but blocks are not supported: use the filter default, or the field when of the action`
   const foreign = /^\$(?:json|node|input|items?|env|vars|now|today|workflow|execution)(?:\.(.+))?$/.exec(name)
   if (foreign)
-    return `has a variable ${shown}, and a path begins in the data of the event${foreign[1] === undefined ? '' : `: {{${foreign[1].slice(0, 60)}}}`}`
+    return `has a variable ${shown}, but a path starts in the data of the event${foreign[1] === undefined ? '' : `: {{${foreign[1].slice(0, 60)}}}`}`
   if (/\.\w+\(/.test(name)) return `has a call ${shown}: use a filter. All: /docs/rules#filters`
   if (/ (?:\+|\*|[=!]==?|&&|<|>|\?\?) /.test(name))
-    return `has an expression ${shown}, and a placeholder only reads a field`
+    return `has an expression ${shown}, but a placeholder can only read a field`
   return undefined
 }

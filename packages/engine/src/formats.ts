@@ -17,7 +17,7 @@ const oneAddress = /^[^\s\p{C}@,;:<>()[\]\\"]+@[\p{L}\p{M}\p{Nd}-]+(?:\.[\p{L}\p
 export const emailAddress: Format = (text) =>
   text.length <= 320 && oneAddress.test(text) && isDomain(text.slice(text.indexOf('@') + 1))
     ? undefined
-    : 'must be one e-mail address'
+    : 'must be one email address'
 
 function isDomain(text: string): boolean {
   const encoded = text.split('.').filter((label) => /^xn--/i.test(label))

@@ -49,7 +49,7 @@ export type { Operator, Test } from './operators/operator.js'
 export { instantDescription } from './operators/times.js'
 export { ActionResult, Attempt, type ConditionTrace, Trace } from './outcome.js'
 export { compilePath, isIndex, parsePath, readPath } from './path.js'
-export { plainBounds } from './plain-bounds.js'
+export { capitalize, plainBounds } from './plain-bounds.js'
 export { planEvent } from './plan-event.js'
 export {
   type Effect,

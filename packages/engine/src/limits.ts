@@ -36,9 +36,9 @@ export function listLimits({ rule, event }: WorkLimits): Limit[] {
       'characters',
       'A string that matches looks at; a longer one does not match',
     ),
-    limit('chain', maxEmissionDepth, 'events', 'Emitted by EMIT_EVENT, each because of the one before'),
-    limit('ruleWork', rule, 'units', 'Work of the conditions of one rule for one event'),
-    limit('eventWork', event, 'units', 'Work of the conditions of all rules for one event'),
+    limit('chain', maxEmissionDepth, 'events', 'Emitted by EMIT_EVENT, each because of the previous one'),
+    limit('ruleWork', rule, 'units', 'Cost of evaluating one rule for one event'),
+    limit('eventWork', event, 'units', 'Cost of evaluating all rules for one event'),
   ]
 }
 

@@ -2,6 +2,7 @@ import type { Evaluation } from './evaluation.js'
 import type { Fault } from './faults.js'
 import { maxRenderedLength, type Rendering } from './fill-placeholder.js'
 import { findForeignSyntax } from './foreign-syntax.js'
+import { capitalize } from './plain-bounds.js'
 import { maxPlaceholders } from './rule.js'
 import { compileText, type TextTemplate } from './template.js'
 
@@ -45,11 +46,13 @@ export function findMailTemplateFaults(texts: { [Part in MailPart]?: unknown }):
     const text = texts[field]
     if (typeof text !== 'string') return []
     const template = compileText(text, quotes[field])
-    if (typeof template === 'string') return [{ field, message: template }]
+    if (typeof template === 'string') return [{ field, message: capitalize(template) }]
     if (template.placeholders > maxPlaceholders)
-      return [{ field, message: `must have at most ${maxPlaceholders} placeholders` }]
+      return [{ field, message: `Must have at most ${maxPlaceholders} placeholders` }]
     const foreign = (template.parts ?? []).map(({ name }) => findForeignSyntax(name))
-    return foreign.filter((fault) => fault !== undefined).map((message) => ({ field, message }))
+    return foreign
+      .filter((fault) => fault !== undefined)
+      .map((message) => ({ field, message: capitalize(message) }))
   })
 }
 

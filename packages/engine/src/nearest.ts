@@ -86,7 +86,7 @@ function unitsToCompare(text: string, name: string): number {
  */
 export function describeNearest(word: string, names: readonly string[], list?: string): string {
   const nearest = findNearest(word, names)
-  if (nearest.length === 0) return 'None is known here'
+  if (nearest.length === 0) return 'There are none here'
   return `Nearest: ${nearest.join(', ')}${list === undefined ? '' : `. All: ${list}`}`
 }
 

@@ -7,7 +7,7 @@ export const Attempt = Type.Object(
     finishedAt: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'Absent while the call is in progress, or if its outcome is unknown',
+        description: 'Absent while the call is in progress, and if its outcome is unknown',
       }),
     ),
     error: Type.Optional(Type.String()),
@@ -25,7 +25,7 @@ export const ActionResult = Type.Object(
       ['success', 'failed', 'skipped', 'simulated', 'scheduled', 'running', 'retrying', 'pending', 'unknown'],
       {
         description:
-          'scheduled: a WAIT has not ended. running: a call is in progress. retrying: the next attempt is due at `until`. pending: not started. unknown: a worker died during the call, and `onUncertain` is stop.',
+          'scheduled: a WAIT has not ended. running: a call is in progress. retrying: the next attempt is due at `until`. pending: not started. unknown: a worker crashed during the call, and `onUncertain` is stop.',
       },
     ),
     error: Type.Optional(Type.String({ description: 'Why the action failed' })),
@@ -38,7 +38,7 @@ export const ActionResult = Type.Object(
     ),
     failures: Type.Optional(
       Type.Integer({
-        description: 'Number of failed attempts since the action started or was retried by hand',
+        description: 'Number of failed attempts since the action started or was retried manually',
       }),
     ),
     until: Type.Optional(
@@ -88,20 +88,21 @@ export const ConditionTrace = Type.Unsafe<ConditionTrace>({
     group: { enum: ['all', 'any', 'not'] },
     children: { type: 'array', items: ConditionTraceRef },
     verdict: { type: 'boolean' },
-    warning: { type: 'string', description: 'Why the clause was not evaluated' },
+    warning: { type: 'string', description: 'Why the condition was not evaluated' },
     distance: {
       type: 'number',
-      description: 'How far the number was from fulfilling the clause; 0 if it was exactly at the limit',
+      description: 'How far the number was from matching. 0 if it was exactly at the limit.',
     },
-    distanceMs: { type: 'number', description: 'The same of a time, in milliseconds' },
+    distanceMs: { type: 'number', description: 'How far the time was from matching, in milliseconds' },
     note: {
       type: 'string',
       description:
-        'How a number was read as a time; or why the operator cannot read the value, so that it counts as missing, and what it reads; or where the path ends in a list or a scalar',
+        'How a number was read as a time; or why the operator cannot read the value, which then counts as missing; or the part of the path at which a list or a scalar ends it',
     },
     didYouMean: {
       type: 'string',
-      description: 'By `why`: the data has no such field, and this one differs by at most two characters',
+      description:
+        'Only in `why`: the data has no such field, but this one, which differs by at most two characters',
     },
   },
 })

@@ -68,7 +68,7 @@ function parseFilter(
     return `has an unknown filter: ${text.slice(start, stop).trim().slice(0, 60)}. ${describeNearest(name, [...filters.keys()], '/docs/rules#filters')}`
   if (rest !== '') argument = { text: rest, isQuoted: false }
   if (argument && /[{}]/.test(argument.text))
-    return `has a filter ${name} with a brace in its argument, and nothing in an argument is filled: default:name reads the field name`
+    return `has a filter ${name} with a brace in its argument, but placeholders in arguments are not filled: default:name reads the field name`
   const filter = compile(argument)
   return typeof filter === 'string'
     ? `has a filter ${name} that ${filter}`

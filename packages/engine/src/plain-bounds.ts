@@ -7,9 +7,25 @@ const plainPatterns = new Map<string, string>([
   [lonePlaceholder, 'be an object, or one placeholder that leads to an object'],
 ])
 
+const plainTypes: Record<string, string> = {
+  array: 'a list',
+  object: 'an object',
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'true or false',
+}
+
+const plainComparisons: Record<string, string> = {
+  '<=': 'at most',
+  '>=': 'at least',
+  '<': 'less than',
+  '>': 'greater than',
+}
+
 /**
- * Says a limit of length as people do: `must have at least 1 character`, and what a pattern asks for. Ajv and TypeBox say
- * `must NOT have fewer than 1 characters`. Any other message stays.
+ * Says in words what a schema asks for: `must have at least 1 character`, `must be a list`, `must be at most 20`, and what a
+ * pattern means. Ajv and TypeBox say `must NOT have fewer than 1 characters`, `must be array`, `must be <= 20`. Any other message stays.
  */
 export function plainBounds(message: string): string {
   return message
@@ -21,4 +37,22 @@ export function plainBounds(message: string): string {
         return `have at ${bound === 'fewer' ? 'least' : 'most'} ${count} ${count === '1' ? one : many}`
       },
     )
+    .replace(/^must be ([<>]=?) /, (_, sign: string) => `must be ${plainComparisons[sign]} `)
+    .replace(
+      /^must be (?:either )?((?:array|object|string|number|integer|boolean|null)(?:(?:,| or )\w+)*)$/,
+      (_, types: string) =>
+        `must be ${types
+          .split(/,| or /)
+          .map(plainType)
+          .join(' or ')}`,
+    )
+}
+
+function plainType(type: string): string {
+  return plainTypes[type] ?? type
+}
+
+/** The style of all messages: a sentence about its field, without a period at its end. */
+export function capitalize(message: string): string {
+  return message.charAt(0).toUpperCase() + message.slice(1)
 }

@@ -77,13 +77,13 @@ export function keepDigits(
 
 /** What the sender of data is told of the numbers that became texts. */
 export function listLongWarnings(longNumbers: readonly LongNumber[]): Fault[] {
-  const message = 'Has more digits than a number keeps, so it became a text with the same digits'
+  const message = 'Has more digits than a number can keep, so it was stored as a string with the same digits'
   return longNumbers.filter(({ isText }) => isText).map(({ field }) => ({ field, message }))
 }
 
 /** What the author of a rule is told of the numbers that became none. */
 export function listLongFaults(longNumbers: readonly LongNumber[]): Fault[] {
-  const message = 'Has more digits than a number keeps: write it as a text, or with at most 15 digits'
+  const message = 'Has more digits than a number can keep. Write it as a string, or with at most 15 digits'
   return longNumbers.filter(({ isText }) => !isText).map(({ field }) => ({ field, message }))
 }
 

@@ -53,11 +53,11 @@ function findReason(value: unknown): string {
     return Math.abs(value) < firstSeconds
       ? 'is too small a number for a time (from 100,000,000 on they are Unix seconds)'
       : 'is too large a number for a time'
-  if (typeof value !== 'string' || value.length > maxLength) return 'is no time'
+  if (typeof value !== 'string' || value.length > maxLength) return 'is not a time'
   if (/^-?\d+(?:\.\d+)?$/.test(value))
     return keepsDigits(value)
-      ? 'is a text of digits, and so no time: send a number'
-      : 'has more digits than a number keeps, and so is text and no time'
-  if (/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d[\d:.,]*$/.test(value)) return 'has no zone, and so is no time'
-  return 'is no time'
+      ? 'is a text of digits, not a time: send a number'
+      : 'has more digits than a number keeps, so it is a text and not a time'
+  if (/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d[\d:.,]*$/.test(value)) return 'has no zone, so it is not a time'
+  return 'is not a time'
 }

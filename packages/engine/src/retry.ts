@@ -32,7 +32,7 @@ export const Retry = Type.Object(
     additionalProperties: false,
     title: 'RetryPolicy',
     description:
-      'How a failed call is repeated. The delay is random, up to the delay that the backoff gives.',
+      'Retry policy of a call. Each delay is random between 0 and the backoff delay (full jitter).',
   },
 )
 export type Retry = Type.Static<typeof Retry>

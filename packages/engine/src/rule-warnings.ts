@@ -64,11 +64,11 @@ function warnAboutPath(field: string, path: string, trigger: string, example: ob
     return [
       {
         field,
-        message: `${path} begins in the data of the event: is ${path.slice(first.length + 1)} meant?`,
+        message: `A path starts in the data of the event. Did you mean ${path.slice(first.length + 1)} instead of ${path}?`,
       },
     ]
   const meant = findMisspelt(first, known)
-  return meant === undefined ? [] : [{ field, message: `${first} is perhaps ${meant}` }]
+  return meant === undefined ? [] : [{ field, message: `Did you mean ${meant} instead of ${first}?` }]
 }
 
 function warnAboutTexts(field: string, value: unknown): Fault[] {

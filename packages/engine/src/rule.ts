@@ -34,7 +34,7 @@ const ConditionRef = Type.Unsafe<Condition>({ $ref: 'Condition#' })
  */
 export const Condition = Type.Unsafe<Condition>({
   $id: 'Condition',
-  description: 'A clause, or a group of conditions',
+  description: 'A comparison of one field, or a group of conditions',
   examples: [
     { field: 'score', operator: 'greater_than', value: 80 },
     {
@@ -47,13 +47,13 @@ export const Condition = Type.Unsafe<Condition>({
   type: 'object',
   // biome-ignore-start lint/suspicious/noThenProperty: JSON schema's own keyword.
   if: { required: ['all'] },
-  then: groupSchema('all', 'AllGroup', conditionList(1), 'All of the conditions hold'),
+  then: groupSchema('all', 'AllGroup', conditionList(1), 'True if all of the conditions are true'),
   else: {
     if: { required: ['any'] },
-    then: groupSchema('any', 'AnyGroup', conditionList(1), 'At least one of the conditions holds'),
+    then: groupSchema('any', 'AnyGroup', conditionList(1), 'True if at least one of the conditions is true'),
     else: {
       if: { required: ['not'] },
-      then: groupSchema('not', 'NotGroup', ConditionRef, 'The condition does not hold'),
+      then: groupSchema('not', 'NotGroup', ConditionRef, 'True if the condition is false'),
       else: {
         title: 'Clause',
         description: 'Compares one field of the event data. GET /api/vocabulary describes each operator.',
@@ -87,13 +87,13 @@ export const actionFields = {
     Type.Unsafe<Condition>({
       $ref: 'Condition#',
       description:
-        'The action is skipped unless this condition holds. It is evaluated when the turn of the action comes.',
+        'The action is skipped unless this condition is true. It is evaluated right before the action.',
     }),
   ),
   continueOnError: Type.Optional(
     Type.Boolean({
       description:
-        'true: the next actions run also if this one fails. The execution still fails. Default: false.',
+        'Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false.',
     }),
   ),
   timeoutMs: Type.Optional(
@@ -107,7 +107,7 @@ export const actionFields = {
   onUncertain: Type.Optional(
     Type.Enum(['retry', 'stop'], {
       description:
-        'What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.',
+        'What to do if a worker crashes during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.',
     }),
   ),
 }

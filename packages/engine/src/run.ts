@@ -203,7 +203,7 @@ export function planAction(
     const holds = action.when.holds(data, evaluation)
     if (evaluation.fault !== null)
       return { of: action, at, warnings, config: undefined, fault: `when: ${evaluation.fault}` }
-    if (!holds) return { of: action, at, warnings, skipped: 'when did not hold' }
+    if (!holds) return { of: action, at, warnings, skipped: 'the condition in `when` did not match' }
   }
   const config = action.config.render(data, rendering)
   if (evaluation.fault !== null)

@@ -26,7 +26,7 @@ export function splitTemplate(text: string, takesRaw = false): SplitText | strin
     const found = parsePlaceholder(text, open)
     if (typeof found === 'string') return found
     if (!takesRaw && isRaw(found.placeholder))
-      return 'has a filter raw, which only the text of SEND_NOTIFICATION takes'
+      return 'has a filter raw, which only the text of SEND_NOTIFICATION accepts'
     literals.push(literal + text.slice(at, open))
     placeholders.push(found.placeholder)
     literal = ''

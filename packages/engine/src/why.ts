@@ -15,10 +15,10 @@ export const NearestChange = Type.Object(
     field: Type.String(),
     from: Type.Optional(
       Type.Unknown({
-        description: 'The value of the event, at most 1,000 characters. Absent if it has none.',
+        description: 'Value in the event, at most 1,000 characters. Absent if the event has none.',
       }),
     ),
-    to: Type.Unknown({ description: 'null stands for a missing field too' }),
+    to: Type.Unknown({ description: 'null also stands for a missing field' }),
   },
   { title: 'Change' },
 )

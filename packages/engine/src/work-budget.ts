@@ -61,8 +61,8 @@ export class WorkBudget {
     const { units, ms } = this.#bounds
     if (this.overrun === null) return null
     return this.overrun === 'units'
-      ? `It needs more work than one question may cost (${units} units)`
-      : `It took longer than one question may (${ms} ms)`
+      ? `The request exceeds the evaluation limit of ${units} cost units`
+      : `The evaluation timed out after ${ms} ms`
   }
 
   #look(): void {

@@ -102,16 +102,16 @@ t.test('raw writes the markup of a value, as the last filter of a chat text', as
   for (const text of ['{{a | raw | upper}}', '{{a | raw | raw}}', '{{a | raw:1}}'])
     t.match(
       faultsOf('SEND_NOTIFICATION', { url, text }),
-      [/^actions\[0\]\.config\.text has a filter raw/],
+      [/^actions\[0\]\.config\.text Has a filter raw/],
       text,
     )
   t.match(faultsOf('SEND_NOTIFICATION', { url: `${url}/{{a | raw}}`, text: 'x' }), [
-    /config\.url has a filter raw/,
+    /config\.url Has a filter raw/,
   ])
   t.match(faultsOf('SEND_WEBHOOK', { url, body: { text: '{{a | raw}}' } }), [
-    /config\.body\.text has a filter raw/,
+    /config\.body\.text Has a filter raw/,
   ])
-  t.match(faultsOf('CREATE_TASK', { title: '{{a | raw}}' }), [/config\.title has a filter raw/])
+  t.match(faultsOf('CREATE_TASK', { title: '{{a | raw}}' }), [/config\.title Has a filter raw/])
 })
 
 t.test('a link and an email address of a value stay as they are', async (t) => {
@@ -213,7 +213,7 @@ t.test('escaping is charged, not done for what is too long, and quick for each t
     { a: '*'.repeat(9_999) },
     0,
   ).actions
-  t.match((planned as { fault?: string }).fault, /cost per event/)
+  t.match((planned as { fault?: string }).fault, /cost units per event/)
   const long = planOne('SEND_NOTIFICATION', { url, text: '{{a}}' }, { a: '*'.repeat(10_001) })
   t.match(long.fault, /^config\.text must/)
   const start = process.cpuUsage()

@@ -35,10 +35,10 @@ function warnOf(part: Partial<Parameters<typeof findRuleWarnings>[0]>) {
 t.test('a pattern between slashes, and a search for an empty text, are warned of', async (t) => {
   const warnOfClause = (operator: string, value: unknown) =>
     warnOf({ conditions: [{ not: { field: 'payload', operator, value } }] })
-  const slashes = 'conditions[0].not.value the slashes are part of the pattern: is'
-  t.strictSame(warnOfClause('matches', '/acme/i'), [`${slashes} (?i)acme meant?`])
-  t.strictSame(warnOfClause('not_matches', '/a\nb/gms'), [`${slashes} (?ms)a\nb meant?`])
-  t.strictSame(warnOfClause('matches', '/^acme$/'), [`${slashes} ^acme$ meant?`])
+  const slashes = 'conditions[0].not.value The slashes are part of the pattern. Did you mean'
+  t.strictSame(warnOfClause('matches', '/acme/i'), [`${slashes} (?i)acme?`])
+  t.strictSame(warnOfClause('not_matches', '/a\nb/gms'), [`${slashes} (?ms)a\nb?`])
+  t.strictSame(warnOfClause('matches', '/^acme$/'), [`${slashes} ^acme$?`])
   for (const value of ['/users/', '/', '//', 'a/i', '^/a/i', '/users/me'])
     t.strictSame(warnOfClause('matches', value), [], value)
   t.strictSame(warnOfClause('equals', '/a/i'), [])
@@ -47,7 +47,7 @@ t.test('a pattern between slashes, and a search for an empty text, are warned of
     ['not_contains', ''],
     ['contains_any', ['x', '']],
   ] as const)
-    t.match(warnOfClause(operator, value), [/^conditions\[0\]\.not\.value every text contains ""/], operator)
+    t.match(warnOfClause(operator, value), [/^conditions\[0\]\.not\.value Every text contains ""/], operator)
   for (const value of [' ', 0, false, null]) t.strictSame(warnOfClause('contains', value), [])
   t.strictSame(warnOfClause('contains_all', ['']), [])
 })
@@ -57,12 +57,12 @@ t.test('JSON as a text, and placeholders in names, are warned of', async (t) => 
   const warnOfHook = (config: object) =>
     warnOf({ actions: [{ type: 'SEND_WEBHOOK', config: { url, ...config } } as never] })
   for (const body of ['{"text":"{{payload}}"}', ' [1]\n'])
-    t.match(warnOfHook({ body }), [/^actions\[0\]\.config\.body is a text, which is sent in quotes/], body)
+    t.match(warnOfHook({ body }), [/^actions\[0\]\.config\.body This text is sent in quotes/], body)
   for (const body of ['{{payload}}', '{{payload}} {{payload}}', '[x] is new', { text: '{}' }, 'a=1'])
     t.strictSame(warnOfHook({ body }), [])
   t.strictSame(warnOfHook({ body: '{}', headers: { 'Content-Type': 'text/plain' } }), [])
   t.match(warnOfHook({ body: [{ '{{payload}}': 1 }, { a: { 'x {{payload}}': 1 } }] }), [
-    /^actions\[0\]\.config\.body\[0\] \{\{payload\}\} is the name of a field, and stays as it is/,
+    /^actions\[0\]\.config\.body\[0\] \{\{payload\}\} is the name of a field and is sent as it is/,
     /^actions\[0\]\.config\.body\[1\]\.a x \{\{payload\}\} is the name/,
   ])
 })
@@ -71,7 +71,9 @@ t.test('words of blocks are warned of', async (t) => {
   for (const word of ['else', 'else if payload', 'this', 'this.name', 'endif', 'elsif'])
     t.match(
       warn(`a {{${word}}} b`),
-      [`actions[0].config.title {{${word}}} reads a field of the event with this name: there are no blocks`],
+      [
+        `actions[0].config.title {{${word}}} reads a field of the event with this name: blocks are not supported`,
+      ],
       word,
     )
   for (const word of ['payload.else', 'payload.this', 'thisYear', 'elsewhere'])

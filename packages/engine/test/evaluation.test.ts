@@ -33,7 +33,7 @@ t.test('a pattern whose work is used up is given up, and the rule is not evaluat
   const rule = compileRule({ conditions, actions: [task] })
   t.equal(ruleHolds(rule, { text: letters }, evaluation), false, 'not even by a negation')
   t.equal(evaluation.overrun, 'rule')
-  t.match(evaluation.fault, /cost per event \(1000000 units\)/)
+  t.match(evaluation.fault, /limit of 1000000 cost units per event/)
   t.equal(ruleHolds(rule, { text: 'short' }, evaluation), true, 'the next evaluation begins with all of it')
   t.equal(evaluation.fault, null)
 })
@@ -78,7 +78,7 @@ t.test('the work of all rules of an event is limited, too', async (t) => {
     return evaluation.overrun
   })
   t.same(overruns, [null, null, 'event'])
-  t.match(evaluation.fault, /cost together \(25000 units\)/)
+  t.match(evaluation.fault, /shared evaluation limit of 25000 cost units/)
 })
 
 t.test('lists, and long texts that are sought in long texts, are charged', async (t) => {
@@ -123,7 +123,7 @@ t.test('a trace shows the clauses that were not evaluated, and the beginning of 
   t.equal(conditionsPassed, false)
   const [first, second] = conditions
   t.match(first, { verdict: true })
-  t.match(second, { verdict: false, warning: /cost per event/ })
+  t.match(second, { verdict: false, warning: /cost units per event/ })
   t.ok(JSON.stringify(conditions).length < 8_000, 'an excerpt of each value')
   t.match(JSON.stringify(conditions), /…/)
 })
@@ -134,7 +134,7 @@ t.test('a dry run says that the conditions could not be evaluated', async (t) =>
     actions: [task],
   })
   const outcome = simulatePlan(planRule(rule, { text: letters }, 0))
-  t.match(outcome, { success: false, conditionsPassed: false, results: [], error: /cost per event/ })
+  t.match(outcome, { success: false, conditionsPassed: false, results: [], error: /cost units per event/ })
 })
 
 t.test('an action whose `when` needs too much work fails', async (t) => {
@@ -142,7 +142,7 @@ t.test('an action whose `when` needs too much work fails', async (t) => {
   const rule = compileRule({ conditions: [], actions: [{ ...task, when }] })
   const results: Parameters<typeof findNextAction>[3] = []
   t.equal(findNextAction(rule, { text: letters }, 0, results), undefined)
-  t.match(results, [{ status: 'failed', error: /^when: The rule needs more work/ }])
+  t.match(results, [{ status: 'failed', error: /^when: The rule exceeds the evaluation limit/ }])
 })
 
 t.test('the patterns of one rule have a limit together, and what is beyond it costs nothing', async (t) => {
@@ -153,7 +153,7 @@ t.test('the patterns of one rule have a limit together, and what is beyond it co
   t.same(findRuleFaults({ conditions: clauses(10, (n) => `[ab]{${480 + n}}`), actions: [task] }), [])
   const startedAt = process.cpuUsage()
   t.match(findRuleFaults({ conditions: clauses(4_000, (n) => `\\p{L}{400}${n}`), actions: [task] }), [
-    { message: /at most 50 clauses/ },
+    { message: /at most 50 conditions/ },
     { message: /5000 instructions/ },
   ])
   t.ok(process.cpuUsage(startedAt).user < 2_000_000, 'they would take 14 s to compile')
@@ -208,7 +208,7 @@ t.test('rendering is charged, and stops where the work is used up', async (t) =>
   const large = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`key${n}`, 'value']))
   const render = (title: string, data: object) =>
     planRule(compileRule({ conditions: [], actions: [{ type: 'CREATE_TASK', config: { title } }] }), data, 0)
-  const fault = /cost per event|renders to more than/
+  const fault = /cost units per event|renders to more than/
   const startedAt = process.cpuUsage()
   t.match(render('{{o}}'.repeat(200), { o: large }).actions, [{ fault }])
   const encoded = `{{text${'|urlencode'.repeat(8)}}}`.repeat(100)
@@ -231,11 +231,11 @@ t.test('what filters read is charged, however little they write', async (t) => {
     }
     const title = placeholder.repeat(200)
     const rule = compileRule({ conditions: [], actions: [{ type: 'CREATE_TASK', config: { title } }] })
-    t.match(planRule(rule, data, 0).actions, [{ fault: /cost per event/ }], placeholder)
+    t.match(planRule(rule, data, 0).actions, [{ fault: /cost units per event/ }], placeholder)
     t.ok(reads <= 3, `${reads} of 200 placeholders were filled`)
     reads = 0
     const mail = compileMailTemplate({ text: title }).render(data, {}, new Evaluation(0))
-    t.match(mail, { fault: /cost per event/ }, placeholder)
+    t.match(mail, { fault: /cost units per event/ }, placeholder)
     t.ok(reads <= 3, `${reads} of 200 placeholders of a mail were filled`)
   }
 })

@@ -25,7 +25,7 @@ t.test('a clause that the run does not reach costs the trace no verdict', async 
     {
       group: 'any',
       verdict: true,
-      children: [{ verdict: true }, { verdict: false, warning: /cost per event/ }],
+      children: [{ verdict: true }, { verdict: false, warning: /cost units per event/ }],
     },
     { field: 'name', verdict: true },
   ])

@@ -30,7 +30,7 @@ t.test('a message names three, and where all of them are', async (t) => {
     describeNearest('LEAD_CREATE', eventTypes, '/docs/rules#events'),
     'Nearest: LEAD_CREATED, DEAL_CREATED, LEAD_UPDATED. All: /docs/rules#events',
   )
-  t.equal(describeNearest('x', []), 'None is known here')
+  t.equal(describeNearest('x', []), 'There are none here')
 })
 
 t.test('a word is misspelt only if most of its letters are right', async (t) => {

@@ -8,7 +8,7 @@ t.test('limits of length are said as people do, and other messages stay', async 
     ['Must NOT have fewer than 2 items', 'Must have at least 2 items'],
     ['must NOT have more than 1 properties', 'must have at most 1 property'],
     ['must NOT have more than 5 properties', 'must have at most 5 properties'],
-    ['must be string', 'must be string'],
+    ['must be string', 'must be a string'],
     ['must match pattern "^a$"', 'must match pattern "^a$"'],
   ] as const)
     t.equal(plainBounds(message), said)

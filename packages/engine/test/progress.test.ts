@@ -74,7 +74,7 @@ t.test('an action with an unknown outcome stops an execution like a failure', as
 t.test('an action whose when does not hold is skipped, and the rest continues', async (t) => {
   const rule = ruleOf(task('{{no}}', { when: { not: isHot } }), task('b', { when: isHot }))
   t.strictSame(drive(rule, { score: 90 }, start, succeed), [
-    { action: 'CREATE_TASK', status: 'skipped', reason: 'when did not hold' },
+    { action: 'CREATE_TASK', status: 'skipped', reason: 'the condition in `when` did not match' },
     done,
   ])
 })

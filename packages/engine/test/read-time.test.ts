@@ -80,12 +80,12 @@ t.test('whatever is no time says why', async (t) => {
     ['1767225600000000001', /has more digits than a number keeps/],
     [0, /^0 is too small a number/],
     [1.7e18, /is too large a number/],
-    ['', /^"" is no time/],
-    ['x'.repeat(1_000_000), /^"x{40}…" is no time$/],
-    [true, /^true is no time/],
-    [null, /^null is no time/],
-    [[1_767_225_600], /^a list is no time/],
-    [{ $date: 1 }, /^an object is no time/],
+    ['', /^"" is not a time/],
+    ['x'.repeat(1_000_000), /^"x{40}…" is not a time$/],
+    [true, /^true is not a time/],
+    [null, /^null is not a time/],
+    [[1_767_225_600], /^a list is not a time/],
+    [{ $date: 1 }, /^an object is not a time/],
   ]
   for (const [value, reason] of reasons) {
     t.ok(Number.isNaN(readTime(value)))

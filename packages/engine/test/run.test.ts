@@ -92,7 +92,7 @@ t.test('a dry run shows each action with its rendered config, and counts none', 
     actionsExecuted: 0,
     results: [
       { action: 'CREATE_TASK', status: 'simulated', config: { title: 'Call Ann' } },
-      { action: 'CREATE_TASK', status: 'skipped', reason: 'when did not hold' },
+      { action: 'CREATE_TASK', status: 'skipped', reason: 'the condition in `when` did not match' },
       {
         action: 'CREATE_TASK',
         status: 'failed',
@@ -103,7 +103,7 @@ t.test('a dry run shows each action with its rendered config, and counts none', 
       {
         action: 'CREATE_TASK',
         status: 'failed',
-        error: 'config.title must be string: {{list}} is a list',
+        error: 'config.title must be a string: {{list}} is a list',
         config: { title: [1] },
       },
       { action: 'WAIT', status: 'simulated', config: { duration: '1d' } },

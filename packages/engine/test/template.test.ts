@@ -198,12 +198,12 @@ t.test('a number is written without an exponent', async (t) => {
 t.test('a filter leaves a value of another type unchanged, with a warning', async (t) => {
   t.strictSame(render('{{lead.name | number:2}}'), {
     value: 'ann lee',
-    warnings: ['lead.name is no number'],
+    warnings: ['lead.name is not a number'],
     size: 7,
   })
   t.strictSame(render('on {{lead.name | date:YYYY}}'), {
     value: 'on ann lee',
-    warnings: [`lead.name is no date, since "ann lee" is no time: date reads ${timeForms}`],
+    warnings: [`lead.name is not a date, because "ann lee" is not a time: date reads ${timeForms}`],
     size: 7,
   })
   t.equal(render('{{it | urlencode}}', { it: 'a\ud800b' }).value, 'a%EF%BF%BDb')
@@ -231,16 +231,16 @@ t.test('invalid placeholders are reported', async (t) => {
     ['{{a | upper lower}}', /unknown filter/],
     ['{{a | default:"x" y}}', /unknown filter/],
     ['{{a | __proto__}}', /unknown filter/],
-    ['{{a | upper:1}}', /takes no argument/],
-    ['{{a | json:1}}', /takes no argument/],
+    ['{{a | upper:1}}', /accepts no argument/],
+    ['{{a | json:1}}', /accepts no argument/],
     ['{{a | default}}', /needs an argument/],
     ['{{a | default:"{{b}}"}}', /default with a brace in its argument/],
     ['{{a | default:{{b}}}}', /default with a brace in its argument/],
     ['{{a | default:{b}}}', /brace in its argument/],
     ['{{a | date:"{YYYY}"}}', /date with a brace in its argument/],
-    ['{{a | default:Dear, Sir!.}}', /takes a text in quotes or a field/],
-    ['{{a | raw}}', /raw, which only the text of SEND_NOTIFICATION takes/],
-    ['{{a | raw:1}}', /takes no argument/],
+    ['{{a | default:Dear, Sir!.}}', /accepts a text in quotes or a field/],
+    ['{{a | raw}}', /raw, which only the text of SEND_NOTIFICATION accepts/],
+    ['{{a | raw:1}}', /accepts no argument/],
     ['{{a | raw | upper}}', /raw that is not the last one/],
     ['{{a | truncate}}', /needs a length/],
     ['{{a | truncate:0}}', /needs a length/],

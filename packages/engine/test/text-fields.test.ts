@@ -36,9 +36,12 @@ t.test(
       const field = ['config', ...path].join('.')
       t.match(
         planOne(type, config('{{lead.v}}'), { lead: { v: ['a'] } }).fault,
-        `${field} must be string: {{lead.v}} is a list`,
+        `${field} must be a string: {{lead.v}} is a list`,
       )
-      t.match(planOne(type, config('{{v}}'), { v: {} }).fault, `${field} must be string: {{v}} is an object`)
+      t.match(
+        planOne(type, config('{{v}}'), { v: {} }).fault,
+        `${field} must be a string: {{v}} is an object`,
+      )
     }
     const { fault } = planOne(
       'SEND_WEBHOOK',
@@ -47,7 +50,7 @@ t.test(
     )
     t.equal(
       fault,
-      'config.headers.b must be string: {{v}} is a list',
+      'config.headers.b must be a string: {{v}} is a list',
       'only the placeholder of that header is named',
     )
   },

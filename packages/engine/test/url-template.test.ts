@@ -134,7 +134,7 @@ t.test(
     ])
       t.match(
         faultsOf('SEND_WEBHOOK', { url }),
-        [/^actions\[0\]\.config\.url must have its domain and port written out/],
+        [/^actions\[0\]\.config\.url Must have its domain and port written out/],
         url,
       )
     for (const url of [
@@ -146,12 +146,12 @@ t.test(
     ])
       t.match(
         faultsOf('SEND_NOTIFICATION', { url, text: 'x' }),
-        [/must begin with http:\/\/ or https:\/\//],
+        [/Must begin with http:\/\/ or https:\/\//],
         url,
       )
-    t.match(faultsOf('SEND_WEBHOOK', { url: 'https://x.io/a/../{{b}}' }), [/must not have \. or \.\./])
-    t.match(faultsOf('SEND_WEBHOOK', { url: 'https://x.io/a\tb/{{b}}' }), [/must be an http or https URL/])
-    t.match(faultsOf('SEND_WEBHOOK', { url: 'https://x.io:99999/{{b}}' }), [/must be an http or https URL/])
+    t.match(faultsOf('SEND_WEBHOOK', { url: 'https://x.io/a/../{{b}}' }), [/Must not have \. or \.\./])
+    t.match(faultsOf('SEND_WEBHOOK', { url: 'https://x.io/a\tb/{{b}}' }), [/Must be an http or https URL/])
+    t.match(faultsOf('SEND_WEBHOOK', { url: 'https://x.io:99999/{{b}}' }), [/Must be an http or https URL/])
   },
 )
 

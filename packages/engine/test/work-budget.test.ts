@@ -26,7 +26,7 @@ t.test('all evaluations of a question share its budget, and say that it was used
   )
   t.equal(evaluation.overrun, 'question')
   budget.charge(5_000)
-  t.match(budget.fault, /\(5000 units\)/)
+  t.match(budget.fault, /limit of 5000 cost units/)
 })
 
 t.test('a budget ends with its time, by the clock that it is given', async (t) => {
@@ -39,7 +39,7 @@ t.test('a budget ends with its time, by the clock that it is given', async (t) =
   now = 601
   t.equal(budget.isOver, true)
   t.equal(budget.has(1), false)
-  t.match(budget.fault, /\(100 ms\)/)
+  t.match(budget.fault, /timed out after 100 ms/)
 })
 
 t.test('time is looked at while work is charged', async (t) => {

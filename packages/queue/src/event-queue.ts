@@ -118,7 +118,7 @@ export class EventQueue {
   }
 
   get #queue(): JobQueue {
-    if (!this.#opened) throw new Error('Redis is away')
+    if (!this.#opened) throw new Error('Redis is unavailable')
     return this.#opened
   }
 

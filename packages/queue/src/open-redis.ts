@@ -63,7 +63,7 @@ export function openRedis(
  */
 export function describeAway(redis: Redis, fault = opened.get(redis)?.last): string {
   const { host, port } = redis.options
-  return `Redis is away (${host}:${port}${fault === undefined ? '' : `: ${fault}`})`
+  return `Redis is unavailable (${host}:${port}${fault === undefined ? '' : `: ${fault}`})`
 }
 
 /**
@@ -78,7 +78,7 @@ function connectorToPrimary(faults: RedisFaults): NonNullable<RedisOptions['Conn
 
     override check(info: { role?: string }): boolean {
       if (!isReplica(info.role)) return !faults.isNoted
-      faults.note('it is a replica, which takes no writes')
+      faults.note('it is a replica, which accepts no writes')
       return false
     }
   }

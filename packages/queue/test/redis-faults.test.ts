@@ -64,7 +64,7 @@ t.test('what Redis responds stands in one line, and no password', async (t) => {
   })
   for (const { name, fault, line } of await Promise.all(found)) {
     t.match(line, fault, name)
-    t.match(line, /^Redis is away \([\w.]+:\d+: [^\n]+\)$/, name)
+    t.match(line, /^Redis is unavailable \([\w.]+:\d+: [^\n]+\)$/, name)
     t.notMatch(line, /do-not-show/, name)
   }
 })

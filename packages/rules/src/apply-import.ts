@@ -36,7 +36,7 @@ export function applyImport(
   const work = async (transaction: WorkspaceTransaction) => {
     const now = await planImport(transaction, file, options)
     if (!('plan' in now))
-      throw new Refused('conflict', 'The rules have changed meanwhile: nothing was applied')
+      throw new Refused('conflict', 'The rules have changed in the meantime: nothing was applied')
     refuseOtherPlan(shown, now.plan)
     const entry = [
       ...(await applyTemplates(transaction, administrator, shown.emailTemplates)),

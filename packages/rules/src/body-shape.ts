@@ -1,4 +1,4 @@
-import { type Fault, plainBounds, sharedSchemas } from '@automation/engine'
+import { capitalize, type Fault, plainBounds, sharedSchemas } from '@automation/engine'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { explainFault, maxListed, type ShapeError } from './explain-fault.js'
 
@@ -27,7 +27,7 @@ export function createBodyCompiler(): (schema: object) => ValidateFunction {
     schemaType: 'boolean',
     validate: (isRequired: boolean, items: unknown[]) =>
       !isRequired || new Set(items.map((item) => JSON.stringify(item))).size === items.length,
-    error: { message: 'must hold each item once' },
+    error: { message: 'must have no item twice' },
   })
   return (schema) => bodies.compile(schema)
 }
@@ -92,11 +92,11 @@ function plainFaultOf({ keyword, instancePath, params, message, data }: ShapeErr
     case 'enum': {
       const allowed = params.allowedValues as unknown[]
       return allowed.length > maxListed && typeof data === 'string'
-        ? { field, message: `Must be one of ${allowed.length} names` }
+        ? { field, message: `Must be one of ${allowed.length} values` }
         : { field, message: `Must be one of ${allowed.join(', ')}` }
     }
     default:
-      return { field, message: sentence(plainBounds(message ?? 'is invalid')) }
+      return { field, message: capitalize(plainBounds(message ?? 'is invalid')) }
   }
 }
 
@@ -114,8 +114,4 @@ function fieldOf(pointer: string): string {
 
 function joinPath(field: string, name: string): string {
   return field === '' ? name : `${field}.${name}`
-}
-
-function sentence(message: string): string {
-  return message.charAt(0).toUpperCase() + message.slice(1)
 }

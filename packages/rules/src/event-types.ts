@@ -37,7 +37,7 @@ export function createEventType(
     if (isEventType(name) || known.some((type) => type.name === name))
       throw new Refused('conflict', 'An event type of this name exists')
     if (known.length >= maxEventTypes)
-      throw new Refused('conflict', `A workspace may have ${maxEventTypes} event types of its own`)
+      throw new Refused('conflict', `A workspace may have ${maxEventTypes} custom event types`)
     const row = await transaction.ownEventType.create({ data: { workspaceId, name, description } })
     return {
       result: { name, description, createdAt: row.createdAt.toISOString() },
@@ -75,5 +75,5 @@ export async function refuseUnknownTypes(
   const names = new Set(rules.flatMap(listOwnNames).map(({ name }) => name))
   if (names.size === 0) return
   const found = await ownEventType.count({ where: { name: { in: [...names] } } })
-  if (found < names.size) throw new Refused('conflict', 'The event type was deleted meanwhile')
+  if (found < names.size) throw new Refused('conflict', 'The event type was deleted in the meantime')
 }

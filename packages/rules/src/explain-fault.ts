@@ -31,7 +31,7 @@ export function explainFault({
   const { description, properties = {}, oneOf = [] } = (parentSchema ?? {}) as Known
   switch (keyword) {
     case 'false schema':
-      return instancePath.endsWith('/value') ? 'This operator takes no value' : undefined
+      return instancePath.endsWith('/value') ? 'This operator accepts no value' : undefined
     case 'additionalProperties':
       return describeNearest(String(params.additionalProperty), Object.keys(properties))
     case 'discriminator': {

@@ -31,7 +31,7 @@ export function findUnstorable(json: unknown, root = ''): Fault[] {
     if (typeof value === 'string') reportText(value, field)
     // JSON has no word for it: 1e400 would be stored as null.
     if (typeof value === 'number' && !Number.isFinite(value))
-      faults.push({ field, message: 'Is beyond the largest number' })
+      faults.push({ field, message: 'Is larger than the largest number' })
     if (typeof value !== 'object' || value === null) continue
     if (depth > maxDepth) throw new TooLarge(field, `Nested deeper than ${maxDepth} levels`)
     const isArray = Array.isArray(value)

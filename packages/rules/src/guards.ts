@@ -1,5 +1,5 @@
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
-import { type Fault, findDurationFault, parseDuration } from '@automation/engine'
+import { capitalize, type Fault, findDurationFault, parseDuration } from '@automation/engine'
 import { Type } from 'typebox'
 
 export const maxRunsPerHour = 100_000
@@ -9,13 +9,14 @@ const maxGuardMs = 30 * 86_400_000
 export const GuardToSet = Type.Object(
   {
     for: Type.String({
-      description: 'How long the promoted version is watched, such as 24h. At most 30d',
+      description: 'How long the promoted version is watched, such as 24h. At most 30d.',
     }),
     maxRunsPerHour: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: maxRunsPerHour,
-        description: 'More runs of the promoted version within an hour restore the version before it',
+        description:
+          'If the promoted version has more executions than this within an hour, the previous version is restored',
       }),
     ),
     maxFailureRate: Type.Optional(
@@ -23,7 +24,7 @@ export const GuardToSet = Type.Object(
         minimum: 0,
         maximum: 1,
         description:
-          'A greater share of failed runs restores the version before: of those of the last hour that have ended, from 5 on',
+          'If a greater share of the executions of the last hour fails, the previous version is restored. It counts from five finished executions on.',
       }),
     ),
   },
@@ -35,10 +36,12 @@ export type GuardToSet = Type.Static<typeof GuardToSet>
 export function findGuardFaults(guard: GuardToSet): Fault[] {
   const ms = parseDuration(guard.for)
   return [
-    ...(ms === undefined ? [{ field: 'guard.for', message: String(findDurationFault(guard.for)) }] : []),
-    ...(ms !== undefined && ms > maxGuardMs ? [{ field: 'guard.for', message: 'must be at most 30d' }] : []),
+    ...(ms === undefined
+      ? [{ field: 'guard.for', message: capitalize(String(findDurationFault(guard.for))) }]
+      : []),
+    ...(ms !== undefined && ms > maxGuardMs ? [{ field: 'guard.for', message: 'Must be at most 30d' }] : []),
     ...(guard.maxRunsPerHour === undefined && guard.maxFailureRate === undefined
-      ? [{ field: 'guard', message: 'must have maxRunsPerHour or maxFailureRate' }]
+      ? [{ field: 'guard', message: 'Must have maxRunsPerHour or maxFailureRate' }]
       : []),
   ]
 }

@@ -25,7 +25,7 @@ export async function refuseExcessBytes(
   if (bytes > maxDefinitionBytes)
     throw new Refused(
       'conflict',
-      'The rules of a workspace may take 16 MiB together, as JSON, with their drafts',
+      'The rules of a workspace and their drafts may have at most 16 MiB together, as JSON',
     )
 }
 
@@ -46,6 +46,6 @@ export async function refuseExcessVersions(
   if (removed < excess)
     throw new Refused(
       'conflict',
-      'The versions of the rules of a workspace may take 64 MiB together, as JSON. The oldest are removed first, but not those of the last hour, and not those of stored executions',
+      'The versions of the rules of a workspace may have at most 64 MiB together, as JSON. The oldest are removed first, but not those of the last hour and not those of stored executions',
     )
 }

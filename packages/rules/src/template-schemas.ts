@@ -32,7 +32,7 @@ export const EmailTemplateToUpdate = Type.Partial(EmailTemplateToCreate, {
 export function findEmailTemplateFaults({ text, html }: { text?: unknown; html?: unknown }): Fault[] {
   const hasNone = (text ?? null) === null && (html ?? null) === null
   return [
-    ...(hasNone ? [{ field: 'text', message: 'Required where there is no html' }] : []),
+    ...(hasNone ? [{ field: 'text', message: 'Required if there is no html' }] : []),
     ...findMailTemplateFaults({ text, html }),
   ]
 }

@@ -34,7 +34,7 @@ t.test('of half a million values, none is read', async (t) => {
 })
 
 t.test('a number that JSON cannot write is a fault: it would be stored as null', async (t) => {
-  const message = 'Is beyond the largest number'
+  const message = 'Is larger than the largest number'
   t.strictSame(findUnstorable(JSON.parse('{"a":1e400,"b":[-1e400],"c":1e308}')), [
     { field: 'b[0]', message },
     { field: 'a', message },

@@ -331,7 +331,7 @@ t.test('all faults of all rules are reported at once, each with its path', async
     /^rules\[1\]\.actions: Must have at least 1 item$/,
     /^rules\[2\]\.trigger: Invalid trigger type\. Nearest: DEAL_LOST, LEAD_CONVERTED, LEAD_CREATED\. All: \/docs\/rules#events$/,
     /^rules\[3\]\.actions\[0\]\.config\.title: .*shout/,
-    /^rules\[4\]: Must be object$/,
+    /^rules\[4\]: Must be an object$/,
     /^rules\[5\]\.description: Contains a NUL character$/,
     /^rules\[6\]\.actions\[0\]\.config\.body(\.a)+: Nested deeper than 32 levels$/,
     /^rules\[7\]: Has more than 262144 bytes$/,
@@ -346,8 +346,8 @@ t.test('all faults of all rules are reported at once, each with its path', async
 
 t.test('a file that is no file of rules is refused with its fault', async (t) => {
   const files: [file: unknown, fault: object][] = [
-    [null, { field: '', message: 'Must be object' }],
-    [[], { field: '', message: 'Must be object' }],
+    [null, { field: '', message: 'Must be an object' }],
+    [[], { field: '', message: 'Must be an object' }],
     [{ rules: [] }, { field: 'version', message: 'Required' }],
     [
       { version: 2, rules: [] },
@@ -355,7 +355,7 @@ t.test('a file that is no file of rules is refused with its fault', async (t) =>
     ],
     [
       { version: 1, rules: {} },
-      { field: 'rules', message: 'Must be array' },
+      { field: 'rules', message: 'Must be a list' },
     ],
     [
       { version: 1, rules: [], templates: [] },

@@ -18,12 +18,12 @@ export type SignatureFindingCode = keyof typeof advice
 // %s is the subject of the deviation: a name from the workspace itself, never a part of what was sent.
 const advice = {
   foreign_scheme:
-    'The delivery is signed in the way of %s, which is not read here; let a relay verify it, and sign it as docs/signing.md says.',
+    'The delivery is signed in the format of %s, which is not supported here; verify it in a relay, and sign it again as docs/signing.md describes.',
 
   header_missing: 'The header %s is missing or empty.',
 
   not_a_signature:
-    'X-Signature holds nothing that looks like a signature; send v1= and the 64 hex digits of the HMAC-SHA256.',
+    'X-Signature contains nothing that looks like a signature; send v1= and the 64 hex digits of the HMAC-SHA256.',
   signature_base64: 'The signature is base64; send it as lowercase hex.',
   signature_base64url: 'The signature is base64url; send it as lowercase hex.',
   signature_base64_of_hex: 'The signature is hex that was encoded in base64 once more; send the hex itself.',
@@ -37,9 +37,9 @@ const advice = {
 
   timestamp_milliseconds: 'X-Timestamp is in milliseconds; send whole seconds, and sign the same text.',
   timestamp_malformed:
-    'X-Timestamp is no Unix time in seconds; send it as ten digits, and sign the same text.',
+    'X-Timestamp is not a Unix time in seconds; send it as ten digits, and sign the same text.',
   signed_milliseconds:
-    'X-Timestamp is in seconds, but what was signed holds milliseconds; sign the very text of the header.',
+    'X-Timestamp is in seconds, but what was signed holds milliseconds; sign exactly the text of the header.',
 
   signed_without_id: 'The id was left out of what was signed; sign <id>.<timestamp>.<body>.',
   signed_without_timestamp: 'The timestamp was left out of what was signed; sign <id>.<timestamp>.<body>.',
@@ -50,29 +50,29 @@ const advice = {
   signed_with_other_separators: 'The parts were signed with %s between them; put one dot between each.',
 
   body_rewritten:
-    'The body was written anew after it was signed (what was signed is %s); send the very bytes that you sign.',
+    'The body was serialized again after it was signed (what was signed is %s); send exactly the bytes that you sign.',
   body_newline:
-    'A line break at the end of the body was signed but not sent, or sent but not signed; send the very bytes that you sign.',
+    'A line break at the end of the body was signed but not sent, or sent but not signed; send exactly the bytes that you sign.',
 
-  key_with_prefix: 'The whole secret was used as the key; take whsec_ away and base64-decode the rest.',
+  key_with_prefix: 'The whole secret was used as the key; remove whsec_ and base64-decode the rest.',
   key_not_decoded:
-    'The text behind whsec_ was used as the key as it stands; base64-decode it, and sign with the bytes.',
+    'The text after whsec_ was used as the key without decoding; base64-decode it, and sign with the bytes.',
   key_decoded_with_prefix:
-    'The secret was base64-decoded together with its whsec_; take whsec_ away first, then decode.',
+    'The secret was base64-decoded together with its whsec_; remove whsec_ first, then decode.',
 
   unknown_signature_id:
-    'X-Signature-Id names no secret of this workspace; send the id of the secret that signs.',
+    'X-Signature-Id does not name a secret of this workspace; send the id of the secret that signs.',
   other_secret:
     'The secret %s signed this, but X-Signature-Id does not name it; send its id, or sign with the secret that is named.',
   other_provider:
     'The secret belongs to the provider %s; post to the path of that provider, or sign with a secret of this one.',
-  secret_retired: 'The secret is retired and signs no longer; change to a newer one.',
-  secret_revoked: 'The secret is revoked and signs no longer; change to another one.',
+  secret_retired: 'The secret has retired and is no longer valid; use a newer one.',
+  secret_revoked: 'The secret was revoked and is no longer valid; use another one.',
 
   signature_matches:
-    'The signature is right; if the delivery was refused for its timestamp, set the clock of the sender, and sign anew on each retry.',
+    'The signature is correct; if the delivery was refused for its timestamp, set the clock of the sender, and sign each retry with the current time.',
   no_match:
-    'No mistake that we know explains this signature; it was likely made with a secret of another workspace, or over a body that changed on its way.',
+    'No known mistake explains this signature; it was probably made with a secret of another workspace, or over a body that changed on its way.',
 } as const satisfies Record<string, string>
 
 export const findingCodes = Object.keys(advice) as SignatureFindingCode[]

@@ -52,7 +52,7 @@ for (const [place, type, condition] of waysToDie)
     const attention = await client.rules.attention().all()
     t.match(
       attention.filter(({ id }) => id === poisonRule),
-      [{ reason: 'worker_crashes', lastError: /ended two workers/ }],
+      [{ reason: 'worker_crashes', lastError: /Two workers crashed/ }],
     )
     t.equal(await own.auditEntry.count({ where: { action: 'rule.paused', subject: poisonRule } }), 1)
 

@@ -47,9 +47,9 @@ t.test('API and worker may be started before everything else, in any order', asy
   ])
   const post = () => api.ask('/api/automation-rules/trigger/LEAD_CREATED', event)
   await Promise.all([
-    api.says(/waiting: Postgres is away \([^)]*ECONNREFUSED[^)]*\)/),
+    api.says(/waiting: Postgres is unavailable \([^)]*ECONNREFUSED[^)]*\)/),
     worker.says(
-      /waiting: Postgres is away \([^)]*\); Redis is away \(127\.0\.0\.1:\d+: connect ECONNREFUSED [^)]*\)/,
+      /waiting: Postgres is unavailable \([^)]*\); Redis is unavailable \(127\.0\.0\.1:\d+: connect ECONNREFUSED [^)]*\)/,
     ),
   ])
   t.equal((await api.ask('/healthz')).status, 200, 'they are alive')
@@ -67,7 +67,10 @@ t.test('API and worker may be started before everything else, in any order', asy
   t.equal((await post()).status, 503)
 
   await migrate(databaseUrl)
-  await Promise.all([api.says(/all dependencies are available/), worker.says(/waiting: Redis is away/)])
+  await Promise.all([
+    api.says(/all dependencies are available/),
+    worker.says(/waiting: Redis is unavailable/),
+  ])
   const database = openDatabase(databaseUrl, 1)
   t.teardown(() => database.close())
   await database.system.workspace.create({
@@ -135,8 +138,8 @@ t.test('a process waits for a missing dependency for 60 s', async (t) => {
   const [api, worker, deaf] = await Promise.all(
     started.map(async ({ exited, log }) => ({ ...(await exited), log: log() })),
   )
-  t.match(api, { code: 1, log: /"level":60.*timed out after 60 s: Postgres is away/ })
-  t.match(worker, { code: 1, log: /timed out after 60 s: Postgres is away \(.*\); Redis is away/ })
+  t.match(api, { code: 1, log: /"level":60.*timed out after 60 s: Postgres is unavailable/ })
+  t.match(worker, { code: 1, log: /timed out after 60 s: Postgres is unavailable \(.*\); Redis is unavailable/ })
   t.match(
     deaf,
     {
@@ -152,7 +155,7 @@ t.test('a worker that finds everything in place does not report that something i
   t.teardown(() => Promise.all([postgres.stop(), redis.stop()]))
   const worker = await startOwnProcess(t, 'worker', settings)
   await worker.says(/worker ready/)
-  t.notMatch(worker.log(), /is away/)
+  t.notMatch(worker.log(), /is unavailable/)
 })
 
 t.test('a process that is still waiting ends on SIGTERM', async (t) => {

@@ -47,7 +47,7 @@ t.test(
     t.strictSame(
       reasons,
       new Set([
-        'No answer within 10000 ms',
+        'Timed out after 10000 ms',
         `${tarpit.url} was not called: the last calls to it failed (no response, or a 5xx)`,
       ]),
     )

@@ -136,7 +136,9 @@ t.test('a worker reaches both over TLS, and says what it does not trust', async 
     ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
   }
   const stranger = await startOwnProcess(t, 'worker', env)
-  await stranger.says(/Postgres is away \([^)]*certificate\); Redis is away \([^)]*certificate\)/)
+  await stranger.says(
+    /Postgres is unavailable \([^)]*certificate\); Redis is unavailable \([^)]*certificate\)/,
+  )
   stranger.stop()
   const worker = await startOwnProcess(t, 'worker', { ...env, NODE_EXTRA_CA_CERTS: ca })
   await worker.says(/worker ready/)

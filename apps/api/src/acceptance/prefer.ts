@@ -14,7 +14,7 @@ export interface Preference {
 export const PreferHeader = Type.Object({
   Prefer: Type.Optional(
     Type.String({
-      description: `\`respond-async\`: respond with 202 at once. \`wait=<seconds>\`: wait so long for the outcome, ${maxWaitSeconds} at most.`,
+      description: `\`respond-async\`: respond with 202 immediately. \`wait=<seconds>\`: wait up to this long for the outcome, at most ${maxWaitSeconds}.`,
     }),
   ),
 })

@@ -42,7 +42,7 @@ export const TriggerResult = Type.Object(
     triggered: Type.Integer({
       minimum: 0,
       description:
-        'Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too.',
+        'Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included.',
     }),
     dryRun: Type.Optional(Type.Boolean({ description: 'true for a dry run, otherwise absent' })),
     results: Type.Array(RuleResult),

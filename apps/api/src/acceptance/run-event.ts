@@ -10,7 +10,7 @@ import { waitAtMost } from './wait-at-most.js'
 
 export const Accepted = Type.Object(
   { id: Id, status: Type.Literal('accepted'), warnings: DataWarnings },
-  { title: 'Accepted', description: 'Accepted and not finished. `Location` is the URL of the outcome.' },
+  { title: 'Accepted', description: 'Accepted but not finished. `Location` is the URL of the outcome.' },
 )
 
 /** How long (ms) a response waits until it is stored for a repeat of the request. */

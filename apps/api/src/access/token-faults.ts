@@ -9,8 +9,8 @@ const rejected = 'The signature, algorithm or key of the token is not accepted'
 
 /** By the codes of fast-jwt and jose. Both check the signature before the claims, so a claim is checked only in a token that was signed here. */
 const sentences: Record<string, string> = {
-  FAST_JWT_EXPIRED: 'The token expired',
-  ERR_JWT_EXPIRED: 'The token expired',
+  FAST_JWT_EXPIRED: 'The token has expired',
+  ERR_JWT_EXPIRED: 'The token has expired',
   FAST_JWT_INACTIVE: 'The token is not valid yet',
   FAST_JWT_MALFORMED: 'The token is malformed',
   FAST_JWT_INVALID_TYPE: 'The token is malformed',

@@ -98,7 +98,9 @@ function readSigned(verifier: JWT, token: string): ValidToken | TokenFault {
   try {
     const { header, payload } = verifier.verify<{ header: object; payload: object }>(token)
     // RFC 7515: an unknown critical extension makes a token invalid, and this service knows none.
-    return 'crit' in header ? { fault: 'A critical header of the token is not known' } : readClaims(payload)
+    return 'crit' in header
+      ? { fault: 'A critical header of the token is not supported' }
+      : readClaims(payload)
   } catch (error) {
     return describeTokenFault(error)
   }
@@ -139,5 +141,5 @@ function readClaims(payload: unknown): ValidToken | TokenFault {
   const { sub: subject, exp: expiresAt } = payload as { sub?: unknown; exp?: unknown }
   return typeof subject === 'string' && isUserId(subject) && typeof expiresAt === 'number'
     ? { subject, expiresAt }
-    : { fault: 'The claim sub of the token is no user id' }
+    : { fault: 'The claim sub of the token is not a user id' }
 }

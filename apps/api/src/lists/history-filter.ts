@@ -1,6 +1,6 @@
 import { pingType, ServiceEventType } from '@automation/access'
 import { firstIdOf, isUuid } from '@automation/database'
-import { describeNearest, eventTypes, isEventTypeName, parseTimestamp } from '@automation/engine'
+import { capitalize, describeNearest, eventTypes, isEventTypeName, parseTimestamp } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
@@ -85,7 +85,7 @@ export function checkFilter({ properties }: Type.TObject, filter: Filter): void 
 }
 
 function describeFault({ name, expected }: FilterFault) {
-  return { field: `filter.${name}`, message: expected.charAt(0).toUpperCase() + expected.slice(1) }
+  return { field: `filter.${name}`, message: capitalize(expected) }
 }
 
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z')

@@ -8,7 +8,9 @@ export const Matches = Type.Object(
       description: `Number of matches, including those beyond the limit of one call. The count stops at ${maxCounted}.`,
     }),
     atLeast: Type.Optional(
-      Type.Boolean({ description: 'true if there are more than `matched`, otherwise absent' }),
+      Type.Boolean({
+        description: 'true if `matched` is a lower bound, because counting stopped; otherwise absent',
+      }),
     ),
   },
   { title: 'Matched' },

@@ -40,7 +40,7 @@ export function windowQuery(maximum: number, usual: number) {
       const from = query.from === undefined ? Math.max(to - dayMs, 0) : readQueryTime(query.from).getTime()
       if (from >= to) throw refusals.badRequest('Query parameter from must be before to')
       if (to - from > longestMs)
-        throw refusals.badRequest('Query parameters from and to must be 31 days apart at most')
+        throw refusals.badRequest('Query parameters from and to must be at most 31 days apart')
       return { from, to, slices: query.slices ?? usual }
     },
   }
@@ -52,7 +52,7 @@ export const CountedWindow = {
   to: Timestamp,
   countedFrom: Type.String({
     format: 'date-time',
-    description: `Start of the time that is counted. It is later than \`from\` if there are more than ${maxCountedByTime} rows.`,
+    description: `Start of the time that was counted. It is later than \`from\` if there are more than ${maxCountedByTime} rows.`,
   }),
 }
 

@@ -47,7 +47,7 @@ export default fp(
       for (const [request, reply] of open) {
         if (request.dueAt > now) return
         open.delete(request)
-        reply.send(refusals.unavailable(new Error(`There was no response within ${limitMs} ms`)))
+        reply.send(refusals.unavailable(new Error(`No response within ${limitMs} ms`)))
       }
     }
   },

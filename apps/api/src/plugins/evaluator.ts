@@ -19,7 +19,7 @@ export default fp<{ evaluation: EvaluatorLimits }>(
   async (app, { evaluation }) => {
     const evaluator = new Evaluator(evaluation, {
       noteRefusal: (reason) => app.metrics.evaluationsRefused[reason].inc(),
-      noteFault: (err) => app.log.error({ err }, 'the process that evaluates for callers ended'),
+      noteFault: (err) => app.log.error({ err }, 'the process that evaluates for callers has ended'),
     })
     app.decorate('evaluator', evaluator)
     app.decorateRequest('evaluate', function <

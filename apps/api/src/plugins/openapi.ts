@@ -11,15 +11,15 @@ const tags = [
   {
     name: 'Rules',
     description:
-      'Rules, their definitions and their versions. [The language of rules](/docs/rules) has every operator, filter and action.',
+      'Rules, their definitions and their versions. [The rule language](/docs/rules) lists every operator, filter and action.',
   },
   {
     name: 'Drafts',
-    description: 'What a rule may become: compared with it on stored events, and promoted under a guard',
+    description: 'Drafts, shadow mode and guarded promotion',
   },
   {
     name: 'Running',
-    description: 'Post events and execute rules. [Recipes](/docs/recipes) are complete examples.',
+    description: 'Post events and execute rules. [Recipes](/docs/recipes) has complete examples.',
   },
   { name: 'Outcomes', description: 'Events, executions and tasks: read, replay and retry' },
   { name: 'Health of the rules', description: 'Success rates, and rules that need attention' },
@@ -27,7 +27,7 @@ const tags = [
   { name: 'Webhooks', description: 'Deliver signed webhooks, and read their receipts' },
   {
     name: 'Administration',
-    description: 'Workspaces, members, API keys, secrets, subscriptions, audit log and ledger',
+    description: 'Workspaces, members, API keys, secrets, subscriptions, audit log and reconciliation',
   },
   { name: 'Probes', description: 'Liveness and readiness of the process' },
 ]
@@ -48,9 +48,9 @@ export default fp(
           title: 'Automation rules',
           version: '0.1.0',
           description:
-            'Automation rules for workspaces. An event triggers rules. Workers evaluate their conditions and execute their actions. Two pages beside this one are for authors of rules: [the language of rules](/docs/rules) and [recipes](/docs/recipes).',
+            'Automation rules for workspaces. An event triggers rules; workers evaluate their conditions and execute their actions. Two more pages are for authors of rules: [the rule language](/docs/rules) and [recipes](/docs/recipes).',
         },
-        servers: [{ url: '/', description: 'The server of this document' }],
+        servers: [{ url: '/', description: 'The server that serves this document' }],
         tags,
         components: {
           securitySchemes: {

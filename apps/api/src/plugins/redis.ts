@@ -26,7 +26,7 @@ export default fp<{ redisUrl: string }>(
     app.decorate('waitForRedis', async () => {
       const fault = await app.queue.findFault(startUpMs)
       if (fault !== undefined)
-        return app.log.warn(`${fault}; events are accepted, and the sweeper adds their jobs later`)
+        return app.log.warn(`${fault}; events are still accepted, and the sweeper adds their jobs later`)
       await waitForRedis(redis, startUpMs)
     })
   },

@@ -13,7 +13,7 @@ const Readiness = Type.Object(
     postgres: State,
     redis: Type.Enum(['ok', 'away', 'evicting'], {
       description:
-        'away: the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.',
+        'away: Redis is unavailable; the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.',
     }),
     migrations: Type.Enum(['ok', 'pending', 'unknown']),
   },
@@ -50,7 +50,7 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       operationId: 'getReadiness',
       summary: 'Check whether the process can serve requests',
       description:
-        'The process can serve when Postgres is reachable and migrated, and when its own first queries have ended. The response contains the state of Redis, too. The state is at most one second old.',
+        'The process is ready when Postgres is reachable and migrated, and its first queries have completed. The response also has the state of Redis. It is at most one second old.',
       security: [],
       response: { 200: Readiness, 503: { ...Readiness, 'x-response-description': 'Not ready' } },
     },

@@ -7,7 +7,7 @@ import { listVocabulary, type VocabularyOptions } from '../vocabulary/vocabulary
 import { Vocabulary } from '../vocabulary/vocabulary-schema.js'
 
 const IfNoneMatchHeader = Type.Object({
-  'If-None-Match': Type.Optional(Type.String({ description: 'The ETag of a response that the caller has' })),
+  'If-None-Match': Type.Optional(Type.String({ description: 'ETag of a response that you already have' })),
 })
 
 /** The rule language as data, for forms and for people who have only curl. It changes with the version of the service, and with the event types of the workspace. */
@@ -21,11 +21,11 @@ export const vocabularyRoutes: FastifyPluginAsyncTypebox<VocabularyOptions> = as
       operationId: 'getVocabulary',
       summary: 'Get the vocabulary of rules',
       description:
-        'Event types, operators, filters, actions and limits, each with a description and an example. /docs/rules is the same as a page to read.',
+        'Event types, operators, filters, actions and limits, each with a description and an example. /docs/rules has the same as a page.',
       headers: IfNoneMatchHeader,
       response: {
         200: Vocabulary,
-        304: Type.Null({ description: 'The caller has it' }),
+        304: Type.Null({ description: 'Not modified' }),
         ...refusalResponses(),
       },
     },

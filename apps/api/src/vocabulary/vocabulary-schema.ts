@@ -12,12 +12,12 @@ const OpenObject = Type.Unsafe<object>({ type: 'object', additionalProperties: t
 
 const OperatorExample = Type.Object(
   {
-    value: Type.Optional(Type.Unknown({ description: '`value` of the clause' })),
+    value: Type.Optional(Type.Unknown({ description: '`value` of the condition' })),
     at: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Moment of evaluation, where it matters' }),
+      Type.String({ format: 'date-time', description: 'Time of the evaluation, if it matters' }),
     ),
-    holds: Type.Array(Type.Unknown(), { description: 'Data for which the clause holds' }),
-    fails: Type.Array(Type.Unknown(), { description: 'Data for which it does not hold' }),
+    holds: Type.Array(Type.Unknown(), { description: 'Data for which the condition is true' }),
+    fails: Type.Array(Type.Unknown(), { description: 'Data for which it is false' }),
   },
   { title: 'OperatorExample' },
 )
@@ -28,12 +28,12 @@ const Operator = Type.Object(
     aliases: Type.Array(Type.String(), { description: 'Other spellings. A rule is stored with the name.' }),
     description: Description,
     value: Type.Union([JsonSchema, Type.Null()], {
-      description: 'JSON schema of `value`. null: the operator takes no value.',
+      description: 'JSON schema of `value`. null if the operator accepts no value.',
     }),
     compares: Type.Array(Type.Enum(['string', 'number', 'boolean', 'null', 'array', 'object']), {
-      description: 'Kinds of data that it looks at. Data of another kind counts as missing.',
+      description: 'Kinds of data that it reads. Data of another kind counts as missing.',
     }),
-    whenMissing: Type.Boolean({ description: 'Verdict on missing data' }),
+    whenMissing: Type.Boolean({ description: 'Result for missing data' }),
     example: OperatorExample,
   },
   { title: 'OperatorDescription' },
@@ -88,7 +88,7 @@ export const Vocabulary = Type.Object(
     actions: Type.Array(Action),
     actionFields: Type.Array(
       Type.Object({ name: Name, schema: JsonSchema }, { title: 'ActionFieldDescription' }),
-      { description: 'Fields of every action beside type and config' },
+      { description: 'Fields of every action in addition to type and config' },
     ),
     limits: Type.Array(Limit),
   },

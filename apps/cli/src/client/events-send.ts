@@ -23,7 +23,7 @@ export function addEventsSend(events: Command): void {
   })
     .argument('<type>', 'type of the event, such as LEAD_CREATED')
     .argument('[data]', 'data of the event, a JSON object (default: {})')
-    .option('--file <path>', 'take the data from this file')
+    .option('--file <path>', 'read the data from this file')
     .option('--key <key>', 'idempotency key: the same event under the same key is accepted once in 24 hours')
     .option('--wait <seconds>', 'how long to wait for the outcome, 0 to 30 (default: 10)', readAs(Seconds))
     .addOption(new Option('--async', 'do not wait for the outcome').conflicts('wait'))

@@ -28,5 +28,5 @@ async function wait(
   const event = await useApi('read', (client) => client.events.waitUntilDone(id, { timeoutMs }))
   print(command, event, formatEvent(event))
   if (event.status === 'quarantined')
-    throw new CommandError('The event is in quarantine: it ended several workers, and no rule ran.')
+    throw new CommandError('The event is quarantined: it crashed several workers, so no rule ran.')
 }

@@ -16,7 +16,7 @@ export function addEventsWhy(events: Command): void {
     reads: apiVariables,
   })
     .argument('<id>', 'id of the event', readId)
-    .option('--rule <id>', 'only this rule, also if it was not considered', readId)
+    .option('--rule <id>', 'only this rule, even if it was not considered', readId)
     .option(...limitOption)
     .action(explain)
 }

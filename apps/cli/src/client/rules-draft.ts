@@ -36,7 +36,7 @@ async function useDraft(
   command: Command,
 ): Promise<void> {
   if (options.delete) {
-    if (path !== undefined) command.error("error: option '--delete' takes no file")
+    if (path !== undefined) command.error("error: option '--delete' accepts no file")
     await useApi('change', (client) => client.rules.drafts.delete(id))
     return print(command, { ruleId: id, isDeleted: true }, `The draft of rule ${id} is deleted.`)
   }
@@ -65,8 +65,8 @@ async function showDraft(id: string, command: Command): Promise<void> {
 function formatDifference({ name, difference, differenceFault }: RuleDraft): string {
   const text = difference === null ? [] : [formatBacktest(name, difference)]
   if (differenceFault !== null)
-    text.push(`The difference cannot be computed at the moment: ${differenceFault}`)
-  else if (!difference?.isComplete) text.push('Workers still compute the difference: ask again.')
+    text.push(`The difference could not be computed: ${differenceFault}`)
+  else if (!difference?.isComplete) text.push('Workers are still computing the difference: run the command again.')
   return text.join('\n')
 }
 

@@ -45,7 +45,7 @@ export function addKeys(program: Command): void {
     .action(list)
   addCommand(keys, {
     name: 'revoke',
-    description: 'Revoke a key for good, after a confirmation. It is refused from the next request on.',
+    description: 'Revoke a key permanently, after a confirmation. It is refused from the next request on.',
     example: exampleId,
     reads: ['DATABASE_URL'],
     exits: ['declined'],
@@ -82,7 +82,7 @@ async function list(options: { workspace: string }, command: Command): Promise<v
 async function revoke(id: string, options: { workspace?: string }, command: Command): Promise<void> {
   const confirm = prepareConfirmation(command)
   const key = await useWorkspaceOf('API key', id, options.workspace, async (administrator) => {
-    await confirm(`Revoke the API key ${id} for good?`)
+    await confirm(`Revoke the API key ${id} permanently?`)
     return revokeApiKey(administrator, id)
   })
   print(command, key, `API key ${key.name} is revoked.`)

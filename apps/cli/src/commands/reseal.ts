@@ -9,11 +9,11 @@ export function addReseal(secrets: Command): void {
   addCommand(secrets, {
     name: 'reseal',
     description:
-      'Seal all secrets of all workspaces with the first key of ENCRYPTION_KEY, while everything serves. The secrets themselves stay the same.',
+      'Seal all secrets of all workspaces with the first key of ENCRYPTION_KEY, without downtime. The secrets themselves stay the same.',
     example: '--plan',
     reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
     exits: {
-      failed: 'failed, or some secrets do not open with any of the keys; the others are sealed',
+      failed: 'failed, or some secrets cannot be decrypted with any of the keys; the others are sealed',
       changes: 'with --plan: there are secrets to seal',
     },
   })
@@ -35,8 +35,9 @@ function formatResealing({ secrets, resealed, changed, unopened }: Resealing, is
       ? `${resealed} of ${secrets} signing secrets would be sealed with the first key of ENCRYPTION_KEY.`
       : `Sealed ${resealed} of ${secrets} signing secrets with the first key of ENCRYPTION_KEY.`,
   ]
-  if (changed > 0) lines.push(`${changed} were changed by somebody else meanwhile. Run the command again.`)
+  if (changed > 0)
+    lines.push(`${changed} were changed by somebody else in the meantime. Run the command again.`)
   if (unopened.length > 0)
-    lines.push(`${unopened.length} do not open with any key of ENCRYPTION_KEY:`, ...unopened)
+    lines.push(`${unopened.length} cannot be decrypted with any key of ENCRYPTION_KEY:`, ...unopened)
   return lines.join('\n')
 }

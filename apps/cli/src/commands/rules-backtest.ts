@@ -17,7 +17,7 @@ export function addRulesBacktest(rules: Command): void {
   addCommand(rules, {
     name: 'backtest',
     description:
-      'Compute what a rule would have done for past events, doing nothing. With a file, the rule of the file is compared with the rule of the same name in the workspace; without a file, the stored rule is tested. A worker computes it, and Ctrl-C cancels it.',
+      'Compute what a rule would have done for past events. Nothing is executed. With a file, the rule of the file is compared with the rule of the same name in the workspace; without a file, the stored rule is tested. A worker computes it, and Ctrl-C cancels it.',
     example: `rules.yaml --workspace ${exampleId} --rule Welcome --last 7d`,
     reads: ['DATABASE_URL', 'RETENTION_DAYS'],
   })

@@ -26,7 +26,7 @@ export function addRulesCheck(rules: Command): void {
     .option('--workspace <id>', 'id of the workspace', readId)
     .option(
       '--fail-on <severity>',
-      `fail from this severity on: ${severities.join(', ')} or never (default: error)`,
+      `fail at this severity or above: ${severities.join(', ')} or never (default: error)`,
       readAs(Type.Enum([...severities, 'never'])),
     )
     .action(checkFile)

@@ -40,7 +40,7 @@ export function addRulesImport(rules: Command): void {
     .option('--plan', 'only show the changes')
     .option(
       '--prune',
-      `delete rules and email templates that are not in the file, for good; a YAML file must end with the line ${endMark}`,
+      `permanently delete rules and email templates that are not in the file; a YAML file must end with the line ${endMark}`,
     )
     .option(
       '--max-deletions <number>',
@@ -49,7 +49,7 @@ export function addRulesImport(rules: Command): void {
     )
     .option(
       '--backtest <duration>',
-      'show what the changed rules would have done for the events of the last time, such as 7d; a worker computes it',
+      'show what the changed rules would have done for recent events, such as those of the last 7d; a worker computes it',
       readDuration,
     )
     .option('--skip-tests', 'do not run the tests of the file first')

@@ -24,14 +24,14 @@ export function addRulesTest(rules: Command): void {
   addCommand(rules, {
     name: 'test',
     description:
-      'Run the tests that stand beside the rules in a file, by simulation: without server and database. Clock, WAIT and EMIT_EVENT are simulated, and every call succeeds. With --record, print a test of what happened instead.',
+      'Run the tests in a file of rules by simulation, without server and database. Clock, WAIT and EMIT_EVENT are simulated, and every call succeeds. With --record, print a test of what happened instead.',
     example: 'rules.yaml --coverage',
     reads: ['DATABASE_URL'],
     exits: { failed: 'failed, or a test failed' },
   })
     .argument('[file]', 'file in the format of rules export; - reads standard input')
-    .option('--coverage', 'list the clauses that no test has seen true, or false')
-    .option('--mutate', 'change each clause once, and list the changes that no test notices')
+    .option('--coverage', 'list the conditions that no test has seen true, or false')
+    .option('--mutate', 'change each condition once, and list the changes that no test notices')
     .option('--junit <file>', 'write the results as JUnit XML')
     .option('--record <event>', 'print a test of a stored event, and of what the rules did for it', readId)
     .option('--workspace <id>', 'workspace of the recorded event', readId)
@@ -93,7 +93,7 @@ function formatCoverage({ verdicts, seen, uncovered }: Coverage): string {
   const lines = uncovered.map(
     ({ rule, path, clause, never }) => `    ${JSON.stringify(rule)} ${path}: ${clause}: never ${never}`,
   )
-  return [`Coverage: ${seen} of ${verdicts} verdicts of clauses.`, ...lines.map(maskControls)].join('\n')
+  return [`Coverage: ${seen} of ${verdicts} results of conditions.`, ...lines.map(maskControls)].join('\n')
 }
 
 function formatMutation({ changes, survivors }: ReturnType<typeof mutateClauses>): string {

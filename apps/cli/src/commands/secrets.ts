@@ -72,7 +72,7 @@ export function addSecrets(program: Command): void {
     .action(retire)
   addCommand(secrets, {
     name: 'revoke',
-    description: 'Revoke a secret for good, after a confirmation. It is invalid from the next webhook on.',
+    description: 'Revoke a secret permanently, after a confirmation. It is invalid from the next webhook on.',
     example: exampleId,
     reads: ['DATABASE_URL'],
     exits: ['declined'],
@@ -124,7 +124,7 @@ async function retire(
 async function revoke(id: string, options: { workspace?: string }, command: Command): Promise<void> {
   const confirm = prepareConfirmation(command)
   const secret = await useWorkspaceOf('signing secret', id, options.workspace, async (administrator) => {
-    await confirm(`Revoke the signing secret ${id} for good?`)
+    await confirm(`Revoke the signing secret ${id} permanently?`)
     return revokeSigningSecret(administrator, id)
   })
   print(command, secret, `The signing secret of ${secret.provider} is revoked.`)

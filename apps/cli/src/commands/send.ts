@@ -58,7 +58,7 @@ export function addSend(program: Command): void {
     .option('--verbose', 'also show the headers that are sent, with the signature')
   const modes = [
     new Option('--replay', 'send the same delivery twice'),
-    new Option('--copies <number>', 'send this number of copies at once').argParser(readAs(Copies)),
+    new Option('--copies <number>', 'send this number of copies at the same time').argParser(readAs(Copies)),
     new Option('--tampered', 'change the body after signing it; 401 is expected'),
     new Option('--stale', 'sign with a timestamp of 10 minutes ago; 401 is expected'),
   ]

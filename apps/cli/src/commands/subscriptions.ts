@@ -60,7 +60,7 @@ export function addSubscriptions(program: Command): void {
   addCommand(subscriptions, {
     name: 'delete',
     description:
-      'Delete a subscription for good, cancel its waiting deliveries and revoke its secrets, after a confirmation.',
+      'Delete a subscription permanently, cancel its waiting deliveries and revoke its secrets, after a confirmation.',
     example: `${exampleId} --workspace ${exampleId}`,
     reads: ['DATABASE_URL'],
     exits: ['declined'],
@@ -104,7 +104,7 @@ async function test(id: string, { workspace }: Options, command: Command): Promi
 async function remove(id: string, { workspace }: Options, command: Command): Promise<void> {
   const confirm = prepareConfirmation(command)
   await useWorkspace('change', workspace, async (administrator) => {
-    await confirm(`Delete the subscription ${id} for good?`)
+    await confirm(`Delete the subscription ${id} permanently?`)
     await deleteSubscription(administrator, id)
   })
   print(command, { id, deleted: true }, 'The subscription is deleted.')

@@ -53,7 +53,7 @@ export function addWorkspaces(program: Command): void {
   addCommand(workspaces, {
     name: 'update',
     description:
-      'Change the name, plan or retention of a workspace, or when its failing rules are switched off. A retention asks for confirmation: history that is older is removed for good.',
+      'Change the name, plan or retention of a workspace, or when its failing rules are switched off. A retention asks for confirmation: older history is removed permanently.',
     example: `${exampleId} --plan enterprise --auto-pause-after 20`,
     reads: ['DATABASE_URL'],
     exits: ['declined'],
@@ -105,7 +105,7 @@ async function update(
     throw usageError('Give at least one change: --name, --plan, --auto-pause-after or --retention-days.')
   const confirm = retentionDays === undefined ? undefined : prepareConfirmation(command)
   const workspace = await useWorkspace('change', workspaceId, async (administrator) => {
-    await confirm?.('Change the retention? History that is older will be removed for good.')
+    await confirm?.('Change the retention? Older history will be removed permanently.')
     return updateWorkspace(administrator, changes)
   })
   print(command, workspace, formatFields(workspace))

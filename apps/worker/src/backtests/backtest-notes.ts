@@ -28,7 +28,7 @@ export function listNotes(
     ...noteRule(subject, presentVersion),
     ...(historyFrom !== null && subject.from < historyFrom
       ? [
-          `Retention removed events before ${new Date(historyFrom).toISOString()}: those that were not read before are missing.`,
+          `Retention removed the events before ${new Date(historyFrom).toISOString()}. Those that were not yet read are missing.`,
         ]
       : []),
     ...noteEarlier(subject),
@@ -37,14 +37,14 @@ export function listNotes(
 
 function noteRule({ ruleId, active }: BacktestSubject, presentVersion: number | null): string[] {
   if (ruleId === undefined || active === undefined) return []
-  if (presentVersion === null) return ['The rule was deleted since the backtest was created.']
-  return presentVersion === active.version ? [] : [`The rule has version ${presentVersion} now.`]
+  if (presentVersion === null) return ['The rule was deleted after the backtest was created.']
+  return presentVersion === active.version ? [] : [`The rule now has version ${presentVersion}.`]
 }
 
 /** A rule that has the work of an event to itself needs no note. */
 function noteEarlier({ earlier = [] }: BacktestSubject): string[] {
   if (earlier.length === 0) return []
   return [
-    `The work that all rules of an event share is that with the ${earlier.length === 1 ? 'one rule' : `${earlier.length} rules`} before it that could use it up, as they were when the backtest was created or continued.`,
+    `The evaluation limit that all rules of an event share is simulated with the ${earlier.length === 1 ? 'one rule' : `${earlier.length} rules`} before it that could use it up, as they were when the backtest was created or continued.`,
   ]
 }

@@ -84,7 +84,7 @@ async function runSlice(
   { isStopping = () => false, slice = sizeOf(claimed) }: SliceOptions = {},
 ): Promise<StoredSlice | undefined> {
   if (claimed.failures >= maxFailures) {
-    await failBacktest(database, claimed, 'The backtest ended its workers, or failed, too often')
+    await failBacktest(database, claimed, 'The backtest crashed its workers or failed too often')
     return undefined
   }
   const { workspaceId, subject, rangeFrom, pace, state, after } = claimed

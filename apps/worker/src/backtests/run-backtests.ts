@@ -83,7 +83,7 @@ async function giveBack(
 
 function describeEnd({ code }: NodeJS.ErrnoException): string {
   return code === 'ERR_WORKER_OUT_OF_MEMORY'
-    ? 'The backtest needs more memory than a worker has for it'
+    ? 'The backtest needs more memory than a worker can give it'
     : 'The backtest failed too often'
 }
 
@@ -96,7 +96,7 @@ async function failUnreadable(
   const { subject, state, historyFrom } = claimed
   const from = new Date(positionOf(claimed)).toISOString()
   const to = new Date(subject.to).toISOString()
-  const error = `The events from ${from} on could not be read in time, not even one by one`
+  const error = `The events from ${from} on could not be read in time, not even one at a time`
   const missing = `${error}: those up to ${to} are not in this report.`
   const notes = [missing, ...listNotes(claimed, historyFrom)]
   const backtest = new Backtest(subject, state ?? undefined, workLimits)

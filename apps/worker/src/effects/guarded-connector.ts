@@ -61,7 +61,7 @@ export function createGuardedConnector(guard: AddressGuard, resolveHost: Resolve
 
   function checkPeer(socket: Socket, hostname: string): void {
     try {
-      if (socket.remoteAddress === undefined) throw new Error('The connection was closed at once')
+      if (socket.remoteAddress === undefined) throw new Error('The connection was closed immediately')
       guard.checkAddress(socket.remoteAddress, hostname)
     } catch (error) {
       socket.destroy()

@@ -17,7 +17,7 @@ export function writeMail(
 ): MailBody | { fault: string } {
   const name = `"${config.template}"`
   if (template === undefined) {
-    const warnings = [`No template named ${name}: the built-in mail was sent`]
+    const warnings = [`No template named ${name}, so the built-in email was sent`]
     return { ...writeBuiltIn(config, context), warnings }
   }
   const { event, evaluation } = context

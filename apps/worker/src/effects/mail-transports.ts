@@ -37,7 +37,7 @@ export function openSmtp(url: string): MailTransport {
       const sending = smtp.sendMail({ ...message, signal: AbortSignal.timeout(timeoutMs) })
       const { accepted, rejected, rejectedErrors } = await sending.catch((error: NodemailerError) => {
         throw error.code === 'EABORT'
-          ? Object.assign(new Error(`Not taken by the mail server within ${timeoutMs} ms`), {
+          ? Object.assign(new Error(`The mail server did not accept the email within ${timeoutMs} ms`), {
               code: 'EABORT',
             })
           : error

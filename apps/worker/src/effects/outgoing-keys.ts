@@ -48,7 +48,7 @@ export function createOutgoingKeys(database: Database, encryptionKey: string): F
       try {
         keys.push(sealer.open(secret.sealed, sealingContext(secret)))
       } catch {
-        return { fault: `The signing secret ${secret.id} does not open with this ENCRYPTION_KEY` }
+        return { fault: `The signing secret ${secret.id} cannot be decrypted with this ENCRYPTION_KEY` }
       }
     }
     return { keys }

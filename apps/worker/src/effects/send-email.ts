@@ -99,7 +99,7 @@ function describeFailure(error: unknown): Effect & { status: 'failed' } {
   const { code, command, response, permanent } = error as NodemailerError
   if (code === 'ECONNECTION' && !response) return failed('The connection to the mail server was closed')
   if (isUnreachable(error)) return failed('The mail server cannot be reached')
-  if (isOurOwn(error)) return failed('The mail could not be written')
+  if (isOurOwn(error)) return failed('The email could not be written')
   if (!response) return failed(error)
   const refused = command === 'CONN' ? 'the connection' : command
   const failure = failed(`The mail server refused ${refused}: ${response}`)

@@ -14,7 +14,7 @@ import { readResponse } from './read-response.js'
 type WebhookAction = ActionOf<'SEND_WEBHOOK'> | ActionOf<'SEND_NOTIFICATION'>
 
 const maxBodyBytes = 1_048_576
-const noAnswer = 'No answer within'
+const noAnswer = 'Timed out after'
 
 /**
  * Creates the sender of HTTP calls. It reaches no private address, follows no redirect, and ends each call at the action's timeout.

@@ -57,7 +57,7 @@ export function startSweeper(
 
   async function cancel(isStopped: () => boolean): Promise<void> {
     const cancelled = await continueCancellations(database, isStopped)
-    if (cancelled > 0) log.info({ cancelled }, 'cancelled executions that waited for rules that are off')
+    if (cancelled > 0) log.info({ cancelled }, 'cancelled waiting executions of rules that are switched off')
   }
 
   /** The lock ends with its transaction, and so also where the worker is killed or suspended. */
@@ -106,7 +106,7 @@ export function startSweeper(
       if (orphans.length > 0) {
         await end(orphans.map(({ id }) => id))
         const workspaceIds = [...new Set(orphans.map(({ workspaceId }) => workspaceId))].slice(0, maxNamed)
-        log.warn({ ended: orphans.length, workspaceIds }, 'ended events of workspaces that no longer exist')
+        log.warn({ ended: orphans.length, workspaceIds }, 'ended events of deleted workspaces')
       }
       const jobs = jobsOf(page.filter(({ hasWorkspace }) => hasWorkspace))
       sum = addUp(sum, await restoreJobs(jobs))

@@ -16,7 +16,7 @@ t.test('a rule is created, read, changed and restored', async (t) => {
   const changed = await rules.update(rule.id, { name: 'Call now' }, { ifVersion: 1 })
   t.match(changed, { name: 'Call now', version: 2 })
   await t.rejects(rules.update(rule.id, { name: 'Late' }, { ifVersion: 1 }), {
-    message: 'The rule has another version',
+    message: 'The rule has changed since you read it: read it again, and retry with its new ETag',
   })
   const versions = await rules.versions.list(rule.id, { limit: 1 }).all()
   t.same(

@@ -14,12 +14,13 @@ export const createTask = {
   },
   config: Type.Object(
     {
-      title: Type.String({ minLength: 1, maxLength: 500, description: 'What is to do' }),
+      title: Type.String({ minLength: 1, maxLength: 500, description: 'Title of the task' }),
       dueIn: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 200,
-          description: 'Time until the task is due, from the execution: an integer with s, m, h, d or w',
+          description:
+            'Time until the task is due, counted from the execution: an integer with s, m, h, d or w',
         }),
       ),
       description: Type.Optional(Type.String({ maxLength: 10_000, description: 'Details' })),

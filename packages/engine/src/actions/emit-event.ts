@@ -8,7 +8,7 @@ export const emitEvent = {
   type: 'EMIT_EVENT',
   doneBy: 'commit',
   description:
-    'Emits an event of the workspace, exactly once. The active rules for its type run on their own; this execution does not wait for them.',
+    'Emits an event of the workspace, exactly once. The active rules for its type run independently; this execution does not wait for them.',
   example: { eventType: 'DEAL_CREATED', data: { lead: '{{id}}', amount: '{{amount | default:0}}' } },
   config: Type.Object(
     {

@@ -8,7 +8,7 @@ export const sendNotification = {
   type: 'SEND_NOTIFICATION',
   doneBy: 'call',
   description:
-    'Posts a text to a chat. Its markup is that of the chat, and what placeholders write is text. Slack, Mattermost, Rocket.Chat and others take { "text": … }.',
+    'Posts a text to a chat. Use the markup of the chat; the values of placeholders are escaped. Slack, Mattermost, Rocket.Chat and others accept { "text": … }.',
   example: { url: 'https://hooks.slack.com/services/T0/B0/XX', text: '{{name}} scored {{score}}' },
   config: Type.Object(
     {
@@ -21,12 +21,12 @@ export const sendNotification = {
         minLength: 1,
         maxLength: maxChatLength,
         description:
-          'Text of the message, in the markup of the chat. What placeholders write is escaped; the filter raw does not escape it.',
+          'Text of the message, in the markup of the chat. The values of placeholders are escaped, but not with the filter raw.',
       }),
       format: Type.Optional(
         Type.Enum([...chatFormats], {
           description:
-            'The chat: slack and those like it, discord, teams (an Adaptive Card), or text for a receiver without markup. Default: slack',
+            'Format of the chat: slack (and compatible chats), discord, teams (an Adaptive Card), or text for a receiver without markup. Default: slack',
         }),
       ),
     },

@@ -30,7 +30,7 @@ export const sendWebhook = {
   type: 'SEND_WEBHOOK',
   doneBy: 'call',
   description:
-    'Sends an HTTP request. Any 2xx is success. Every attempt has the same Idempotency-Key header. It reaches no private address.',
+    'Sends an HTTP request. Any 2xx is success. Every attempt has the same Idempotency-Key header. Private addresses cannot be reached.',
   example: {
     url: 'https://crm.example.com/leads/{{id | urlencode}}',
     method: 'PUT',

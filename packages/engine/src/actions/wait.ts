@@ -5,7 +5,7 @@ import type { ActionDefinition } from './action-definition.js'
 export const wait = {
   type: 'WAIT',
   doneBy: 'time',
-  description: 'Waits before the next action. The execution keeps no worker busy and survives restarts.',
+  description: 'Waits before the next action. A waiting execution occupies no worker, and survives restarts.',
   example: { duration: '3d' },
   config: Type.Object(
     {

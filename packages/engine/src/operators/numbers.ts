@@ -9,7 +9,7 @@ const numeric = {
   compares: ['number', 'string'] as readonly Kind[],
   reads: 'numbers, and texts that are nothing but a number, such as "80" and "-0.5"',
   findUnread: (actual: unknown) =>
-    Number.isNaN(toNumber(actual)) ? `${showText(actual)} is no number` : undefined,
+    Number.isNaN(toNumber(actual)) ? `${showText(actual)} is not a number` : undefined,
 }
 
 export const greaterThan = compare(

@@ -3,7 +3,7 @@ import { define, kinds, negate } from './operator.js'
 // A null means the same as a missing key: CRMs send either.
 export const exists = define({
   name: 'exists',
-  description: 'The field is there and is not null.',
+  description: 'The field exists and is not null.',
   compares: kinds.filter((kind) => kind !== 'null'),
   example: { holds: [0, '', false, [], {}], fails: [null] },
   compile: () => (actual) => actual !== undefined && actual !== null,

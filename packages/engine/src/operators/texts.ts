@@ -123,7 +123,7 @@ export const notMatches = negate(matches, { name: 'not_matches', description: 'T
 
 function findNoText(actual: unknown, values: readonly unknown[]): string | undefined {
   const other = typeof actual === 'string' ? values.find((value) => typeof value !== 'string') : undefined
-  return other === undefined ? undefined : `${JSON.stringify(other)} is no text, so no text contains it`
+  return other === undefined ? undefined : `${JSON.stringify(other)} is not a text, so no text contains it`
 }
 
 /**

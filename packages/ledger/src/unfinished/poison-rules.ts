@@ -64,7 +64,7 @@ const blameRulesSql = `
  * @returns their ids
  */
 export async function blameRules(database: Database, workspaceId: string): Promise<string[]> {
-  const error = 'The rule ended two workers, which ran nothing else'
+  const error = 'Two workers crashed while they ran only this rule'
   const values = [workspaceId, maxCrashes, longestRunSeconds, error]
   const rows = await database.run<{ id: string }>('blame_rules', blameRulesSql, values)
   return rows.map(({ id }) => id)

@@ -7,6 +7,6 @@ export const retention = {
     minimum: 0,
     maximum: 3_650,
     description:
-      'days that finished events and their executions are kept, unless their workspace sets its own number; 0 keeps them for ever',
+      'days that finished events and their executions are kept, unless their workspace sets its own number; 0 keeps them indefinitely',
   }),
 }

@@ -34,9 +34,9 @@ t.test(
           })
         },
       },
-      { name: 'Redis', findFault: async () => (isRedisAway ? 'Redis is away' : undefined) },
+      { name: 'Redis', findFault: async () => (isRedisAway ? 'Redis is unavailable' : undefined) },
     ]
-    const first = saw(/^waiting: Postgres does not respond; Redis is away$/)
+    const first = saw(/^waiting: Postgres does not respond; Redis is unavailable$/)
     const second = saw(/^waiting: Postgres does not respond$/)
     const waiting = waitUntilAvailable(dependencies, { timeoutSeconds: 3_600, log })
     await first

@@ -24,7 +24,9 @@ const TestedRule = Type.Object(
 
 export const BacktestToCreate = Type.Object(
   {
-    ruleId: Type.Optional(Type.String({ description: 'Its present version is tested, active or not' })),
+    ruleId: Type.Optional(
+      Type.String({ description: 'The current version of this rule is tested, active or not' }),
+    ),
     definition: Type.Optional(TestedRule),
     from: Type.Optional(
       Type.String({
@@ -65,9 +67,9 @@ export const ListedBacktest = Type.Object(
     progress: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'How much of the range was passed, by time',
+      description: 'Share of the time range that is done, from 0 to 1',
     }),
-    error: nullable(Type.String({ description: 'Why it failed' })),
+    error: nullable(Type.String({ description: 'Reason of the failure' })),
     createdAt: Time,
     createdBy: Type.String({ description: 'As in the audit log, such as user:<sub>' }),
     finishedAt: nullable(Time),

@@ -21,7 +21,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       operationId: 'listApiKeys',
       summary: 'List the API keys, including expired and revoked keys, newest first',
-      description: 'The list has all keys in use, and the newest of the others, at most 1,000 together.',
+      description: 'The list has all keys in use and the newest of the others, at most 1,000 together.',
       response: {
         200: Type.Object({ data: Type.Array(ApiKey) }, { title: 'ApiKeyList' }),
         ...refusalResponses(),

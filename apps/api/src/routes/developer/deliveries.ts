@@ -11,8 +11,11 @@ import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 const Delivery = Type.Object(
   {
     id: Id,
-    eventType: Type.String({ description: 'A type that can be subscribed to, or `subscription.ping`' }),
-    status: EvaluationStatus,
+    eventType: Type.String({ description: 'A type that subscriptions can receive, or `subscription.ping`' }),
+    status: Type.Enum(EvaluationStatus.enum, {
+      description:
+        'running: a call is in progress. waiting: the delivery waits for a free slot. retrying: the next attempt is due at `dueAt`. succeeded: your server responded with a 2xx status. failed: all attempts failed, or your server refused it. cancelled: the subscription was switched off or deleted first.',
+    }),
     attempts: Type.Integer({ description: 'Number of calls that were started' }),
     lastStatusCode: orNull(
       Type.Integer({ description: 'HTTP status of the last call. null if there was no response.' }),
@@ -20,7 +23,7 @@ const Delivery = Type.Object(
     error: orNull(Type.String({ description: 'Why the delivery or the last call failed' })),
     createdAt: Type.String({
       format: 'date-time',
-      description: 'Also the `timestamp` in the body of the call',
+      description: 'Time of the service event. The `timestamp` in the body of the call is the same.',
     }),
     dueAt: orNull(Type.String({ format: 'date-time', description: 'When the next attempt is due' })),
   },

@@ -26,7 +26,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
       operationId: 'getLedger',
       summary: 'Reconcile receipts, events, executions, effects and counters',
       description:
-        'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. An owner of workspaces has one reconciliation at a time: others wait, and get 429 after some seconds.',
+        'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. The workspaces of one owner run one reconciliation at a time: others wait, and get 429 after some seconds.',
       querystring: LedgerQuery,
       response: { 200: Ledger, ...refusalResponses() },
     },
@@ -66,6 +66,6 @@ function readWindow(query: { from?: string; to?: string }, now: number): { from:
   const from = query.from === undefined ? Math.max(to - hourMs, 0) : readQueryTime(query.from).getTime()
   if (from >= to) throw refusals.badRequest('Query parameter from must be before to')
   if (to - from > longestMs)
-    throw refusals.badRequest('Query parameters from and to must be 31 days apart at most')
+    throw refusals.badRequest('Query parameters from and to must be at most 31 days apart')
   return { from, to }
 }

@@ -14,7 +14,7 @@ export const Ledger = Type.Object(
       description:
         'false if the time limit ended the reconciliation early. `from` is then later than requested. Use it as the `to` of the next request.',
     }),
-    imbalance: Count('Number of inconsistencies. 0 if the ledger is balanced.'),
+    imbalance: Count('Number of inconsistencies. 0 if everything adds up.'),
     faults: Type.Array(
       Type.Object(
         {
@@ -50,7 +50,7 @@ export const Ledger = Type.Object(
         emitted: Count('Events from EMIT_EVENT actions'),
         service: Count('Deliveries to subscriptions'),
         done: Count('Events whose executions are recorded'),
-        quarantined: Count('Done events that were given up and have no executions'),
+        quarantined: Count('Events that were quarantined, and so have no executions'),
         waiting: Count('Events that wait for a worker'),
         overdue: Count('Events that have waited for longer than 30 seconds'),
       },
@@ -62,7 +62,7 @@ export const Ledger = Type.Object(
         succeeded: Count('Succeeded executions'),
         failed: Count('Failed executions'),
         cancelled: Count('Cancelled executions. The counters of their rules do not include them.'),
-        waiting: Count('Executions that wait for the end of a WAIT or for the next attempt'),
+        waiting: Count('Executions that wait for a WAIT to end or for the next attempt'),
         leased: Count('Executions that a worker holds'),
         overdue: Count('Unfinished executions that have been due for longer than 30 seconds'),
       },
@@ -77,7 +77,7 @@ export const Ledger = Type.Object(
             succeeded: Count('Calls whose last attempt succeeded'),
             failed: Count('Calls that failed permanently'),
             unknown: Count(
-              'Calls with an unknown outcome: a worker died during the call, and the action does not allow a repeat',
+              'Calls with an unknown outcome: a worker crashed during the call, and the action does not allow a retry',
             ),
             open: Count('Calls in progress, or waiting for the next attempt'),
           },

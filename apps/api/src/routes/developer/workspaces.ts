@@ -97,7 +97,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       operationId: 'createWorkspace',
       summary: 'Create a workspace with its first admin',
       description:
-        'The first admin is the caller unless the body names another user. The workspace counts for the caller, or for a key for the creator of its workspace. A creator may have 100 of them.',
+        'The first admin is the caller, unless the body names another user. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace.',
       body: WorkspaceToCreate,
       response: { 201: Workspace, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -130,5 +130,5 @@ const rank: Record<Plan, number> = { standard: 0, enterprise: 1 }
 
 /** A plan is bought: only the operator's command line gives more than the caller's workspace has. */
 function refuseHigherPlan(own: Plan, wanted: Plan = own): void {
-  if (rank[wanted] > rank[own]) throw refusals.accessDenied('Only the command line gives a higher plan')
+  if (rank[wanted] > rank[own]) throw refusals.accessDenied('Only the command line can set a higher plan')
 }

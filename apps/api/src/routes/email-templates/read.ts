@@ -44,7 +44,7 @@ const MailPreview = Type.Object(
     subject: Part,
     text: Part,
     html: Part,
-    warnings: Type.Array(Type.String({ description: 'For example, a placeholder whose path is missing' })),
+    warnings: Type.Array(Type.String({ description: 'For example, a placeholder whose field is missing' })),
   },
   { title: 'PreviewedMail' },
 )

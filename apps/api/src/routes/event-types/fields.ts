@@ -8,12 +8,11 @@ import { refusalResponses } from '../../responses.js'
 const EventTypeFields = Type.Object(
   {
     eventType: EventType,
-    events: Type.Integer({ description: 'Number of events that were surveyed, the newest ones' }),
+    events: Type.Integer({ description: 'Number of events that were surveyed, newest first' }),
     isComplete: Type.Boolean({
-      description:
-        'false: reading ended before so many events of the type were found, since there are too many others',
+      description: 'false if the scan limit was reached before enough events of this type were found',
     }),
-    hasMorePaths: Type.Boolean({ description: 'true: there are more than 500 paths' }),
+    hasMorePaths: Type.Boolean({ description: 'true if there are more than 500 paths' }),
     fields: Type.Array(ObservedField),
   },
   { title: 'EventTypeFields' },

@@ -63,7 +63,7 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'createEventType',
       summary: 'Create an event type of the workspace',
       description:
-        'Rules, triggers, webhooks and EMIT_EVENT then take it like those of the catalogue. Other processes know it within a second.',
+        'Rules, triggers, webhooks and EMIT_EVENT accept it like the types of the catalogue. All processes know it within a second.',
       body: EventTypeToCreate,
       response: { 201: OwnEventType, ...refusalResponses(409, 413, 415, 422) },
     },

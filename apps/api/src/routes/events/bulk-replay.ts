@@ -38,7 +38,7 @@ export const bulkReplayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'replayEvents',
       summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed} per call`,
-      description: `The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. 50 events cost one token of the rate limit.`,
+      description: `Only finished events from outside are replayed. Replays are skipped, and so are events from EMIT_EVENT, because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. 50 events cost one token of the rate limit.`,
       body: BulkReplayBody,
       response: {
         200: { ...Matches, 'x-response-description': 'A dry run. Nothing was replayed.' },
@@ -93,7 +93,7 @@ async function replayCounted(
   if (matched === 0) return { ...counted, replayed: 0, nextCursor: null }
   // Refused before it pays: after its deadline nobody reads what it did.
   if (dueAt - performance.now() < timeToReplayMs)
-    throw refusals.unavailable(new Error('Too little time was left for a bulk replay'))
+    throw refusals.unavailable(new Error('Not enough time was left for a bulk replay'))
   await server.payForMany(request, reply, Math.min(matched, maxReplayed))
   await noteReplay(request, workspace.id, { filter, ...(cursor !== undefined && { cursor }), ...counted })
   const { replayed, last, isOver } = await replayEvents(request, { ...events, limit: maxReplayed })

@@ -9,7 +9,7 @@ const OptionalId = (description: string) => orNull(Type.String({ format: 'uuid',
 export const EventStatus = Type.Enum(['accepted', 'running', 'done', 'quarantined'], {
   title: 'EventStatus',
   description:
-    'accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed.',
+    'accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed.',
 })
 export type EventStatus = Type.Static<typeof EventStatus>
 

@@ -26,7 +26,7 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'listSampleEvents',
       summary: 'List the newest events, of all types or of one, with their data',
-      description: `For trying a rule on. The response has at most ${maxSampleBytes} bytes of data: larger events are left out.`,
+      description: `Sample events for testing a rule. The response has at most ${maxSampleBytes} bytes of data: larger events are left out.`,
       querystring: SampleQuery,
       response: {
         200: Type.Object(

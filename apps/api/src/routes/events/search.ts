@@ -34,9 +34,10 @@ type EventSearch = Type.Static<typeof EventSearch>
 const FoundEvents = Type.Object(
   {
     events: Type.Array(ListedEvent),
-    scanned: Type.Integer({ description: 'Number of events that this page has passed' }),
+    scanned: Type.Integer({ description: 'Number of events that were searched for this page' }),
     notJudged: Type.Integer({
-      description: 'Number of events for which the conditions need more work than a rule may cost',
+      description:
+        'Number of events that were skipped, because evaluating them exceeded the evaluation limit',
     }),
     nextCursor: NextCursor,
   },
@@ -57,9 +58,9 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
     schema: {
       tags: ['Outcomes'],
       operationId: 'searchEvents',
-      summary: 'Find events whose data fulfils conditions, newest first',
+      summary: 'Find events whose data matches conditions, newest first',
       description:
-        'Conditions are those of rules, evaluated at the moment of acceptance. A page passes at most 20,000 events, so it can be short or empty and still have a nextCursor. The list contains no deliveries to subscriptions.',
+        'The conditions are those of rules, evaluated as of the time when the event was accepted. A page searches at most 20,000 events, so it can be short or empty and still have a nextCursor. Deliveries to subscriptions are not included.',
       body: EventSearch,
       response: { 200: FoundEvents, ...refusalResponses(413, 415, 422) },
     },

@@ -33,28 +33,28 @@ const RuleVerdict = Type.Enum(
   {
     title: 'RuleVerdict',
     description:
-      'What became of the rule for this event. matched, not_matched: its conditions were evaluated. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: the definition that would say why is not stored any more.',
+      'Result of the rule for this event. matched, not_matched: the conditions were evaluated. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.',
   },
 )
 
 const RuleWhy = Type.Object(
   {
     ruleId: Id,
-    name: orNull(Type.String({ description: 'The present name; null if it is not known' })),
+    name: orNull(Type.String({ description: 'Current name. null if it is not known.' })),
     version: orNull(
-      Type.Integer({ description: 'Version of the rule that was considered; null if it is not known' }),
+      Type.Integer({ description: 'Version of the rule that was considered. null if it is not known.' }),
     ),
     verdict: RuleVerdict,
     executionId: orNull(Id),
     decisive: Type.Array(Type.String(), {
       description:
-        'Paths of the smallest set of clauses that would have to turn for the verdict to turn, such as conditions[0].any[1]',
+        'Paths of the fewest conditions whose result would have to change to flip the result of the rule, such as conditions[0].any[1]. For a rule that matched: the conditions that the match depends on.',
     }),
     trace: orNull(Trace),
     change: orNull(
       Type.Array(NearestChange, {
         description:
-          'The nearest data found with which the rule would have matched. The engine has checked it. null if it matched, or none was found.',
+          'The smallest change of the data found with which the rule would have matched, checked by evaluation. null if the rule matched, or none was found.',
       }),
     ),
   },
@@ -68,7 +68,7 @@ const EventWhy = Type.Object(
     judgedAt: orNull({
       ...Timestamp,
       description:
-        'The moment that conditions were compared with: when the event was accepted. null if it is not known, or the event is not evaluated yet.',
+        'The time that conditions were evaluated as of: when the event was accepted. null if it is not known, or if the event is not evaluated yet.',
     }),
     rules: Type.Array(RuleWhy),
     nextCursor: NextCursor,
@@ -77,7 +77,7 @@ const EventWhy = Type.Object(
 )
 
 const WhyQuery = Type.Object({
-  ruleId: Type.Optional(Type.String({ description: 'Only this rule, also if it was not considered' })),
+  ruleId: Type.Optional(Type.String({ description: 'Only this rule, even if it was not considered' })),
   ...PageQuery,
   limit: Type.Optional(
     Type.Integer({
@@ -99,9 +99,9 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     schema: {
       tags: ['Outcomes'],
       operationId: 'explainEvent',
-      summary: 'Explain why each rule matched an event, or not',
+      summary: 'Explain why each rule matched an event, or did not',
       description:
-        'Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine evaluates them again. A page has fewer rules than its limit where they need more time or work than one question may cost; a later page may then have a nearer miss.',
+        'Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.',
       params: Type.Object({ id: Id }),
       querystring: WhyQuery,
       response: { 200: EventWhy, ...refusalResponses(404) },

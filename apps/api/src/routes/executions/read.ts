@@ -30,7 +30,7 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
         explain: Type.Optional(
           Type.Boolean({
             description:
-              'Add the trace: each clause of the rule and its verdict. null if the rule was deleted.',
+              'Add the trace: each condition of the rule and its result. null if the rule was deleted.',
           }),
         ),
       }),
@@ -97,7 +97,7 @@ function statusOfUnstarted({ doneAt, quarantined, ruleSetId }: StoredEvent) {
 }
 
 function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): string | null {
-  if (status === 'failed') return 'Quarantined: several workers ended while they ran this event'
+  if (status === 'failed') return 'Quarantined: several workers crashed while they processed this event'
   if (status !== 'cancelled') return null
   return kind === 'subscription' ? 'Subscription not found' : 'Automation rule not found'
 }

@@ -111,7 +111,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
         }),
       }),
       response: {
-        200: { ...Delivered, 'x-response-description': 'Already known. The delivery had no effect.' },
+        200: { ...Delivered, 'x-response-description': 'Already accepted. The delivery had no effect.' },
         202: {
           ...Delivered,
           'x-response-description': 'Accepted. The receipt and its events are committed.',

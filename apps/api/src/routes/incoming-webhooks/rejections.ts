@@ -86,7 +86,7 @@ export function openRejectionLog(
 
   function startWriting(rejection: Rejection): void {
     const written = write(rejection).catch((error) =>
-      log.warn({ err: error }, 'a refused webhook could not be written down'),
+      log.warn({ err: error }, 'a refused webhook could not be recorded'),
     )
     writing.add(written)
     void written.then(() => writing.delete(written))

@@ -54,7 +54,7 @@ export function openTallies(database: Database, log: FastifyBaseLogger) {
     try {
       await database.run('add_tallies', statement, [JSON.stringify(rows)])
     } catch (error) {
-      log.warn({ err: error }, 'deliveries could not be counted; the next round tries again')
+      log.warn({ err: error }, 'deliveries could not be counted; the next round retries')
       for (const [workspaceId, { duplicates, rejected }] of written) {
         count(workspaceId, 'duplicates', duplicates)
         count(workspaceId, 'rejected', rejected)

@@ -39,7 +39,7 @@ export class UnopenedSecrets {
     this.#nextLogAt = now + logPauseMs
     this.#log.error(
       { secretId: id },
-      'a signing secret opens with no key of ENCRYPTION_KEY: its webhooks are refused',
+      'a signing secret cannot be decrypted with ENCRYPTION_KEY: its webhooks are refused',
     )
   }
 }

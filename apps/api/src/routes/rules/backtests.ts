@@ -50,9 +50,9 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
     schema: {
       tags,
       operationId: 'createBacktest',
-      summary: 'Compute what a rule would have done for past events, doing nothing',
+      summary: 'Compute what a rule would have done for past events. Nothing is executed',
       description:
-        'With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 that ended are kept, for 30 days.',
+        'With `ruleId` and `definition`, the current version of the rule is compared with the definition; with only one of them, that one is tested. A worker computes the backtest: the response is 202, or 200 if it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 finished ones are kept for 30 days.',
       body: BacktestToCreate,
       headers: PreferHeader,
       response: {
@@ -98,7 +98,7 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
     schema: {
       tags,
       operationId: 'getBacktest',
-      summary: 'Get the progress of a backtest, and its report so far',
+      summary: 'Get the progress of a backtest and its report so far',
       params: BacktestParams,
       response: { 200: StoredBacktest, ...refusalResponses(404) },
     },

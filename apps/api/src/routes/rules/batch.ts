@@ -22,7 +22,7 @@ const BatchEvent = Type.Object(
       Type.String({
         pattern: keyPattern,
         description:
-          'Like the Idempotency-Key header of a single event. The service accepts the event once, however often it is sent.',
+          'Like the Idempotency-Key header of a single event: the event is accepted once, however often it is sent',
       }),
     ),
   },
@@ -39,7 +39,8 @@ const BatchResult = Type.Object(
     id: Type.Optional(Id),
     replayed: Type.Optional(
       Type.Boolean({
-        description: 'true if the key was known. `id` is then the id of the first event with this key.',
+        description:
+          'true if the key was already used. `id` is then the id of the first event with this key.',
       }),
     ),
     errors: Type.Optional(Type.Array(FieldError)),
@@ -202,7 +203,7 @@ async function acceptEvent(
   const found = await acceptOnce(server, event, key)
   if (found !== undefined) return found
   const field = `events[${index}].idempotencyKey`
-  return { status: 'refused', errors: [{ field, message: 'Was used with another request' }] }
+  return { status: 'refused', errors: [{ field, message: 'Was already used with a different request' }] }
 }
 
 /** The same hash as that of a single request: a caller who is unsure of a batch may send its events one by one. */

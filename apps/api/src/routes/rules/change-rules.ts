@@ -42,7 +42,7 @@ export async function updateRule(
       async (transaction) => {
         const found = await findRuleToChange(transaction, request, id)
         if (isShadow(found) && fields.isActive === true && fields.mode === undefined)
-          refuseFaults([{ field: 'isActive', message: 'The rule is in shadow mode: set mode to live, too' }])
+          refuseFaults([{ field: 'isActive', message: 'The rule is in shadow mode: also set mode to live' }])
         const { conditions, actions } = { ...found, ...fields }
         const definition = { conditions, actions }
         if (isCheapToCheck(request, definition)) refuseFaults(findRuleFaults(definition))
@@ -85,7 +85,7 @@ export const IfMatchHeader = Type.Object({
   'If-Match': Type.Optional(
     Type.String({
       description:
-        'The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412).',
+        'ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing.',
     }),
   ),
 })

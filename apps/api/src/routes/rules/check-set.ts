@@ -44,9 +44,9 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Rules'],
       operationId: 'checkRules',
-      summary: 'Check a set of rules: what never runs, says nothing, does the same twice or goes round',
+      summary: 'Find rules that never match, redundant conditions, duplicate actions and loops',
       description:
-        'Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question did not reach. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.',
+        'Checks the rules of the body, or the current rules of the workspace. Nothing is changed, and a finding never blocks a save. Each finding is proven, or has an example event. Questions that could not be decided, or that exceeded a time or cost limit, are in `notKnown`. The rules are also compared with the newest 1,000 stored events of each trigger, for as many triggers as can be surveyed in 2 s. A check counts as a dry run: a workspace runs one at a time.',
       body: RulesToCheck,
       response: { 200: CheckResult, ...refusalResponses(413, 415, 422) },
     },

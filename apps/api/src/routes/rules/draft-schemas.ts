@@ -46,13 +46,14 @@ export const RuleDraft = Type.Object(
   {
     ruleId: Rule.properties.id,
     ...FullDefinition.properties,
-    basedOn: Type.Integer({ description: 'The version of the rule that the draft was made from' }),
+    basedOn: Type.Integer({ description: 'Version of the rule that the draft is based on' }),
     isStale: Type.Boolean({
-      description: 'true: the rule has another version by now. Save the draft again to promote it.',
+      description:
+        'true if the rule has changed since the draft was saved. Save the draft again to promote it.',
     }),
-    etag: Type.String({ description: 'For If-Match: it covers the version of the rule and the draft' }),
+    etag: Type.String({ description: 'For If-Match. It covers both the version of the rule and the draft.' }),
     savedAt: Timestamp,
-    savedBy: Type.String({ description: 'The actor that saved it, as in the audit log' }),
+    savedBy: Type.String({ description: 'The actor that saved the draft, as in the audit log' }),
     ...RuleComparison.properties,
   },
   {

@@ -38,7 +38,7 @@ import { Rule, RuleParams } from './rule-schemas.js'
 import { findOutdated } from './versions.js'
 
 const ifMatch =
-  'If-Match takes the ETag of the draft, which covers the version of the rule, too. Where there is no draft, it is the ETag of the rule.'
+  'If-Match accepts the ETag of the draft, which also covers the version of the rule. If there is no draft, use the ETag of the rule.'
 
 /** What a rule may become: saved beside it, compared with it on stored events, and promoted. */
 export const draftRoutes: FastifyPluginAsyncTypebox<{
@@ -52,7 +52,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
     schema: {
       tags: ['Drafts'],
       operationId: 'saveRuleDraft',
-      summary: 'Save the draft of a rule. It is validated like a rule, and does nothing',
+      summary: 'Save the draft of a rule. It is validated like a rule, and does nothing until it is promoted',
       description: ifMatch,
       params: RuleParams,
       headers: IfMatchHeader,
@@ -122,8 +122,8 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
     schema: {
       tags: ['Drafts'],
       operationId: 'promoteRuleDraft',
-      summary: 'Make the draft the next version of its rule, under a guard if you like',
-      description: `One transaction makes the version, removes the draft and sets the guard. A draft of another version than the present one is refused (412). ${ifMatch}`,
+      summary: 'Promote the draft to the next version of its rule, optionally with a guard',
+      description: `One transaction creates the version, removes the draft and sets the guard. A draft that is based on an outdated version is refused (412). With a guard, the previous version is restored within 5 seconds if the new one runs or fails more often than you allow. ${ifMatch}`,
       params: RuleParams,
       headers: IfMatchHeader,
       body: Promotion,
@@ -163,7 +163,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
     schema: {
       tags: ['Drafts'],
       operationId: 'getRuleDifference',
-      summary: 'Get what a rule in shadow mode would have done since it was last changed',
+      summary: 'Get what a rule in shadow mode would have done since its last change',
       description:
         'Like the difference of a draft, against nothing: its active and difference are null. A rule that is not in shadow mode has none (404).',
       params: RuleParams,

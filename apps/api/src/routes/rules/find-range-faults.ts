@@ -12,7 +12,7 @@ export function findRangeFaults(body: BacktestToCreate, historyFrom: number | nu
   const { ruleId, definition, from, to } = body
   const faults: Fault[] = []
   if (ruleId === undefined && definition === undefined)
-    faults.push({ field: 'ruleId', message: 'Required where there is no definition' })
+    faults.push({ field: 'ruleId', message: 'Required if there is no definition' })
   if (ruleId !== undefined && !isUuid(ruleId)) faults.push({ field: 'ruleId', message: 'Must be a UUID' })
   const timeFaults = Object.entries({ from, to }).flatMap(([field, text]) =>
     text === undefined || !Number.isNaN(parseTimestamp(text))

@@ -14,15 +14,15 @@ import { RuleParams } from './rule-schemas.js'
 
 export const RuleGuard = Type.Object(
   {
-    version: Type.Integer({ description: 'The promoted version, which it watches' }),
-    previousVersion: Type.Integer({ description: 'The version that it restores' }),
+    version: Type.Integer({ description: 'The promoted version, which the guard watches' }),
+    previousVersion: Type.Integer({ description: 'The previous version, which the guard restores' }),
     maxRunsPerHour: orNull(Type.Integer()),
     maxFailureRate: orNull(Type.Number()),
     startedAt: Timestamp,
     endsAt: Timestamp,
-    trippedAt: orNull({ ...Timestamp, description: 'When it restored the version before; null: it watches' }),
-    tripReason: orNull(Type.Enum(['runs', 'failures'], { description: 'The limit that was crossed' })),
-    restoredVersion: orNull(Type.Integer({ description: 'The version of the rule after that' })),
+    trippedAt: orNull({ ...Timestamp, description: 'Time of the rollback. null while the guard is active.' }),
+    tripReason: orNull(Type.Enum(['runs', 'failures'], { description: 'The limit that was exceeded' })),
+    restoredVersion: orNull(Type.Integer({ description: 'The version of the rule after the rollback' })),
   },
   { title: 'RuleGuard' },
 )
@@ -36,7 +36,7 @@ export const guardRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'getRuleGuard',
       summary: 'Get the guard of a promoted version',
       description:
-        'A guard ends with its time, and with the next change of the definition. One that has tripped stays until somebody changes or activates the rule.',
+        'A guard ends when its time is over, or when the definition changes. After a rollback it stays until the rule is changed or activated.',
       params: RuleParams,
       response: { 200: RuleGuard, ...refusalResponses(404) },
     },
@@ -51,9 +51,9 @@ export const guardRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       tags: ['Drafts'],
       operationId: 'endRuleGuard',
-      summary: 'End the guard of a promoted version before its time',
+      summary: 'End the guard of a promoted version early',
       description:
-        'The version stays, and nothing restores the one before any more. After a guard has tripped, this ends the attention that the rule needs. If-Match takes the ETag of the rule.',
+        'The version stays, and is no longer rolled back automatically. After a rollback, this clears the alert that the rule needs attention. If-Match accepts the ETag of the rule.',
       params: RuleParams,
       headers: IfMatchHeader,
       response: { 204: Type.Null(), ...refusalResponses(404, 412, 413, 415) },

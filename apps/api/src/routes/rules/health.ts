@@ -38,7 +38,7 @@ export const AttentionItem = Type.Object(
       ],
       {
         description:
-          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures. guard_tripped: the promoted version crossed a limit of its guard, so the service restored the version before it.',
+          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored.',
       },
     ),
     explanation: Type.String({
@@ -170,13 +170,13 @@ function evaluate(counters: Candidate, recently: Date): Evaluated | undefined {
 }
 
 const sentences = {
-  unknown_outcome: 'A worker died during a call: nobody knows whether it was made',
-  event_loop: 'An event was not emitted: events that cause events came to their limit',
-  work_budget: 'The conditions need more work than one rule may cost',
-  event_budget: 'Events were not emitted: there were too many of them',
-  worker_crashes: 'Two workers ended while they ran this rule alone',
-  auto_paused: 'The rule was paused: it failed too many times in a row',
-  guard_tripped: 'The promoted version crossed a limit of its guard: the version before it was restored',
+  unknown_outcome: 'A worker crashed during a call, so it is unknown whether the call arrived',
+  event_loop: 'An event was not emitted, because its chain of events reached the limit',
+  work_budget: 'Evaluating the rule exceeded its limit',
+  event_budget: 'Events were not emitted, because there were too many',
+  worker_crashes: 'Two workers crashed while they ran only this rule',
+  auto_paused: 'The rule was switched off, because it failed too many times in a row',
+  guard_tripped: 'The promoted version exceeded a limit of its guard, so the previous version was restored',
 }
 
 function tell(
@@ -201,8 +201,8 @@ function explainFailures(counters: Candidate): string | undefined {
   const { successCount, failureCount, consecutiveFailures } = countsOf(counters)
   const executions = successCount + failureCount
   if (consecutiveFailures >= failuresInARow)
-    return `The last ${consecutiveFailures} executions failed: a rule needs attention from ${failuresInARow} in a row on`
+    return `The last ${consecutiveFailures} executions failed (a rule needs attention after ${failuresInARow} in a row)`
   if (executions >= fewestExecutions && failureCount * 2 >= executions)
-    return `${failureCount} of ${executions} executions failed: a rule needs attention from a half on, of at least ${fewestExecutions}`
+    return `${failureCount} of ${executions} executions failed (a rule needs attention if half of at least ${fewestExecutions} fail)`
   return undefined
 }

@@ -19,12 +19,12 @@ import { RuleParams } from './rule-schemas.js'
 
 const ExplainQuery = Type.Object({
   explain: Type.Optional(
-    Type.Boolean({ description: 'In a dry run, add the trace: each clause and its verdict' }),
+    Type.Boolean({ description: 'In a dry run, add the trace: each condition and its result' }),
   ),
 })
 
 const evaluated =
-  'A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.'
+  'A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.'
 
 export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
@@ -90,7 +90,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       tags: ['Running'],
       operationId: 'triggerEvent',
       summary: 'Post an event. Every active rule for its type runs',
-      description: `A dry run says what each of these rules would do. It has no effects, and stores and counts nothing. ${evaluated}`,
+      description: `A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. ${evaluated}`,
       params: Type.Object({ eventType: Type.String() }),
       headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
       querystring: ExplainQuery,

@@ -21,7 +21,7 @@ const ValidatedRule = Type.Object(
       { ...FullDefinition.properties, isActive: Type.Boolean(), mode: Type.Optional(RuleMode) },
       { title: 'RuleDefinition', description: 'The rule as it would be saved' },
     ),
-    warnings: Type.Array(FieldError, { description: 'What is allowed, and perhaps a mistake' }),
+    warnings: Type.Array(FieldError, { description: 'Warnings: valid, but probably a mistake' }),
   },
   { title: 'ValidatedRule' },
 )
@@ -37,7 +37,7 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
       operationId: 'validateRule',
       summary: 'Validate a rule without saving it',
       description:
-        'A faulty rule is refused as by its creation. Otherwise the response has the rule as it would be saved, and warnings: of what is often meant otherwise, and of what the newest 200 events of its trigger have otherwise. The limits of a workspace, such as the number of its rules, are not checked.',
+        'An invalid rule is refused as it would be on creation. Otherwise the response has the rule as it would be saved, and warnings: forms that are probably mistakes, and differences from the newest 200 events of its trigger. The limits of a workspace, such as the number of its rules, are not checked.',
       body: RuleToCreate,
       response: { 200: ValidatedRule, ...refusalResponses(413, 415, 422) },
     },
@@ -81,6 +81,6 @@ async function findMissingTemplates(request: FastifyRequest, { actions }: RuleDe
     .filter(({ name }) => !names.has(name))
     .map(({ index, name }) => ({
       field: `actions[${index}].config.template`,
-      message: `No template named "${name}": the built-in mail is sent`,
+      message: `No template named "${name}", so the built-in email is sent`,
     }))
 }
