@@ -292,12 +292,12 @@ t.test('attention explains which threshold the failures of a rule have reached',
     [{ failureCount: 2, consecutiveFailures: 2 }, undefined],
     [
       { failureCount: 4, successCount: 96, consecutiveFailures: 4 },
-      'The last 4 executions failed: a rule needs attention from 3 in a row on',
+      'The last 4 executions failed (a rule needs attention after 3 in a row)',
     ],
     [{ failureCount: 2, successCount: 2, consecutiveFailures: 1 }, undefined],
     [
       { failureCount: 3, successCount: 3, consecutiveFailures: 1 },
-      '3 of 6 executions failed: a rule needs attention from a half on, of at least 5',
+      '3 of 6 executions failed (a rule needs attention if half of at least 5 fail)',
     ],
   ]
   for (const [counters, explanation] of cases) {
@@ -438,7 +438,7 @@ t.test('a rule whose guard has tripped needs attention until somebody changes or
   )
   t.match(
     (await attention()).find(({ id }) => id === edited.id),
-    { explanation: /crossed a limit of its guard/, lastError: String },
+    { explanation: /exceeded a limit of its guard/, lastError: String },
   )
   await workspace.call('PUT', `${rules}/${edited.id}`, { body: { name: 'Edited' } })
   await workspace.call('PATCH', `${rules}/${activated.id}/toggle`)

@@ -170,7 +170,7 @@ t.test('a dry run that renders too much is refused', async (t) => {
   const { status, body } = await dryRun(workspace, { text: 'x'.repeat(700_000) })
   t.strictSame(
     [status, body],
-    [400, { error: 'The result has more than 4 MiB: send less data, or dry-run the rules one by one' }],
+    [400, { error: 'The result is larger than 4 MiB: send less data, or dry-run the rules one by one' }],
   )
   t.equal((await dryRun(workspace, { text: 'x' })).status, 200)
 })

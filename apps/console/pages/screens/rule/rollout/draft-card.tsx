@@ -114,8 +114,8 @@ function Standing({ rule, saved }: { rule: Rule; saved: RuleDraft }) {
       {saved.isStale && (
         <div class="notice">
           <p>
-            The rule is at v{rule.version} by now, so the draft cannot be promoted as it stands. Below is how
-            it differs from v{rule.version}.
+            The rule is now at v{rule.version}, so the draft cannot be promoted as it is. Below is how it
+            differs from v{rule.version}.
           </p>
           {may('editor') && (
             <button
