@@ -31,7 +31,7 @@ interface Options {
 
 async function list({ trigger, state, text, limit }: Options, command: Command): Promise<void> {
   const query = {
-    ...(trigger !== undefined && { trigger }),
+    ...(trigger !== undefined && { eventType: trigger }),
     ...(state !== undefined && { isActive: state === 'active' }),
     ...(text !== undefined && { q: text }),
   }
