@@ -277,7 +277,7 @@ t.test('a call is repeated with the same key after its worker died', async (t) =
   const execution = await harness.untilStatus(id, 'succeeded')
   t.strictSame(target.keys(), [`${id}:0`])
   matchLists(t, resultsOf(execution), [
-    { attempts: [{ error: 'The worker ended during the call' }, { finishedAt: String }] },
+    { attempts: [{ error: 'A worker crashed during this call' }, { finishedAt: String }] },
   ])
 })
 
@@ -311,7 +311,7 @@ t.test('an execution during which five workers died before a call fails', async 
   const id = await leaveExecution(harness, ruleId, { interruptions: 4, results: [] })
   harness.startWorker()
   harness.startSweeper()
-  t.match(await harness.untilStatus(id, 'failed'), { error: '5 workers ended while they had this run' })
+  t.match(await harness.untilStatus(id, 'failed'), { error: 'Gave up after 5 workers crashed on this execution' })
   t.equal(await harness.own.task.count(), 0)
 })
 
@@ -332,7 +332,7 @@ t.test('an execution that is cancelled after its worker died reports an unknown 
       {
         status: 'unknown',
         error: /nobody knows/,
-        attempts: [{ error: 'The worker ended during the call' }],
+        attempts: [{ error: 'A worker crashed during this call' }],
       },
     ])
   t.equal(target.calls.length, 0)

@@ -44,7 +44,7 @@ t.test('a closing worker releases calls that take too long, and the next worker 
   const repeated = await harness.untilStatus(idOf(again), 'succeeded', 'failed')
   t.match(repeated, { status: 'succeeded', interruptions: 0 }, 'it does not count as an interruption')
   const [result] = repeated.results as unknown as ActionResult[]
-  matchLists(t, result?.attempts, [{ error: 'The worker ended during the call' }, { finishedAt: String }])
+  matchLists(t, result?.attempts, [{ error: 'A worker crashed during this call' }, { finishedAt: String }])
   const uncertain = await harness.untilStatus(idOf(once), 'succeeded', 'failed')
   matchLists(t, uncertain.results, [{ status: 'unknown' }], 'a call with onUncertain "stop" is not repeated')
   t.strictSame(target.calls.map(({ path }) => path).sort(), ['/again', '/again', '/once'])

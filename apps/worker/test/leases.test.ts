@@ -151,7 +151,7 @@ t.test('an execution that kills each worker fails after five workers', async (t)
   harness.startSweeper()
   t.match(await harness.untilStatus(id, 'succeeded', 'failed'), {
     status: 'failed',
-    error: '5 workers ended while they had this run',
+    error: 'Gave up after 5 workers crashed on this execution',
   })
 })
 

@@ -82,7 +82,7 @@ for (const place of ['loading', 'compiling'])
       await workers.stop()
       t.match(await own.execution.findFirst(execution), {
         status: 'failed',
-        error: '5 workers ended while they had this run',
+        error: 'Gave up after 5 workers crashed on this execution',
         interruptions: 5,
       })
       t.equal(workers.deaths(), 5)

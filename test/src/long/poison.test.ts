@@ -76,7 +76,7 @@ t.test('an execution that kills its worker fails after five workers', async (t) 
   const { status, error, interruptions } = await own.execution.findUniqueOrThrow({ where: poisoned })
   t.strictSame(
     { status, error, interruptions },
-    { status: 'failed', error: '5 workers ended while they had this run', interruptions: 5 },
+    { status: 'failed', error: 'Gave up after 5 workers crashed on this execution', interruptions: 5 },
   )
   t.equal(workers.deaths(), 5)
   const others = await own.execution.findMany({ where: { ruleId: slowRule, id: { not: poisoned.id } } })

@@ -11,7 +11,7 @@ import { type Execution, end, suspend } from '../executions/execution.js'
 
 /** Of one action, in its result. */
 const maxAttemptsKept = 20
-const interrupted = 'The worker ended during the call'
+const interrupted = 'A worker crashed during this call'
 
 /** Notes that a call is about to be made. Once this is committed, the call may have been made. */
 export function openAttempt({ results }: ExecutionRecord, action: OutsideAction): void {
@@ -68,13 +68,13 @@ export function settleInterrupted({ record, rule: { compiled } }: Execution): vo
   if (attempt && attempt.finishedAt === undefined) attempt.error = interrupted
   if (isContinued && !isGivenUp && compiled.actions[index]?.onUncertain !== 'stop') return
   result.status = 'unknown'
-  result.error = `${interrupted}: nobody knows whether it was made`
+  result.error = `${interrupted}, so it is unknown whether it arrived`
   record.interruptions = 0
 }
 
 /** No call was under way, so the execution itself must end workers. */
 function giveUp(record: ExecutionRecord): void {
-  end(record, 'failed', `${record.interruptions} workers ended while they had this run`)
+  end(record, 'failed', `Gave up after ${record.interruptions} workers crashed on this execution`)
   record.attention = 'unknown_outcome'
 }
 

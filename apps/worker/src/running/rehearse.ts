@@ -51,7 +51,7 @@ async function pauseBlamed(workspaceId: string, { database, log }: Parts): Promi
   if (blamed.length === 0) return
   // The sweeper adds the jobs of its service events.
   const ruleIds = await pauseRules(database, workspaceId, blamed)
-  log.warn({ workspaceId, ruleIds }, 'paused rules that ended workers')
+  log.warn({ workspaceId, ruleIds }, 'paused rules that crashed workers')
 }
 
 /** Compiles and evaluates a rule, and renders its actions up to the first call. */

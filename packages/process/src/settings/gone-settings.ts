@@ -1,11 +1,11 @@
 /** Names that were settings, and what holds instead. A process that is started with one of them ends: its operator relies on it. */
 const goneSettings: Record<string, string> = {
   START_TIMEOUT: 'a process waits 60 s for its servers, and its supervisor starts it again',
-  RULE_WORK: 'the conditions of a rule may cost 1,000,000 units of work per event',
-  EVENT_WORK: 'the conditions of all rules of an event may cost 6,000,000 units of work',
+  RULE_WORK: 'the conditions of a rule may cost 1,000,000 cost units per event',
+  EVENT_WORK: 'the conditions of all rules of an event may cost 6,000,000 cost units',
   WORKSPACE_WORK: 'an owner of workspaces whose events take more than 5 ms has one at a time in each worker',
   JUDGING_TIMEOUT: 'a question of a caller ends after 1 s',
-  JUDGING_WORK: 'a question of a caller may cost 20,000,000 units of work',
+  JUDGING_WORK: 'a question of a caller may cost 20,000,000 cost units',
   JUDGING_MEMORY: 'the process that evaluates for callers has a heap of 192 MB',
   BODIES_IN_FLIGHT: 'request bodies take 32 MiB at a time, or four times BODY_LIMIT',
   READ_POOL: 'queries of callers have two connections for five of DATABASE_POOL',
