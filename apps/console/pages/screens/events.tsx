@@ -26,7 +26,7 @@ export function Events() {
       limit: 50,
       ...(to === undefined ? { from: new Date(Date.now() - spans[span].ms).toISOString() } : { to }),
       ...(cursor !== undefined && { cursor }),
-      ...(type !== '' && { type }),
+      ...(type !== '' && { eventType: type }),
       ...(status !== '' && { status: status as 'done' }),
       ...(rule !== undefined && { ruleId: rule }),
     })

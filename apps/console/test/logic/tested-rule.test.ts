@@ -48,11 +48,11 @@ t.test('an id says when it was made', async (t) => {
 t.test('a guard is said in words', async (t) => {
   t.equal(
     describeLimits({ maxRunsPerHour: 1_000, maxFailureRate: 0.125 }),
-    'more than 1,000 runs within an hour, or more than 12.5 % of the runs of an hour failing',
+    'more than 1,000 executions within an hour, or more than 12.5 % of the executions of an hour failing',
   )
   t.equal(
     describeTrip({ maxRunsPerHour: 1, maxFailureRate: 0.2, tripReason: 'runs' }),
-    'there were more than 1 run within an hour',
+    'there were more than 1 execution within an hour',
   )
   t.equal(
     describeTrip({ maxRunsPerHour: null, maxFailureRate: 0.2, tripReason: 'failures' }),
