@@ -132,7 +132,7 @@ class Client:
         return self._send("POST", f"/api/automation-rules/{_part(id)}/draft/promote", body=body, headers=headers)
 
     def get_rule_difference(self, id, headers=None):
-        """Get what a rule in shadow mode would have done since it was last changed."""
+        """Get what a rule in shadow mode would have done since its last change."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/difference", headers=headers)
 
     def get_rule_health(self):

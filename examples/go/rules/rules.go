@@ -218,7 +218,7 @@ func (c *Client) PromoteRuleDraft(ctx context.Context, id string, body any, head
 	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/draft/promote", body, nil, headers)
 }
 
-// GetRuleDifference: Get what a rule in shadow mode would have done since it was last changed.
+// GetRuleDifference: Get what a rule in shadow mode would have done since its last change.
 func (c *Client) GetRuleDifference(ctx context.Context, id string, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/difference", nil, nil, headers)
 }

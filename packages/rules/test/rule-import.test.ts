@@ -335,7 +335,7 @@ t.test('all faults of all rules are reported at once, each with its path', async
     /^rules\[5\]\.description: Contains a NUL character$/,
     /^rules\[6\]\.actions\[0\]\.config\.body(\.a)+: Nested deeper than 32 levels$/,
     /^rules\[7\]: Has more than 262144 bytes$/,
-    /^emailTemplates\[0\]\.text: Required where there is no html$/,
+    /^emailTemplates\[0\]\.text: Required if there is no html$/,
     /^emailTemplates\[1\]\.html: /,
     /^emailTemplates\[2\]\.subject: Unknown field\. Nearest: text, name, html$/,
     /^emailTemplates\[2\]\.name: emailTemplates\[1\] has the same name$/,
