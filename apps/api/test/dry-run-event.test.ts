@@ -225,7 +225,7 @@ t.test(
     })
     t.equal(check.status, 200)
     t.match(check.body.findings, [{ code: 'never_matches', rule: { name: 'Never' } }])
-    const reason = /^The stored rule fails here: must begin with http/
+    const reason = /^The stored rule is invalid: Must begin with http/
     t.match(check.body.notKnown, [{ rule: { name: 'Old' }, path: 'actions[1].config.url', reason }])
   },
 )

@@ -70,12 +70,12 @@ t.test('warnings name what is probably a mistake', async (t) => {
     ],
   })
   matchLists(t, body.warnings, [
-    { field: 'conditions[0].field', message: 'scroe is perhaps score' },
+    { field: 'conditions[0].field', message: 'Did you mean score instead of scroe?' },
     {
       field: 'conditions[1].any[0].field',
-      message: 'data.score begins in the data of the event: is score meant?',
+      message: 'A path starts in the data of the event. Did you mean score instead of data.score?',
     },
-    { field: 'actions[0].config.title', message: 'Name is perhaps name' },
+    { field: 'actions[0].config.title', message: 'Did you mean name instead of Name?' },
     {
       field: 'actions[0].config.title',
       message: '${company} is plain text here: a placeholder is {{field}}',

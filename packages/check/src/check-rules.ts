@@ -86,7 +86,7 @@ function createSeen(findObserved: FindObserved | undefined): (type: string) => S
 }
 
 function refused(message: string): string {
-  return `The stored rule fails here: ${message}`
+  return `The stored rule is invalid: ${message}`
 }
 
 const unreached = 'The check reached its time or evaluation limit before this rule'

@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * Check whether the process can serve requests
-         * @description The process can serve when Postgres is reachable and migrated, and when its own first queries have ended. The response contains the state of Redis, too. The state is at most one second old.
+         * @description The process is ready when Postgres is reachable and migrated, and its first queries have completed. The response also has the state of Redis. It is at most one second old.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -180,7 +180,7 @@ export interface paths {
         put?: never;
         /**
          * Validate a rule without saving it
-         * @description A faulty rule is refused as by its creation. Otherwise the response has the rule as it would be saved, and warnings: of what is often meant otherwise, and of what the newest 200 events of its trigger have otherwise. The limits of a workspace, such as the number of its rules, are not checked.
+         * @description An invalid rule is refused as it would be on creation. Otherwise the response has the rule as it would be saved, and warnings: forms that are probably mistakes, and differences from the newest 200 events of its trigger. The limits of a workspace, such as the number of its rules, are not checked.
          */
         post: operations["validateRule"];
         delete?: never;
@@ -200,8 +200,8 @@ export interface paths {
         get: operations["listBacktests"];
         put?: never;
         /**
-         * Compute what a rule would have done for past events, doing nothing
-         * @description With `ruleId` and `definition` it compares the present version of the rule with the definition; with one of them it tests that one. A worker computes it: the response is 202, or 200 where it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 that ended are kept, for 30 days.
+         * Compute what a rule would have done for past events. Nothing is executed
+         * @description With `ruleId` and `definition`, the current version of the rule is compared with the definition; with only one of them, that one is tested. A worker computes the backtest: the response is 202, or 200 if it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 finished ones are kept for 30 days.
          */
         post: operations["createBacktest"];
         delete?: never;
@@ -217,7 +217,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the progress of a backtest, and its report so far */
+        /** Get the progress of a backtest and its report so far */
         get: operations["getBacktest"];
         put?: never;
         post?: never;
@@ -241,8 +241,8 @@ export interface paths {
          */
         get: operations["getRuleDraft"];
         /**
-         * Save the draft of a rule. It is validated like a rule, and does nothing
-         * @description If-Match takes the ETag of the draft, which covers the version of the rule, too. Where there is no draft, it is the ETag of the rule.
+         * Save the draft of a rule. It is validated like a rule, and does nothing until it is promoted
+         * @description If-Match accepts the ETag of the draft, which also covers the version of the rule. If there is no draft, use the ETag of the rule.
          */
         put: operations["saveRuleDraft"];
         post?: never;
@@ -263,8 +263,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make the draft the next version of its rule, under a guard if you like
-         * @description One transaction makes the version, removes the draft and sets the guard. A draft of another version than the present one is refused (412). If-Match takes the ETag of the draft, which covers the version of the rule, too. Where there is no draft, it is the ETag of the rule.
+         * Promote the draft to the next version of its rule, optionally with a guard
+         * @description One transaction creates the version, removes the draft and sets the guard. A draft that is based on an outdated version is refused (412). With a guard, the previous version is restored within 5 seconds if the new one runs or fails more often than you allow. If-Match accepts the ETag of the draft, which also covers the version of the rule. If there is no draft, use the ETag of the rule.
          */
         post: operations["promoteRuleDraft"];
         delete?: never;
@@ -281,7 +281,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get what a rule in shadow mode would have done since it was last changed
+         * Get what a rule in shadow mode would have done since its last change
          * @description Like the difference of a draft, against nothing: its active and difference are null. A rule that is not in shadow mode has none (404).
          */
         get: operations["getRuleDifference"];
@@ -335,8 +335,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count the executions of each rule by time, and say which rules need attention
-         * @description Only rules that ran, or need attention, are in it. The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 executions of the workspace are counted.
+         * Count the executions of each rule by time, and show which rules need attention
+         * @description Only rules that ran or need attention are listed. The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 executions of the workspace are counted.
          */
         get: operations["getRulesOverview"];
         put?: never;
@@ -376,14 +376,14 @@ export interface paths {
         };
         /**
          * Get the guard of a promoted version
-         * @description A guard ends with its time, and with the next change of the definition. One that has tripped stays until somebody changes or activates the rule.
+         * @description A guard ends when its time is over, or when the definition changes. After a rollback it stays until the rule is changed or activated.
          */
         get: operations["getRuleGuard"];
         put?: never;
         post?: never;
         /**
-         * End the guard of a promoted version before its time
-         * @description The version stays, and nothing restores the one before any more. After a guard has tripped, this ends the attention that the rule needs. If-Match takes the ETag of the rule.
+         * End the guard of a promoted version early
+         * @description The version stays, and is no longer rolled back automatically. After a rollback, this clears the alert that the rule needs attention. If-Match accepts the ETag of the rule.
          */
         delete: operations["endRuleGuard"];
         options?: never;
@@ -421,8 +421,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Check a set of rules: what never runs, says nothing, does the same twice or goes round
-         * @description Checks the rules of the body, or those of the workspace, as they are now. It changes nothing, and nothing is refused because of a finding. A finding is proven, or has an event that the engine has confirmed; what could not be decided is in `notKnown`, with what the time and work of one question did not reach. The rules are compared with the newest 1,000 stored events of each trigger, too, for as many triggers as can be surveyed in 2 s. It counts as a dry run: a workspace has one at a time.
+         * Find rules that never match, redundant conditions, duplicate actions and loops
+         * @description Checks the rules of the body, or the current rules of the workspace. Nothing is changed, and a finding never blocks a save. Each finding is proven, or has an example event. Questions that could not be decided, or that exceeded a time or cost limit, are in `notKnown`. The rules are also compared with the newest 1,000 stored events of each trigger, for as many triggers as can be surveyed in 2 s. A check counts as a dry run: a workspace runs one at a time.
          */
         post: operations["checkRules"];
         delete?: never;
@@ -442,7 +442,7 @@ export interface paths {
         put?: never;
         /**
          * Execute a rule, active or inactive
-         * @description A dry run evaluates the rule and simulates its actions. It has no effects. A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.
+         * @description A dry run evaluates the rule and simulates its actions. It has no effects. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
          */
         post: operations["executeRule"];
         delete?: never;
@@ -462,7 +462,7 @@ export interface paths {
         put?: never;
         /**
          * Post an event. Every active rule for its type runs
-         * @description A dry run says what each of these rules would do. It has no effects, and stores and counts nothing. A workspace has one dry run, explanation, preview or check of patterns at a time: too many that wait are 429, and one that takes too much time or memory is 400.
+         * @description A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
          */
         post: operations["triggerEvent"];
         delete?: never;
@@ -517,7 +517,7 @@ export interface paths {
         };
         /**
          * List the newest events, of all types or of one, with their data
-         * @description For trying a rule on. The response has at most 1048576 bytes of data: larger events are left out.
+         * @description Sample events for testing a rule. The response has at most 1048576 bytes of data: larger events are left out.
          */
         get: operations["listSampleEvents"];
         put?: never;
@@ -555,8 +555,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find events whose data fulfils conditions, newest first
-         * @description Conditions are those of rules, evaluated at the moment of acceptance. A page passes at most 20,000 events, so it can be short or empty and still have a nextCursor. The list contains no deliveries to subscriptions.
+         * Find events whose data matches conditions, newest first
+         * @description The conditions are those of rules, evaluated as of the time when the event was accepted. A page searches at most 20,000 events, so it can be short or empty and still have a nextCursor. Deliveries to subscriptions are not included.
          */
         post: operations["searchEvents"];
         delete?: never;
@@ -573,8 +573,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Explain why each rule matched an event, or not
-         * @description Lists the rules that were considered: those that matched, then those that missed by the fewest clauses, then in creation order. Nothing of it was recorded: the event, the version of each rule and the moment are stored, and the engine evaluates them again. A page has fewer rules than its limit where they need more time or work than one question may cost; a later page may then have a nearer miss.
+         * Explain why each rule matched an event, or did not
+         * @description Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.
          */
         get: operations["explainEvent"];
         put?: never;
@@ -616,7 +616,7 @@ export interface paths {
         put?: never;
         /**
          * Replay the events that match a filter, oldest first, at most 1000 per call
-         * @description The call replays only finished events from outside. It skips replays, and events from EMIT_EVENT because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches 1000 events. 50 events cost one token of the rate limit.
+         * @description Only finished events from outside are replayed. Replays are skipped, and so are events from EMIT_EVENT, because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches 1000 events. 50 events cost one token of the rate limit.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -654,7 +654,7 @@ export interface paths {
         put?: never;
         /**
          * Create an event type of the workspace
-         * @description Rules, triggers, webhooks and EMIT_EVENT then take it like those of the catalogue. Other processes know it within a second.
+         * @description Rules, triggers, webhooks and EMIT_EVENT accept it like the types of the catalogue. All processes know it within a second.
          */
         post: operations["createEventType"];
         delete?: never;
@@ -797,7 +797,7 @@ export interface paths {
         };
         /**
          * Get the vocabulary of rules
-         * @description Event types, operators, filters, actions and limits, each with a description and an example. /docs/rules is the same as a page to read.
+         * @description Event types, operators, filters, actions and limits, each with a description and an example. /docs/rules has the same as a page.
          */
         get: operations["getVocabulary"];
         put?: never;
@@ -945,7 +945,7 @@ export interface paths {
         };
         /**
          * List the API keys, including expired and revoked keys, newest first
-         * @description The list has all keys in use, and the newest of the others, at most 1,000 together.
+         * @description The list has all keys in use and the newest of the others, at most 1,000 together.
          */
         get: operations["listApiKeys"];
         put?: never;
@@ -1156,7 +1156,7 @@ export interface paths {
         put?: never;
         /**
          * Create a workspace with its first admin
-         * @description The first admin is the caller unless the body names another user. The workspace counts for the caller, or for a key for the creator of its workspace. A creator may have 100 of them.
+         * @description The first admin is the caller, unless the body names another user. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace.
          */
         post: operations["createWorkspace"];
         delete?: never;
@@ -1212,7 +1212,7 @@ export interface paths {
         };
         /**
          * Reconcile receipts, events, executions, effects and counters
-         * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. An owner of workspaces has one reconciliation at a time: others wait, and get 429 after some seconds.
+         * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. The workspaces of one owner run one reconciliation at a time: others wait, and get 429 after some seconds.
          */
         get: operations["getLedger"];
         put?: never;
@@ -1227,13 +1227,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description Accepted and not finished. `Location` is the URL of the outcome. */
+        /** @description Accepted but not finished. `Location` is the URL of the outcome. */
         Accepted: {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
             status: "accepted";
-            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
             warnings?: components["schemas"]["FieldError"][];
         };
         Action: components["schemas"]["CreateTaskAction"] | components["schemas"]["SendEmailAction"] | components["schemas"]["SendWebhookAction"] | components["schemas"]["SendNotificationAction"] | components["schemas"]["WaitAction"] | components["schemas"]["EmitEventAction"];
@@ -1253,13 +1253,13 @@ export interface components {
         };
         ActionDifference: {
             type: string;
-            /** @description What both would do, to the same targets */
+            /** @description Actions that both versions would run, for the same targets */
             same: number;
-            /** @description What the draft alone would do */
+            /** @description Actions that only the draft would run */
             added: number;
-            /** @description What the active version alone would do */
+            /** @description Actions that only the active version would run */
             removed: number;
-            /** @description Number of distinct targets of those that are added, counted as those of an action */
+            /** @description Number of distinct targets of the added actions */
             targets: number;
             isTargetsEstimated: boolean;
         };
@@ -1273,18 +1273,18 @@ export interface components {
         ActionReport: {
             index: number;
             type: string;
-            /** @description How often it would have been done, calls assumed to succeed */
+            /** @description Number of times it would have run, if every call succeeded */
             done: number;
-            /** @description How often its `when` did not hold, or an earlier action would have failed */
+            /** @description Number of times it would have been skipped: its `when` did not match, or an earlier action would have failed */
             skipped: number;
-            /** @description How often its rendered config would not have fitted the action */
+            /** @description Events for which the action would have failed validation after its placeholders were filled */
             faulty: number;
             faults: components["schemas"]["MessageCount"][];
             warnings: components["schemas"]["MessageCount"][];
-            /** @description Number of distinct addresses, hosts, assignees or event types. Up to 2,048 it is exact; beyond it is estimated by the k minimum values, with a standard error of 2.2 %. */
+            /** @description Number of distinct addresses, hosts, assignees or event types. Exact up to 2,048, then an estimate with a standard error of 2.2 %. */
             targets: number;
             isTargetsEstimated: boolean;
-            /** @description How often one target is reached at most. Where targets are estimated: at least this often. */
+            /** @description The most times that any single target would be reached. If `isTargetsEstimated` is true, this is a lower bound. */
             mostToOne: number;
             busiestMinute: components["schemas"]["BusiestMinute"] | null;
         };
@@ -1292,7 +1292,7 @@ export interface components {
             /** @description Type of the action */
             action: string;
             /**
-             * @description scheduled: a WAIT has not ended. running: a call is in progress. retrying: the next attempt is due at `until`. pending: not started. unknown: a worker died during the call, and `onUncertain` is stop.
+             * @description scheduled: a WAIT has not ended. running: a call is in progress. retrying: the next attempt is due at `until`. pending: not started. unknown: a worker crashed during the call, and `onUncertain` is stop.
              * @enum {string}
              */
             status: "success" | "failed" | "skipped" | "simulated" | "scheduled" | "running" | "retrying" | "pending" | "unknown";
@@ -1306,7 +1306,7 @@ export interface components {
             warnings?: string[];
             /** @description The calls that were made, at most the last 20 */
             attempts?: components["schemas"]["Attempt"][];
-            /** @description Number of failed attempts since the action started or was retried by hand */
+            /** @description Number of failed attempts since the action started or was retried manually */
             failures?: number;
             /**
              * Format: date-time
@@ -1318,14 +1318,14 @@ export interface components {
             /** @description The version of the rule when the backtest was created */
             version: number;
             matched: number;
-            /** @description Events for which the conditions need more work than a rule may cost, or than the rules before it leave */
+            /** @description Number of events that were skipped, because evaluating them exceeded an evaluation limit */
             notJudged: number;
         };
-        /** @description All of the conditions hold */
+        /** @description True if all of the conditions are true */
         AllGroup: {
             all: components["schemas"]["Condition"][];
         };
-        /** @description At least one of the conditions holds */
+        /** @description True if at least one of the conditions is true */
         AnyGroup: {
             any: components["schemas"]["Condition"][];
         };
@@ -1356,7 +1356,7 @@ export interface components {
             startedAt: string;
             /**
              * Format: date-time
-             * @description Absent while the call is in progress, or if its outcome is unknown
+             * @description Absent while the call is in progress, and if its outcome is unknown
              */
             finishedAt?: string;
             error?: string;
@@ -1374,7 +1374,7 @@ export interface components {
              */
             lastFailureAt: string;
             /**
-             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures. guard_tripped: the promoted version crossed a limit of its guard, so the service restored the version before it.
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored.
              * @enum {string}
              */
             reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped";
@@ -1422,7 +1422,7 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description How much of the range was passed, by time */
+            /** @description Share of the time range that is done, from 0 to 1 */
             progress: number;
             error: string | null;
             /** Format: date-time */
@@ -1433,7 +1433,7 @@ export interface components {
             /** @description The report so far; null before the first slice */
             report: components["schemas"]["BacktestReport"] | null;
         };
-        /** @description The newest events of each kind, the newest first */
+        /** @description The newest events of each kind, newest first */
         BacktestExamples: {
             added: string[];
             removed: string[];
@@ -1449,25 +1449,25 @@ export interface components {
             nextCursor?: string | null;
         };
         BacktestReport: {
-            /** @description Events passed, of other types too */
+            /** @description Number of events that were read, including other types */
             scanned: number;
-            /** @description Events of the trigger that could reach the rule */
+            /** @description Number of events of the trigger type that the rule was evaluated for */
             considered: number;
             /** Format: date-time */
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description false: the figures are those of the events passed so far */
+            /** @description false while more events are to be read: the figures cover the events so far */
             isComplete: boolean;
             historyFrom: string | null;
             active: components["schemas"]["ActiveMatches"] | null;
             draft: components["schemas"]["DraftMatches"] | null;
             difference: components["schemas"]["Difference"] | null;
             actionDifference: components["schemas"]["ActionDifference"][] | null;
-            /** @description Width of a bucket of overTime */
+            /** @description Width of each bucket of `overTime` */
             bucketMs: number;
             overTime: components["schemas"]["MatchesOverTime"][];
-            /** @description Of the draft, or of the active version if there is no draft. So are clauses and fields. */
+            /** @description Of the draft, or of the active version if there is no draft. This also holds for `clauses` and `fields`. */
             actions: components["schemas"]["ActionReport"][];
             clauses: components["schemas"]["ClauseCount"][];
             fields: components["schemas"]["FieldCount"][];
@@ -1478,7 +1478,7 @@ export interface components {
         /** @enum {string} */
         BacktestStatus: "waiting" | "running" | "done" | "failed" | "cancelled";
         BacktestToCreate: {
-            /** @description Its present version is tested, active or not */
+            /** @description The current version of this rule is tested, active or not */
             ruleId?: string;
             definition?: components["schemas"]["TestedRule"];
             /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone. Default: 7 days before its end */
@@ -1495,7 +1495,7 @@ export interface components {
         };
         BatchEvent: {
             data: components["schemas"]["EventData"];
-            /** @description Like the Idempotency-Key header of a single event. The service accepts the event once, however often it is sent. */
+            /** @description Like the Idempotency-Key header of a single event: the event is accepted once, however often it is sent */
             idempotencyKey?: string;
         };
         BatchResult: {
@@ -1506,30 +1506,30 @@ export interface components {
             status: "accepted" | "refused" | "failed";
             /** Format: uuid */
             id?: string;
-            /** @description true if the key was known. `id` is then the id of the first event with this key. */
+            /** @description true if the key was already used. `id` is then the id of the first event with this key. */
             replayed?: boolean;
             errors?: components["schemas"]["FieldError"][];
             error?: string;
-            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
             warnings?: components["schemas"]["FieldError"][];
         };
         BusiestMinute: {
             /** Format: date-time */
             at: string;
             count: number;
-            /** @description true: moments were too far from their order to count each minute */
+            /** @description true if `count` is a lower bound, because the events were too far out of order to count exactly */
             isAtLeast: boolean;
         };
         Change: {
             field: string;
-            /** @description The value of the event, at most 1,000 characters. Absent if it has none. */
+            /** @description Value in the event, at most 1,000 characters. Absent if the event has none. */
             from?: unknown;
-            /** @description null stands for a missing field too */
+            /** @description null also stands for a missing field */
             to: unknown;
         };
         CheckFinding: {
             /**
-             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: compared with stored events.
+             * @description never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: found by comparison with stored events.
              * @enum {string}
              */
             code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
@@ -1539,31 +1539,31 @@ export interface components {
             rule: components["schemas"]["CheckedRule"];
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
-            /** @description The other rules that the finding is about */
+            /** @description The other rules that are involved */
             others: components["schemas"]["OtherCheckedRule"][];
             witness: components["schemas"]["CheckWitness"] | null;
         };
-        /** @description A question that the check could not decide, so that it reports no finding */
+        /** @description A question that the check could not decide, so there is no finding */
         CheckNotKnown: {
             rule: components["schemas"]["CheckedRule"];
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
             /**
-             * @description never_matches: no event fulfils the conditions. dead_since: none has since a moment, and none will. loop: rules that trigger one another in a circle. always_true: a condition holds for any data. implied: a condition says nothing new. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another one does the same. overlap: for some events another rule does the same. unreachable_action: an action that is never done. doubtful_form: a form that is often meant otherwise. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: compared with stored events.
+             * @description never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: found by comparison with stored events.
              * @enum {string}
              */
             code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
             reason: string;
         };
-        /** @description An event for which the finding is true. The engine has confirmed it. */
+        /** @description An example event that proves the finding */
         CheckWitness: {
             type: string;
             /**
              * Format: date-time
-             * @description The moment at which it is evaluated
+             * @description Time of the evaluation
              */
             at: string;
-            /** @description Of a field with more than 1,000 characters or items, the beginning and an ellipsis */
+            /** @description A field with more than 1,000 characters or items is cut, and ends with an ellipsis */
             data: {
                 [key: string]: unknown;
             };
@@ -1580,11 +1580,11 @@ export interface components {
         ClauseCount: {
             path: string;
             held: number;
-            /** @description Events that only this clause kept from matching */
+            /** @description Events that matched but for this condition */
             aloneFailed: number;
         };
         /**
-         * @description A clause, or a group of conditions
+         * @description A comparison of one field, or a group of conditions
          * @example {
          *       "field": "score",
          *       "operator": "greater_than",
@@ -1617,15 +1617,15 @@ export interface components {
             group?: "all" | "any" | "not";
             children?: components["schemas"]["ConditionTrace"][];
             verdict: boolean;
-            /** @description Why the clause was not evaluated */
+            /** @description Why the condition was not evaluated */
             warning?: string;
-            /** @description How far the number was from fulfilling the clause; 0 if it was exactly at the limit */
+            /** @description How far the number was from matching. 0 if it was exactly at the limit. */
             distance?: number;
-            /** @description The same of a time, in milliseconds */
+            /** @description How far the time was from matching, in milliseconds */
             distanceMs?: number;
-            /** @description How a number was read as a time; or why the operator cannot read the value, so that it counts as missing, and what it reads; or where the path ends in a list or a scalar */
+            /** @description How a number was read as a time; or why the operator cannot read the value, which then counts as missing; or the part of the path at which a list or a scalar ends it */
             note?: string;
-            /** @description By `why`: the data has no such field, and this one differs by at most two characters */
+            /** @description Only in `why`: the data has no such field, but this one, which differs by at most two characters */
             didYouMean?: string;
         };
         CreateTaskAction: {
@@ -1635,9 +1635,9 @@ export interface components {
              */
             type: "CREATE_TASK";
             config: {
-                /** @description What is to do */
+                /** @description Title of the task */
                 title: string;
-                /** @description Time until the task is due, from the execution: an integer with s, m, h, d or w */
+                /** @description Time until the task is due, counted from the execution: an integer with s, m, h, d or w */
                 dueIn?: string;
                 /** @description Details */
                 description?: string;
@@ -1650,13 +1650,13 @@ export interface components {
                 priority?: "low" | "normal" | "high" | "urgent";
             };
             when?: components["schemas"]["Condition"];
-            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
+            /** @description Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false. */
             continueOnError?: boolean;
             /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
-             * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
+             * @description What to do if a worker crashes during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
              * @enum {string}
              */
             onUncertain?: "retry" | "stop";
@@ -1670,28 +1670,28 @@ export interface components {
             /** @enum {string} */
             receiptState: "accepted";
             deduplicated: boolean;
-            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
             warnings?: components["schemas"]["FieldError"][];
         };
         Difference: {
             /** @description Events that match both */
             same: number;
-            /** @description Events that match the draft alone */
+            /** @description Events that match only the draft */
             added: number;
-            /** @description Events that match the active version alone */
+            /** @description Events that match only the active version */
             removed: number;
         };
         DraftMark: {
-            /** @description The version of the rule that the draft was made from */
+            /** @description Version of the rule that the draft is based on */
             basedOn: number;
-            /** @description true: the rule has another version by now. Save the draft again to promote it. */
+            /** @description true if the rule has changed since the draft was saved. Save the draft again to promote it. */
             isStale: boolean;
             /**
              * Format: date-time
              * @description ISO 8601 with milliseconds
              */
             savedAt: string;
-            /** @description The actor that saved it, as in the audit log */
+            /** @description The actor that saved the draft, as in the audit log */
             savedBy: string;
         };
         DraftMatches: {
@@ -1772,13 +1772,13 @@ export interface components {
                 } | string;
             };
             when?: components["schemas"]["Condition"];
-            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
+            /** @description Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false. */
             continueOnError?: boolean;
             /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
-             * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
+             * @description What to do if a worker crashes during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
              * @enum {string}
              */
             onUncertain?: "retry" | "stop";
@@ -1806,7 +1806,7 @@ export interface components {
              */
             acceptedAt: string;
             doneAt: string | null;
-            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too. */
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
             data: components["schemas"]["EventData"];
             results: components["schemas"]["RuleResult"][];
@@ -1853,7 +1853,7 @@ export interface components {
             cursor?: string;
         };
         /**
-         * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed.
+         * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed.
          * @enum {string}
          */
         EventStatus: "accepted" | "running" | "done" | "quarantined";
@@ -1877,7 +1877,7 @@ export interface components {
              */
             acceptedAt: string;
             doneAt: string | null;
-            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too. */
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
         };
         EventToTrigger: {
@@ -1899,11 +1899,11 @@ export interface components {
         };
         EventTypeFields: {
             eventType: components["schemas"]["EventType"];
-            /** @description Number of events that were surveyed, the newest ones */
+            /** @description Number of events that were surveyed, newest first */
             events: number;
-            /** @description false: reading ended before so many events of the type were found, since there are too many others */
+            /** @description false if the scan limit was reached before enough events of this type were found */
             isComplete: boolean;
-            /** @description true: there are more than 500 paths */
+            /** @description true if there are more than 500 paths */
             hasMorePaths: boolean;
             fields: components["schemas"]["ObservedField"][];
         };
@@ -1926,7 +1926,7 @@ export interface components {
         EventsReplayed: {
             /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
             matched: number;
-            /** @description true if there are more than `matched`, otherwise absent */
+            /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
             atLeast?: boolean;
             replayed: number;
             nextCursor?: string | null;
@@ -1950,7 +1950,7 @@ export interface components {
             ruleId: string;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted and not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has room for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
+             * @description pending: accepted but not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
@@ -1994,7 +1994,7 @@ export interface components {
             /** @description Why the conditions of the rule could not be evaluated */
             error?: string;
             trace?: components["schemas"]["Trace"];
-            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
             warnings?: components["schemas"]["FieldError"][];
         };
         ExecutionSummary: {
@@ -2009,7 +2009,7 @@ export interface components {
             ruleId: string;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted and not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has room for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
+             * @description pending: accepted but not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
@@ -2033,7 +2033,7 @@ export interface components {
         ExecutionsRetried: {
             /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
             matched: number;
-            /** @description true if there are more than `matched`, otherwise absent */
+            /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
             atLeast?: boolean;
             retried: number;
         };
@@ -2081,9 +2081,9 @@ export interface components {
         };
         FoundEvents: {
             events: components["schemas"]["EventSummary"][];
-            /** @description Number of events that this page has passed */
+            /** @description Number of events that were searched for this page */
             scanned: number;
-            /** @description Number of events for which the conditions need more work than a rule may cost */
+            /** @description Number of events that were skipped, because evaluating them exceeded the evaluation limit */
             notJudged: number;
             nextCursor?: string | null;
         };
@@ -2093,11 +2093,11 @@ export interface components {
             count: number;
         };
         GuardToSet: {
-            /** @description How long the promoted version is watched, such as 24h. At most 30d */
+            /** @description How long the promoted version is watched, such as 24h. At most 30d. */
             for: string;
-            /** @description More runs of the promoted version within an hour restore the version before it */
+            /** @description If the promoted version has more executions than this within an hour, the previous version is restored */
             maxRunsPerHour?: number;
-            /** @description A greater share of failed runs restores the version before: of those of the last hour that have ended, from 5 on */
+            /** @description If a greater share of the executions of the last hour fails, the previous version is restored. It counts from five finished executions on. */
             maxFailureRate?: number;
         };
         Ledger: {
@@ -2113,7 +2113,7 @@ export interface components {
             to: string;
             /** @description false if the time limit ended the reconciliation early. `from` is then later than requested. Use it as the `to` of the next request. */
             isComplete: boolean;
-            /** @description Number of inconsistencies. 0 if the ledger is balanced. */
+            /** @description Number of inconsistencies. 0 if everything adds up. */
             imbalance: number;
             /** @description One entry for each kind of inconsistency that exists */
             faults: components["schemas"]["LedgerFault"][];
@@ -2144,7 +2144,7 @@ export interface components {
                 service: number;
                 /** @description Events whose executions are recorded */
                 done: number;
-                /** @description Done events that were given up and have no executions */
+                /** @description Events that were quarantined, and so have no executions */
                 quarantined: number;
                 /** @description Events that wait for a worker */
                 waiting: number;
@@ -2161,7 +2161,7 @@ export interface components {
                 failed: number;
                 /** @description Cancelled executions. The counters of their rules do not include them. */
                 cancelled: number;
-                /** @description Executions that wait for the end of a WAIT or for the next attempt */
+                /** @description Executions that wait for a WAIT to end or for the next attempt */
                 waiting: number;
                 /** @description Executions that a worker holds */
                 leased: number;
@@ -2180,7 +2180,7 @@ export interface components {
                     succeeded: number;
                     /** @description Calls that failed permanently */
                     failed: number;
-                    /** @description Calls with an unknown outcome: a worker died during the call, and the action does not allow a repeat */
+                    /** @description Calls with an unknown outcome: a worker crashed during the call, and the action does not allow a retry */
                     unknown: number;
                     /** @description Calls in progress, or waiting for the next attempt */
                     open: number;
@@ -2221,7 +2221,7 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description How much of the range was passed, by time */
+            /** @description Share of the time range that is done, from 0 to 1 */
             progress: number;
             error: string | null;
             /** Format: date-time */
@@ -2256,7 +2256,7 @@ export interface components {
         Matched: {
             /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
             matched: number;
-            /** @description true if there are more than `matched`, otherwise absent */
+            /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
             atLeast?: boolean;
         };
         MatchesOverTime: {
@@ -2353,7 +2353,7 @@ export interface components {
             /** @description `whsec_…`. It signs the deliveries. Only this response contains it. */
             secret: string;
         };
-        /** @description The condition does not hold */
+        /** @description True if the condition is false */
         NotGroup: {
             not: components["schemas"]["Condition"];
         };
@@ -2365,11 +2365,11 @@ export interface components {
             value: number;
         };
         ObservedField: {
-            /** @description As a clause names it, such as lead.tags[0] */
+            /** @description Path of the field as conditions name it, such as lead.tags[0] */
             path: string;
-            /** @description The most frequent one first */
+            /** @description Most frequent first */
             kinds: components["schemas"]["FieldKind"][];
-            /** @description How many events have a value of each kind */
+            /** @description Number of events that have a value of each kind */
             kindCounts: {
                 text?: number;
                 number?: number;
@@ -2378,11 +2378,11 @@ export interface components {
                 object?: number;
                 null?: number;
             };
-            /** @description Share of the events that have it */
+            /** @description Share of the events that have the field, from 0 to 1 */
             share: number;
             /** @description Number of different texts, numbers and booleans. Those in a list count for the list. */
             distinct: number;
-            /** @description true: there are more values than were counted */
+            /** @description true if there are more values than were counted */
             isDistinctAtLeast: boolean;
             /** @description The ten most frequent values */
             top: components["schemas"]["FrequentValue"][];
@@ -2394,27 +2394,27 @@ export interface components {
             /** @description Other spellings. A rule is stored with the name. */
             aliases: string[];
             description: string;
-            /** @description JSON schema of `value`. null: the operator takes no value. */
+            /** @description JSON schema of `value`. null if the operator accepts no value. */
             value: {
                 [key: string]: unknown;
             } | null;
-            /** @description Kinds of data that it looks at. Data of another kind counts as missing. */
+            /** @description Kinds of data that it reads. Data of another kind counts as missing. */
             compares: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
-            /** @description Verdict on missing data */
+            /** @description Result for missing data */
             whenMissing: boolean;
             example: components["schemas"]["OperatorExample"];
         };
         OperatorExample: {
-            /** @description `value` of the clause */
+            /** @description `value` of the condition */
             value?: unknown;
             /**
              * Format: date-time
-             * @description Moment of evaluation, where it matters
+             * @description Time of the evaluation, if it matters
              */
             at?: string;
-            /** @description Data for which the clause holds */
+            /** @description Data for which the condition is true */
             holds: unknown[];
-            /** @description Data for which it does not hold */
+            /** @description Data for which it is false */
             fails: unknown[];
         };
         OtherCheckedRule: {
@@ -2439,7 +2439,7 @@ export interface components {
             to: string;
             /**
              * Format: date-time
-             * @description Start of the time that is counted. It is later than `from` if there are more than 50000 rows.
+             * @description Start of the time that was counted. It is later than `from` if there are more than 50000 rows.
              */
             countedFrom: string;
             totals: {
@@ -2521,7 +2521,7 @@ export interface components {
             /** @enum {string} */
             postgres: "ok" | "away";
             /**
-             * @description away: the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.
+             * @description away: Redis is unavailable; the process continues to serve, and events wait in Postgres. evicting: maxmemory-policy is not noeviction, so Redis can drop jobs.
              * @enum {string}
              */
             redis: "ok" | "away" | "evicting";
@@ -2560,7 +2560,7 @@ export interface components {
             data: components["schemas"]["Receipt"][];
             nextCursor?: string | null;
         };
-        /** @description How a failed call is repeated. The delay is random, up to the delay that the backoff gives. */
+        /** @description Retry policy of a call. Each delay is random between 0 and the backoff delay (full jitter). */
         RetryPolicy: {
             /** @description Total number of attempts, including the first */
             attempts: number;
@@ -2618,7 +2618,7 @@ export interface components {
         };
         RuleAttention: {
             /**
-             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: the conditions need more work than one rule may cost; after three such events in a row the service switches the rule off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit in a minute. worker_crashes: two workers ended while they ran this rule alone, so the service switched it off. auto_paused: the service switched the rule off because of its failures. guard_tripped: the promoted version crossed a limit of its guard, so the service restored the version before it.
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored.
              * @enum {string}
              */
             reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped";
@@ -2652,9 +2652,9 @@ export interface components {
         };
         /** @description A backtest that workers continue when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
         RuleDifference: {
-            /** @description Events passed, of other types too */
+            /** @description Number of events that were read, including other types */
             scanned: number;
-            /** @description Events of the trigger that could reach the rule */
+            /** @description Number of events of the trigger type that the rule was evaluated for */
             considered: number;
             /**
              * Format: date-time
@@ -2673,10 +2673,10 @@ export interface components {
             draft: components["schemas"]["DraftMatches"] | null;
             difference: components["schemas"]["Difference"] | null;
             actionDifference: components["schemas"]["ActionDifference"][] | null;
-            /** @description Width of a bucket of overTime */
+            /** @description Width of each bucket of `overTime` */
             bucketMs: number;
             overTime: components["schemas"]["MatchesOverTime"][];
-            /** @description Of the draft, or of the active version if there is no draft. So are clauses and fields. */
+            /** @description Of the draft, or of the active version if there is no draft. This also holds for `clauses` and `fields`. */
             actions: components["schemas"]["ActionReport"][];
             clauses: components["schemas"]["ClauseCount"][];
             fields: components["schemas"]["FieldCount"][];
@@ -2698,26 +2698,26 @@ export interface components {
             trigger: components["schemas"]["EventType"];
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
-            /** @description The version of the rule that the draft was made from */
+            /** @description Version of the rule that the draft is based on */
             basedOn: number;
-            /** @description true: the rule has another version by now. Save the draft again to promote it. */
+            /** @description true if the rule has changed since the draft was saved. Save the draft again to promote it. */
             isStale: boolean;
-            /** @description For If-Match: it covers the version of the rule and the draft */
+            /** @description For If-Match. It covers both the version of the rule and the draft. */
             etag: string;
             /**
              * Format: date-time
              * @description ISO 8601 with milliseconds
              */
             savedAt: string;
-            /** @description The actor that saved it, as in the audit log */
+            /** @description The actor that saved the draft, as in the audit log */
             savedBy: string;
             difference: components["schemas"]["RuleDifference"] | null;
             differenceFault: string | null;
         };
         RuleGuard: {
-            /** @description The promoted version, which it watches */
+            /** @description The promoted version, which the guard watches */
             version: number;
-            /** @description The version that it restores */
+            /** @description The previous version, which the guard restores */
             previousVersion: number;
             maxRunsPerHour: number | null;
             maxFailureRate: number | null;
@@ -2856,7 +2856,7 @@ export interface components {
             mode?: components["schemas"]["RuleMode"];
         };
         /**
-         * @description What became of the rule for this event. matched, not_matched: its conditions were evaluated. not_judged: its execution failed before that, and says why. The others are of a rule that was not considered. inactive, created_later, other_type (another trigger), deleted: so it was when the event was evaluated. quarantined: so is the event. pending: no worker has evaluated the event yet. not_considered: the event was for another rule alone, or the rule that emitted it was switched off first. not_known: the definition that would say why is not stored any more.
+         * @description Result of the rule for this event. matched, not_matched: the conditions were evaluated. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.
          * @enum {string}
          */
         RuleVerdict: "matched" | "not_matched" | "not_judged" | "inactive" | "created_later" | "other_type" | "deleted" | "quarantined" | "pending" | "not_considered" | "not_known";
@@ -2887,7 +2887,7 @@ export interface components {
             version: number | null;
             verdict: components["schemas"]["RuleVerdict"];
             executionId: string | null;
-            /** @description Paths of the smallest set of clauses that would have to turn for the verdict to turn, such as conditions[0].any[1] */
+            /** @description Paths of the fewest conditions whose result would have to change to flip the result of the rule, such as conditions[0].any[1]. For a rule that matched: the conditions that the match depends on. */
             decisive: string[];
             trace: components["schemas"]["Trace"] | null;
             change: components["schemas"]["Change"][] | null;
@@ -2905,7 +2905,7 @@ export interface components {
             to: string;
             /**
              * Format: date-time
-             * @description Start of the time that is counted. It is later than `from` if there are more than 50000 rows.
+             * @description Start of the time that was counted. It is later than `from` if there are more than 50000 rows.
              */
             countedFrom: string;
             rules: components["schemas"]["RuleOverview"][];
@@ -2968,13 +2968,13 @@ export interface components {
                 };
             };
             when?: components["schemas"]["Condition"];
-            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
+            /** @description Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false. */
             continueOnError?: boolean;
             /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
-             * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
+             * @description What to do if a worker crashes during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
              * @enum {string}
              */
             onUncertain?: "retry" | "stop";
@@ -2988,22 +2988,22 @@ export interface components {
             config: {
                 /** @description URL of the incoming webhook of a chat */
                 url: string;
-                /** @description Text of the message, in the markup of the chat. What placeholders write is escaped; the filter raw does not escape it. */
+                /** @description Text of the message, in the markup of the chat. The values of placeholders are escaped, but not with the filter raw. */
                 text: string;
                 /**
-                 * @description The chat: slack and those like it, discord, teams (an Adaptive Card), or text for a receiver without markup. Default: slack
+                 * @description Format of the chat: slack (and compatible chats), discord, teams (an Adaptive Card), or text for a receiver without markup. Default: slack
                  * @enum {string}
                  */
                 format?: "slack" | "discord" | "teams" | "text";
             };
             when?: components["schemas"]["Condition"];
-            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
+            /** @description Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false. */
             continueOnError?: boolean;
             /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
-             * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
+             * @description What to do if a worker crashes during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
              * @enum {string}
              */
             onUncertain?: "retry" | "stop";
@@ -3032,13 +3032,13 @@ export interface components {
                 timeoutMs?: number;
             };
             when?: components["schemas"]["Condition"];
-            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
+            /** @description Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false. */
             continueOnError?: boolean;
             /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
-             * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
+             * @description What to do if a worker crashes during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
              * @enum {string}
              */
             onUncertain?: "retry" | "stop";
@@ -3102,10 +3102,10 @@ export interface components {
         SubscriptionDelivery: {
             /** Format: uuid */
             id: string;
-            /** @description A type that can be subscribed to, or `subscription.ping` */
+            /** @description A type that subscriptions can receive, or `subscription.ping` */
             eventType: string;
             /**
-             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.
+             * @description running: a call is in progress. waiting: the delivery waits for a free slot. retrying: the next attempt is due at `dueAt`. succeeded: your server responded with a 2xx status. failed: all attempts failed, or your server refused it. cancelled: the subscription was switched off or deleted first.
              * @enum {string}
              */
             status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
@@ -3115,7 +3115,7 @@ export interface components {
             error: string | null;
             /**
              * Format: date-time
-             * @description Also the `timestamp` in the body of the call
+             * @description Time of the service event. The `timestamp` in the body of the call is the same.
              */
             createdAt: string;
             dueAt: string | null;
@@ -3200,12 +3200,12 @@ export interface components {
             }[];
         };
         TriggerResult: {
-            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match count, too. */
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
             /** @description true for a dry run, otherwise absent */
             dryRun?: boolean;
             results: components["schemas"]["RuleResult"][];
-            /** @description What of the data is stored in another form: a number with more digits than a double keeps, as text with the same digits. Absent if there is nothing to say. */
+            /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
             warnings?: components["schemas"]["FieldError"][];
         };
         UnaryClause: {
@@ -3216,7 +3216,7 @@ export interface components {
         };
         ValidatedRule: {
             rule: components["schemas"]["RuleDefinition"];
-            /** @description What is allowed, and perhaps a mistake */
+            /** @description Warnings: valid, but probably a mistake */
             warnings: components["schemas"]["FieldError"][];
         };
         ValidationError: {
@@ -3227,7 +3227,7 @@ export interface components {
             operators: components["schemas"]["OperatorDescription"][];
             filters: components["schemas"]["FilterDescription"][];
             actions: components["schemas"]["ActionDescription"][];
-            /** @description Fields of every action beside type and config */
+            /** @description Fields of every action in addition to type and config */
             actionFields: components["schemas"]["ActionFieldDescription"][];
             limits: components["schemas"]["Limit"][];
         };
@@ -3242,13 +3242,13 @@ export interface components {
                 duration: string;
             };
             when?: components["schemas"]["Condition"];
-            /** @description true: the next actions run also if this one fails. The execution still fails. Default: false. */
+            /** @description Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false. */
             continueOnError?: boolean;
             /** @description Timeout of one attempt of a call or an email. Default: 10000. */
             timeoutMs?: number;
             retry?: components["schemas"]["RetryPolicy"];
             /**
-             * @description What to do if a worker dies during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
+             * @description What to do if a worker crashes during the call, so that its outcome is unknown. retry: repeat the call with the same idempotency key. stop: mark the action as `unknown`. Default: retry.
              * @enum {string}
              */
             onUncertain?: "retry" | "stop";
@@ -3331,7 +3331,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description If-Match names a different version */
+        /** @description If-Match names an outdated version */
         PreconditionFailed: {
             headers: {
                 [name: string]: unknown;
@@ -3781,7 +3781,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
             path: {
@@ -3822,7 +3822,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
             path: {
@@ -3855,7 +3855,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
             path: {
@@ -3893,7 +3893,7 @@ export interface operations {
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
-                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
             path: {
@@ -3995,7 +3995,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
             path: {
@@ -4120,7 +4120,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
                 Prefer?: string;
             };
             path?: never;
@@ -4248,7 +4248,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
                 Prefer?: string;
             };
             path: {
@@ -4280,7 +4280,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
             path: {
@@ -4321,7 +4321,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
             path: {
@@ -4354,7 +4354,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
             path: {
@@ -4395,7 +4395,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
                 Prefer?: string;
             };
             path: {
@@ -4572,7 +4572,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what the caller has seen. Where it has another one by now, nothing is changed (412). */
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
             path: {
@@ -4670,13 +4670,13 @@ export interface operations {
     executeRule: {
         parameters: {
             query?: {
-                /** @description In a dry run, add the trace: each clause and its verdict */
+                /** @description In a dry run, add the trace: each condition and its result */
                 explain?: boolean;
             };
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
                 Prefer?: string;
             };
             path: {
@@ -4699,7 +4699,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExecutionResult"];
                 };
             };
-            /** @description Accepted and not finished. `Location` is the URL of the outcome. */
+            /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4724,13 +4724,13 @@ export interface operations {
     triggerEvent: {
         parameters: {
             query?: {
-                /** @description In a dry run, add the trace: each clause and its verdict */
+                /** @description In a dry run, add the trace: each condition and its result */
                 explain?: boolean;
             };
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
                 Prefer?: string;
             };
             path: {
@@ -4753,7 +4753,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerResult"];
                 };
             };
-            /** @description Accepted and not finished. `Location` is the URL of the outcome. */
+            /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4824,7 +4824,7 @@ export interface operations {
                 from?: string;
                 /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
                 to?: string;
-                /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so the service gave it up. A quarantined event can be replayed. */
+                /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed. */
                 status?: components["schemas"]["EventStatus"];
             };
             header?: never;
@@ -4958,7 +4958,7 @@ export interface operations {
     explainEvent: {
         parameters: {
             query?: {
-                /** @description Only this rule, also if it was not considered */
+                /** @description Only this rule, even if it was not considered */
                 ruleId?: string;
                 /** @description Maximum number of rules on the page. Default: 20 */
                 limit?: number;
@@ -4997,7 +4997,7 @@ export interface operations {
             header?: {
                 /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: string;
-                /** @description `respond-async`: respond with 202 at once. `wait=<seconds>`: wait so long for the outcome, 30 at most. */
+                /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
                 Prefer?: string;
             };
             path: {
@@ -5016,7 +5016,7 @@ export interface operations {
                     "application/json": components["schemas"]["TriggerResult"];
                 };
             };
-            /** @description Accepted and not finished. `Location` is the URL of the outcome. */
+            /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5261,7 +5261,7 @@ export interface operations {
     getExecution: {
         parameters: {
             query?: {
-                /** @description Add the trace: each clause of the rule and its verdict. null if the rule was deleted. */
+                /** @description Add the trace: each condition of the rule and its result. null if the rule was deleted. */
                 explain?: boolean;
             };
             header?: never;
@@ -5305,7 +5305,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted and not finished. `Location` is the URL of the outcome. */
+            /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5391,7 +5391,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Already known. The delivery had no effect. */
+            /** @description Already accepted. The delivery had no effect. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5457,7 +5457,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of a response that the caller has */
+                /** @description ETag of a response that you already have */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -5474,7 +5474,7 @@ export interface operations {
                     "application/json": components["schemas"]["Vocabulary"];
                 };
             };
-            /** @description The caller has it */
+            /** @description Not modified */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -6199,7 +6199,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted and not finished. `Location` is the URL of the outcome. */
+            /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
                     [name: string]: unknown;
