@@ -289,7 +289,10 @@ t.test('with onUncertain "stop", an interrupted call is not repeated', async (t)
   harness.startWorker()
   harness.startSweeper()
   const execution = await harness.untilStatus(id, 'failed')
-  matchLists(t, resultsOf(execution), [{ status: 'unknown', error: /it is unknown whether/ }, { status: 'skipped' }])
+  matchLists(t, resultsOf(execution), [
+    { status: 'unknown', error: /it is unknown whether/ },
+    { status: 'skipped' },
+  ])
   t.equal(target.calls.length, 0)
   t.match(await countersOf(harness, ruleId), { failureCount: 1, attentionReason: 'unknown_outcome' })
 })
@@ -311,7 +314,9 @@ t.test('an execution during which five workers died before a call fails', async 
   const id = await leaveExecution(harness, ruleId, { interruptions: 4, results: [] })
   harness.startWorker()
   harness.startSweeper()
-  t.match(await harness.untilStatus(id, 'failed'), { error: 'Gave up after 5 workers crashed on this execution' })
+  t.match(await harness.untilStatus(id, 'failed'), {
+    error: 'Gave up after 5 workers crashed on this execution',
+  })
   t.equal(await harness.own.task.count(), 0)
 })
 

@@ -139,7 +139,10 @@ t.test('a process waits for a missing dependency for 60 s', async (t) => {
     started.map(async ({ exited, log }) => ({ ...(await exited), log: log() })),
   )
   t.match(api, { code: 1, log: /"level":60.*timed out after 60 s: Postgres is unavailable/ })
-  t.match(worker, { code: 1, log: /timed out after 60 s: Postgres is unavailable \(.*\); Redis is unavailable/ })
+  t.match(worker, {
+    code: 1,
+    log: /timed out after 60 s: Postgres is unavailable \(.*\); Redis is unavailable/,
+  })
   t.match(
     deaf,
     {

@@ -64,9 +64,9 @@ async function showDraft(id: string, command: Command): Promise<void> {
 
 function formatDifference({ name, difference, differenceFault }: RuleDraft): string {
   const text = difference === null ? [] : [formatBacktest(name, difference)]
-  if (differenceFault !== null)
-    text.push(`The difference could not be computed: ${differenceFault}`)
-  else if (!difference?.isComplete) text.push('Workers are still computing the difference: run the command again.')
+  if (differenceFault !== null) text.push(`The difference could not be computed: ${differenceFault}`)
+  else if (!difference?.isComplete)
+    text.push('Workers are still computing the difference: run the command again.')
   return text.join('\n')
 }
 

@@ -43,7 +43,8 @@ export function createAddressGuard({ allow, ports, hosts }: Config['outbound']):
       if (!URL.canParse(text)) return new RefusedCall('The URL cannot be read')
       const url = new URL(text)
       const isHttp = url.protocol === 'http:'
-      if (!isHttp && url.protocol !== 'https:') return new RefusedCall('Outbound calls must use http or https')
+      if (!isHttp && url.protocol !== 'https:')
+        return new RefusedCall('Outbound calls must use http or https')
       if (url.username !== '' || url.password !== '')
         return new RefusedCall('Outbound calls must not have a user name or password in their URL')
       const host = hostOf(url)
