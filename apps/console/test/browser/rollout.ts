@@ -27,6 +27,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
       t.match(await client.rules.get(id), { version: 1, conditions: score(80) })
       await client.trigger('LEAD_CREATED', { name: 'Ada', score: 60 })
       await page.goto(at(`rules/${id}?tab=rollout`))
+      await draft.getByText('It is computed once a minute at most.').waitFor()
       await page.getByText('No guard watches this rule.').waitFor()
       await page.getByRole('button', { name: 'Promote…' }).click()
       const dialog = page.getByRole('dialog', { name: 'Promote the draft of Hot' })
@@ -131,7 +132,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     await client.trigger('LEAD_CREATED', { name: 'Ada' })
     await page.getByRole('button', { name: 'Rollout' }).click()
     const shadow = page.getByRole('region', { name: 'Shadow mode' })
-    // The service reads what is settled: the event may come with the next look, a minute later.
+    await shadow.getByText('It is computed once a minute at most.').waitFor()
     await shadow.getByText(/matches of the shadow|No LEAD_CREATED events/).waitFor()
     t.equal((await client.tasks.list()).tasks.length, 0)
     await shadow.getByRole('button', { name: 'Switch it on' }).click()
