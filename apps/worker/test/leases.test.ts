@@ -17,6 +17,12 @@ import { openTarget } from './fixtures/target.js'
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 const call = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url } })
 
+/** Waits until a state is left, for 30 s at most: what never leaves it fails its own test. */
+async function leave(isInState: () => Promise<boolean>): Promise<void> {
+  for (const endsAt = Date.now() + 30_000; await isInState(); await setTimeout(20))
+    if (Date.now() > endsAt) throw new Error('It is as it was 30 s ago')
+}
+
 /** A harness whose executions the test claims, as any number of workers would. */
 async function createLeasedHarness(t: Test) {
   const harness = await createHarness(t)
@@ -56,7 +62,7 @@ t.test('an execution does not fail after five living workers have lost its lease
       'the worker has not yet reported that it is alive',
     )
     harness.openLeases().hold(slow)
-    while ((await harness.read(id)).interruptions > before) await setTimeout(20)
+    await leave(async () => (await harness.read(id)).interruptions > before)
   }
   harness.startWorker()
   await harness.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
@@ -74,7 +80,7 @@ t.test('a living worker takes back its own interruption, but not that of a dead 
   const leases = harness.openLeases()
   leases.noteLost(alive)
   leases.noteLost({ ...last, lease: newId() })
-  while ((await harness.read(id)).interruptions === 2) await setTimeout(20)
+  await leave(async () => (await harness.read(id)).interruptions === 2)
   leases.noteLost(alive)
   await leases.releaseAll()
   t.match(await harness.read(id), { interruptions: 1, lostLeases: [dead.lease], lease: last.lease })
@@ -92,7 +98,7 @@ t.test('a lease is renewed for its holder only', async (t) => {
   const leases = harness.openLeases()
   leases.hold(slow)
   leases.hold(held)
-  while (Number((await harness.read(mine)).dueAt) === Number(dueAt)) await setTimeout(20)
+  await leave(async () => Number((await harness.read(mine)).dueAt) === Number(dueAt))
   t.same((await harness.read(lost)).dueAt, dueAt)
 })
 
@@ -133,7 +139,7 @@ t.test('an execution that waits for a slot while five workers die does not fail'
       'the first worker ended while it advanced the execution, the others did not',
     )
     void openFullWorker(harness).resume(step)
-    while (!(await harness.read(id)).awaitsSlot) await setTimeout(20)
+    await leave(async () => !(await harness.read(id)).awaitsSlot)
   }
   harness.startWorker()
   await harness.own.execution.update({ where: { id }, data: { dueAt: new Date() } })
@@ -190,7 +196,7 @@ t.test('a claim that comes before it is given back is not counted either', async
   const next = await harness.take(id)
   t.match(await harness.read(id), { interruptions: 1 })
   harness.openLeases().giveBack({ id, lease })
-  while ((await harness.read(id)).interruptions > 0) await setTimeout(20)
+  await leave(async () => (await harness.read(id)).interruptions > 0)
   t.match(await harness.read(id), { lease: next.lease, lostLeases: [] }, 'the next holder keeps it')
 })
 
@@ -201,12 +207,12 @@ t.test('an execution without a slot is stored as waiting for one until its call'
   const ruleId = await harness.createRule([call(target.url)])
   harness.startWorker()
   const first = await harness.trigger(ruleId)
-  while (target.calls.length < 1) await setTimeout(20)
+  await leave(async () => target.calls.length < 1)
   const second = await harness.trigger(ruleId)
   t.match(await harness.untilStatus(second, 'running'), { awaitsSlot: true, lease: String })
   t.match(await harness.untilStatus(first, 'running'), { awaitsSlot: null, lease: String })
   waiting[0]?.()
-  while (target.calls.length < 2) await setTimeout(20)
+  await leave(async () => target.calls.length < 2)
   t.match(await harness.untilStatus(second, 'running'), { awaitsSlot: null, lease: String })
   waiting[1]?.()
   await harness.untilStatus(second, 'succeeded')

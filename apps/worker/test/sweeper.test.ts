@@ -3,6 +3,7 @@ import { firstIdOf, newId, readClock } from '@automation/database'
 import { walkEvents, walkExecutions } from '@automation/ledger'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { OutageGrace } from '../src/repair/outage-grace.js'
 import type { RestoringQueue } from '../src/repair/restore-jobs.js'
 import { startSweeper } from '../src/repair/sweeper.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
@@ -19,7 +20,12 @@ async function createQuietHarness(t: Test): Promise<Harness> {
 }
 
 /** A sweeper on a queue that refuses some jobs, with the restored jobs and the log. */
-function startWatchedSweeper(t: Test, harness: Harness, refuses: (id: string) => boolean = () => false) {
+function startWatchedSweeper(
+  t: Test,
+  harness: Harness,
+  refuses: (id: string) => boolean = () => false,
+  grace?: OutageGrace,
+) {
   const restored = new Set<string>()
   const lines: { msg: string; failed?: number; ended?: number; jobId?: string }[] = []
   const watched: RestoringQueue = {
@@ -37,7 +43,7 @@ function startWatchedSweeper(t: Test, harness: Harness, refuses: (id: string) =>
     },
   }
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) })
-  const sweeper = startSweeper(harness.database, watched, log)
+  const sweeper = startSweeper(harness.database, watched, log, undefined, grace)
   t.teardown(() => sweeper.stop())
   return { restored, lines }
 }
@@ -92,6 +98,27 @@ t.test('an execution whose job cannot be restored hides no other', async (t) => 
   while (!lines.some(({ failed }) => failed)) await setTimeout(20)
   t.match(lines.filter(({ failed }) => failed)[0], { failed: 2, jobId: ids[0] })
 })
+
+t.test(
+  'an execution that fell due while Postgres was unavailable is left to its holder for a while',
+  async (t) => {
+    const harness = await createQuietHarness(t)
+    const [before] = await storeExecutions(harness, 1)
+    const [meanwhile] = await storeExecutions(harness, 1, { dueAt: new Date(Date.now() - 10_000) })
+    let at = 0
+    const grace = new OutageGrace(() => at)
+    at = 30_000
+    const { restored } = startWatchedSweeper(t, harness, undefined, grace)
+    await untilRestored(restored, 1)
+    // A sweep restores a whole page: one more would have restored both.
+    const [later] = await storeExecutions(harness, 1)
+    await untilRestored(restored, 2)
+    t.strictSame([...restored].sort(), [before, later].sort())
+    at = 38_000
+    await untilRestored(restored, 3)
+    t.ok(restored.has(meanwhile ?? ''))
+  },
+)
 
 t.test('a page of events with jobs does not hide an event without a job on the next page', async (t) => {
   const harness = await createQuietHarness(t)

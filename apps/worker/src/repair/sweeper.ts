@@ -43,10 +43,10 @@ export function startSweeper(
   queue: RestoringQueue,
   log: Logger,
   metrics = createWorkerMetrics(openMetrics()),
+  grace = new OutageGrace(),
 ) {
   const events = walkEvents(database)
   const executions = walkExecutions(database)
-  const grace = new OutageGrace()
   const sweeping = repeat(sweep, pauseMs, (error) =>
     log.warn({ err: error }, 'sweep failed; the next sweep continues'),
   )
