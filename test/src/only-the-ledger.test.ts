@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import t from 'tap'
@@ -10,7 +11,8 @@ const write = /\.(event|execution|task|ruleCounters|ruleCrash)\.(create|update|u
 async function listSources(): Promise<string[]> {
   const rooms: string[] = []
   for (const kind of ['apps', 'packages'])
-    for (const name of await readdir(join(root, kind))) rooms.push(join(root, kind, name, 'src'))
+    for (const name of await readdir(join(root, kind)))
+      if (existsSync(join(root, kind, name, 'src'))) rooms.push(join(root, kind, name, 'src'))
   const lists = await Promise.all(
     rooms.map(async (room) =>
       (await readdir(room, { recursive: true })).map((name) => relative(root, join(room, name))),

@@ -20,7 +20,7 @@ t.test('every route that accepts events counts them for the creator of the works
   }
   const body = { data: {} }
   const triggered = await call<{ id: string }>('POST', `${rules}/trigger/LEAD_CREATED`, { body, headers })
-  const filter = { type: 'LEAD_CREATED' }
+  const filter = { eventType: 'LEAD_CREATED' }
   const routes = {
     'a trigger': async () => triggered,
     'a rule by hand': () => call('POST', `${rules}/${rule.body.id}/execute`, { body, headers }),

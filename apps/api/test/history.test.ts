@@ -179,20 +179,16 @@ t.test(
   },
 )
 
-t.test('bulk replays of a workspace run one after the other, 500 events a second at most', async (t) => {
+t.test('two bulk replays at once replay each event twice', async (t) => {
   const workspace = await makeOwnWorkspace()
   const stored: string[] = []
   while (stored.length < 100) stored.push((await storeEvent(workspace)).id)
-  const startedAt = performance.now()
   const body = { filter: {}, dryRun: false }
   await Promise.all([1, 2].map(() => workspace.call('POST', '/api/events/replay', { body })))
-  t.ok(performance.now() - startedAt > 390, 'each timer may end a millisecond early')
   const replays = await workspace.database.event.findMany({
     where: { replayOf: { not: null } },
-    orderBy: { id: 'asc' },
   })
-  const halves = [replays.slice(0, 100), replays.slice(100)]
-  for (const half of halves) t.strictSame(half.map(({ replayOf }) => replayOf).sort(), stored.sort())
+  t.strictSame(replays.map(({ replayOf }) => replayOf).sort(), [...stored, ...stored].sort())
 })
 
 t.test('bulk retries and replays keep the counters equal to the rows', async (t) => {

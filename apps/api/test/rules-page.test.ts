@@ -98,7 +98,7 @@ t.test('the commands of the page work', async (t) => {
   t.match(dryRun, { dryRun: true, triggered: 1, results: [{ status: 'not_matched', trace: {} }] })
   t.match(validated, {
     rule: { isActive: true },
-    warnings: [{ field: 'conditions[0].field', message: 'scroe is perhaps score' }],
+    warnings: [{ field: 'conditions[0].field', message: 'Did you mean score instead of scroe?' }],
   })
 })
 

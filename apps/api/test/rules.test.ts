@@ -392,7 +392,7 @@ t.test('a query without filters returns all rules', async (t) => {
   for (const query of ['', '?']) t.equal((await list(workspace, query)).rules.length, 60, query)
 })
 
-t.test('the list is filtered by trigger, isActive and q, alone and together', async (t) => {
+t.test('the list is filtered by eventType, isActive and q, alone and together', async (t) => {
   const workspace = await api.makeWorkspace()
   for (const fields of [
     { name: 'alpha', trigger: 'LEAD_CREATED' },
@@ -403,13 +403,13 @@ t.test('the list is filtered by trigger, isActive and q, alone and together', as
   ])
     await create(workspace, fields)
   const cases: [query: Record<string, string>, names: string[]][] = [
-    [{ trigger: 'LEAD_UPDATED' }, ['100% of ALPHA_x', 'beta']],
-    [{ trigger: 'DEAL_WON' }, []],
+    [{ eventType: 'LEAD_UPDATED' }, ['100% of ALPHA_x', 'beta']],
+    [{ eventType: 'DEAL_WON' }, []],
     [{ isActive: 'false' }, ['back\\slash', 'beta']],
-    [{ isActive: 'true', trigger: 'LEAD_UPDATED' }, ['100% of ALPHA_x']],
+    [{ isActive: 'true', eventType: 'LEAD_UPDATED' }, ['100% of ALPHA_x']],
     [{ q: 'alpha' }, ['back\\slash', '100% of ALPHA_x', 'alpha']],
     [{ q: 'ALPHA', limit: '2' }, ['back\\slash', '100% of ALPHA_x']],
-    [{ q: 'alpha', isActive: 'true', trigger: 'LEAD_CREATED' }, ['alpha']],
+    [{ q: 'alpha', isActive: 'true', eventType: 'LEAD_CREATED' }, ['alpha']],
     [{ q: '%' }, ['100% of ALPHA_x']],
     [{ q: '0%' }, ['100% of ALPHA_x']],
     [{ q: '_' }, ['100% of ALPHA_x']],

@@ -103,7 +103,7 @@ t.test('a provider that signs in its own way is named', async (t) => {
   for (const [header, name] of Object.entries(cases)) {
     const headers = { 'content-type': 'application/json', [header]: 'evil-word' }
     const [finding, ...others] = diagnose(sent(digest, { ...none, headers }), [secret])
-    t.match(finding, { code: 'foreign_scheme', message: `in the way of ${name} (${header}), which` })
+    t.match(finding, { code: 'foreign_scheme', message: `in the format of ${name} (${header}), which` })
     t.same(others, [], 'and no list of our headers')
     t.notMatch(finding?.message, 'evil-word')
     t.same(diagnoseHeaders(sent(digest, { headers })), [finding], 'also if the body was not read')

@@ -51,7 +51,7 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
       await page.reload()
       await card.getByText('3 mails to 3 addresses').waitFor()
       await page.getByLabel('Value').fill('60')
-      await card.getByText('You have changed the rule since.').waitFor()
+      await card.getByText('You have changed the rule since then.').waitFor()
       await card.getByRole('button', { name: 'Close the result' }).click()
       t.notMatch(page.url(), /backtest=/)
       t.strictSame(complaints, [])
