@@ -6,12 +6,12 @@ const groupDirectory = '.tap/groups'
 const filesPerGroup = 24
 /** What only `npm run test:long` runs: tests of minutes, and those whose property a shorter test of `npm test` has, too. */
 const longFiles = /\/long\//
-/** Tests of what a process has once: its event loop, its memory, its telemetry, its warnings, or the connections of a fixture. */
+/** Tests of what a process has once: its event loop, its memory, its telemetry, its warnings, the connections of a fixture, or all backtests of a database. */
 const aloneFiles = [
   longFiles,
   /^test\/(?!dist\/src\/(storm\/|containers|only-the-ledger|rooms|settings))/,
   /^packages\/process\/dist\/test\/telemetry\//,
-  /\/(tracing|slots|browser|slow-readers|retention|remove-history|rule-import)\.test\.js$/,
+  /\/(tracing|slots|browser|slow-readers|retention|remove-history|rule-import|differences)\.test\.js$/,
 ]
 /**
  * The order of `npm test`, so that the first failure comes soon, since tap shows the results in this order: what takes seconds, what runs in
