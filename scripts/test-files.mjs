@@ -11,7 +11,7 @@ const aloneFiles = [
   longFiles,
   /^test\/(?!dist\/src\/(storm\/|containers|only-the-ledger|rooms|settings))/,
   /^packages\/process\/dist\/test\/telemetry\//,
-  /\/(tracing|slots|browser|slow-readers|retention|remove-history|rule-import|differences)\.test\.js$/,
+  /\/(tracing|slots|browser|slow-readers|retention|remove-history|rule-import)\.test\.js$/,
 ]
 /**
  * The order of `npm test`, so that the first failure comes soon, since tap shows the results in this order: what takes seconds, what runs in
