@@ -12,6 +12,7 @@ export {
   Witness,
 } from './finding.js'
 export type { FindObserved, ObservedFields } from './observed.js'
+export { phrases } from './phrases.js'
 export {
   type Coverage,
   measureCoverage,
@@ -29,3 +30,4 @@ export {
   type Simulation,
   simulateEvents,
 } from './tests/simulate-events.js'
+export { describe } from './words.js'

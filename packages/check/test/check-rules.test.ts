@@ -9,9 +9,9 @@ import {
 } from '@automation/engine'
 import t from 'tap'
 import { type Atom, Atoms } from '../src/atoms.js'
+import { phrases } from '../src/phrases.js'
 import { solve } from '../src/solve.js'
 import { Space } from '../src/space.js'
-import { phrases } from '../src/words.js'
 import { Random } from './corpus/random.js'
 import { randomClause } from './corpus/random-rules.js'
 
@@ -195,7 +195,7 @@ t.test('every operator occurs in the random rules, and has a phrase', async (t) 
   )
   for (const { name } of vocabulary.operators) {
     t.ok(seen.has(name), `${name} occurs in random-rules.ts`)
-    t.ok(Object.hasOwn(phrases, name), `${name} has a phrase in words.ts`)
+    t.ok(Object.hasOwn(phrases, name), `${name} has a phrase in phrases.ts`)
   }
 })
 

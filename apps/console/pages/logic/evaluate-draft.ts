@@ -1,5 +1,6 @@
 import type { ConditionTrace } from '@automation/client'
-import { compileRule, explainRule, type Fault, findRuleFaults, planRule } from '@automation/engine'
+import { compileRule, explainRule, planRule } from '@automation/engine'
+import { type ConditionFault, findConditionFaults } from './editing/find-condition-faults.js'
 import type { Definition } from './rule-definition.js'
 
 export interface Sample {
@@ -18,8 +19,9 @@ export interface DraftEvaluation {
   verdicts: SampleVerdict[]
   /** How many of the samples each top-level condition lets through. */
   passedBy: number[]
-  faults: Fault[]
-  /** Why nothing could be evaluated. */
+  /** Of the conditions. While there is one, there is no result: the service would refuse the rule. */
+  faults: ConditionFault[]
+  /** Why nothing could be evaluated, other than for these faults. */
   problem: string | undefined
 }
 
@@ -29,11 +31,12 @@ export interface DraftEvaluation {
  * @param now epoch ms
  */
 export function evaluateDraft(
-  { conditions, actions }: Definition,
+  { conditions }: Definition,
   samples: readonly Sample[],
   now: number,
 ): DraftEvaluation {
-  const faults = findRuleFaults({ conditions, actions })
+  const faults = findConditionFaults(conditions)
+  if (faults.length > 0) return { verdicts: [], passedBy: [], faults, problem: undefined }
   try {
     // The actions may be unfinished while the conditions are typed.
     const rule = compileRule({ conditions, actions: [] } as never)

@@ -1,8 +1,8 @@
-import type { Change, Event, EventWhy, RuleWhy } from '@automation/client'
+import type { Event, EventWhy, RuleWhy } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { describeActual, describeClause } from '../logic/describe-clause.js'
+import { describeNeed } from '../logic/describe-need.js'
 import { findStop, markConditions } from '../logic/marks.js'
-import { show } from '../logic/show.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { ExplainTree } from '../parts/explain-tree.js'
 import { JsonView } from '../parts/json-view.js'
@@ -131,7 +131,9 @@ function OneRule({ rule, eventId }: { rule: RuleWhy; eventId: string }) {
         </>
       )}
       {stop && <span class="sub">{describeStop(stop.trace)}</span>}
-      {change && change.length > 0 && <span class="sub">It would have run with {writeChange(change)}.</span>}
+      {change && change.length > 0 && (
+        <span class="sub">It would have run if {describeNeed(change, trace?.conditions ?? [])}.</span>
+      )}
       {trace && trace.conditions.length > 0 && (
         <details>
           <summary>Each condition</summary>
@@ -146,10 +148,6 @@ function describeStop(trace: NonNullable<ReturnType<typeof findStop>>['trace']):
   if ('group' in trace && trace.group !== undefined) return `not ${trace.group}`
   const { warning } = trace as { warning?: string }
   return `${describeClause(trace)}, ${warning ?? describeActual(trace)}`
-}
-
-function writeChange(change: readonly Change[]): string {
-  return change.map(({ field, to }) => `${field} ${to === null ? 'missing' : `= ${show(to)}`}`).join(' and ')
 }
 
 function Replay({ id }: { id: string }) {

@@ -33,7 +33,12 @@ t.test(
   'an unfinished condition is no error of the page, and unfinished actions do not hide the verdicts',
   async (t) => {
     const unfinished = { ...definition, conditions: [{ field: '', operator: 'no such', value: 1 }] as never }
-    t.type(evaluateDraft(unfinished, samples, 0).problem, 'string')
+    const { verdicts, faults } = evaluateDraft(unfinished, samples, 0)
+    t.strictSame(verdicts, [])
+    t.strictSame(
+      faults.map(({ field }) => field),
+      ['conditions[0].field', 'conditions[0].operator'],
+    )
     const halfDone = { ...definition, actions: [{ type: 'NOTHING', config: {} }] as never }
     t.equal(evaluateDraft(halfDone, samples, 0).verdicts.length, 3)
   },

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { describeActual, describeClause } from '../../logic/describe-clause.js'
 import { type DraftEvaluation, planSample, type SampleVerdict } from '../../logic/evaluate-draft.js'
 import { findStop, markConditions } from '../../logic/marks.js'
+import { namePath } from '../../logic/name-path.js'
 import { listConditionPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { show } from '../../logic/show.js'
@@ -10,6 +11,7 @@ import { ExplainTree } from '../../parts/explain-tree.js'
 import { JsonView } from '../../parts/json-view.js'
 import { SendSample } from '../../parts/send-sample.js'
 import { When } from '../../parts/when.js'
+import { focusField } from './use-saving.js'
 
 const mostShown = 50
 
@@ -27,16 +29,17 @@ export function Samples({
   isSaved: boolean
 }) {
   const [chosen, choose] = useState(selectedId)
-  const { verdicts, problem } = evaluation
+  const { verdicts, faults, problem } = evaluation
   const matching = verdicts.filter(({ matches }) => matches).length
   const selected =
     verdicts.find(({ sample }) => sample.id === chosen) ??
     verdicts.find(({ matches }) => matches) ??
     verdicts[0]
+  if (faults.length > 0) return <Unfinished faults={faults} />
   if (problem !== undefined)
     return (
       <p class="notice" role="status">
-        The conditions are not complete yet: {problem}
+        No result yet: {problem}
       </p>
     )
   if (verdicts.length === 0) return <p class="quiet">No events to test it on.</p>
@@ -70,6 +73,25 @@ export function Samples({
       {isExample && isSaved && <SendSample type={definition.trigger as EventType} />}
       {selected && <Chosen verdict={selected} definition={definition} />}
     </>
+  )
+}
+
+/** Conditions that the service would refuse have no result, neither a match nor a miss. */
+function Unfinished({ faults }: { faults: DraftEvaluation['faults'] }) {
+  return (
+    <div class="notice" role="status">
+      <p>No result yet.</p>
+      <ul>
+        {faults.map(({ field, message }) => (
+          <li key={field}>
+            <button type="button" class="link" onClick={() => focusField(field)}>
+              {namePath(field)}
+            </button>
+            : {message}
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 

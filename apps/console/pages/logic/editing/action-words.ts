@@ -1,0 +1,72 @@
+import { actionDefinitions } from '@automation/engine'
+
+export interface ActionWords {
+  /** What it does, as it stands in a sentence. */
+  verb: string
+  /** What stands before a field in the sentence; '' for the one that needs no word. A field without an entry has its name. */
+  fields: Readonly<Record<string, string>>
+  /** The field that says most. */
+  main: string
+}
+
+/** Only words: fields, their order and their kinds follow from the schemas of the engine. */
+const words: Readonly<Record<string, Omit<ActionWords, 'main'> & { main?: string }>> = {
+  CREATE_TASK: {
+    verb: 'create a task',
+    fields: {
+      title: '',
+      dueIn: 'due in',
+      assigneeId: 'for',
+      priority: 'with priority',
+      description: 'details',
+    },
+  },
+  SEND_EMAIL: {
+    verb: 'send an email',
+    fields: {
+      to: 'to',
+      subject: 'subject',
+      template: 'from the template',
+      replyTo: 'reply to',
+      variables: 'with',
+    },
+    main: 'subject',
+  },
+  SEND_NOTIFICATION: {
+    verb: 'post to a chat',
+    fields: { text: 'the text', url: 'at', format: 'in the format of' },
+    main: 'text',
+  },
+  SEND_WEBHOOK: {
+    verb: 'send a request',
+    fields: { url: 'to', method: 'with', timeoutMs: 'timeout in ms' },
+  },
+  WAIT: { verb: 'wait', fields: { duration: '' } },
+  EMIT_EVENT: { verb: 'emit an event', fields: { eventType: '', data: 'with the data' } },
+}
+
+/** An action type without words of its own is called by its name, and so are its fields. */
+export function wordsOf(type: string): ActionWords {
+  const own = words[type] ?? { verb: type.toLowerCase().replaceAll('_', ' '), fields: {} }
+  return { main: firstField(type), ...own }
+}
+
+/** What stands before a field. */
+export function nameConfigField(type: string, name: string): string {
+  return wordsOf(type).fields[name] ?? nameField(name)
+}
+
+/** `due in` for `dueIn`. */
+export function nameField(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+}
+
+/** `lead created` for `LEAD_CREATED`. A type of the workspace keeps its name. */
+export function nameType(type: string): string {
+  return /^[A-Z][A-Z0-9_]*$/.test(type) ? type.toLowerCase().replaceAll('_', ' ') : type
+}
+
+function firstField(type: string): string {
+  const definition = actionDefinitions.find((one) => one.type === type)
+  return Object.keys(definition?.config.properties ?? {})[0] ?? ''
+}

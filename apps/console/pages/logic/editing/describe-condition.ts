@@ -1,0 +1,17 @@
+import { describe } from '@automation/check'
+import type { Condition } from '@automation/client'
+import { show } from '../show.js'
+import { childrenOf, groupKindOf, isClause } from './condition-kinds.js'
+
+/** `score is above 80`. What the editor does not know is shown as it is. */
+export function describeCondition(condition: Condition): string {
+  return isKnown(condition) ? describe(condition) : show(condition)
+}
+
+function isKnown(condition: Condition): boolean {
+  if (isClause(condition)) return true
+  const kind = groupKindOf(condition)
+  if (kind === undefined) return false
+  const children = childrenOf(condition, kind)
+  return Array.isArray(children) && children.every(isKnown)
+}

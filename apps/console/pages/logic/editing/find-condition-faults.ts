@@ -1,0 +1,76 @@
+import type { Condition } from '@automation/client'
+import { type Fault, findOperator, findRuleFaults } from '@automation/engine'
+import { valueKindOf } from '../value-kind.js'
+import { type Clause, childPath, childrenOf, groupKindOf, isClause } from './condition-kinds.js'
+
+/** A fault that would refuse the rule. */
+export interface ConditionFault extends Fault {
+  /** Nothing was filled in there yet: it is asked for, and not called wrong. */
+  isUnfinished: boolean
+}
+
+/**
+ * What the service would refuse in the conditions of a rule, found while somebody types: conditions with a fault have no result. It adds what
+ * the schema of the API says to what the engine says.
+ */
+export function findConditionFaults(conditions: readonly Condition[]): ConditionFault[] {
+  const own = conditions.flatMap((condition, index) => listFaults(condition, `conditions[${index}]`))
+  const known = new Set(own.map(({ field }) => field))
+  const others = findRuleFaults({ conditions, actions: [] }).filter(
+    ({ field }) => field.startsWith('conditions') && !known.has(field),
+  )
+  return [...own, ...others.map((fault) => ({ ...fault, isUnfinished: false }))]
+}
+
+function listFaults(condition: Condition, path: string): ConditionFault[] {
+  if (isClause(condition)) return listClauseFaults(condition, path)
+  const kind = groupKindOf(condition)
+  if (kind === undefined) return []
+  const children = childrenOf(condition, kind)
+  if (!Array.isArray(children)) return [wrong(path, 'Must be a list of conditions')]
+  return children.flatMap((child, index) => listFaults(child, childPath(path, kind, index)))
+}
+
+function listClauseFaults({ field, operator: name, value }: Clause, path: string): ConditionFault[] {
+  const faults: ConditionFault[] = []
+  if (field.trim() === '')
+    faults.push({ field: `${path}.field`, message: 'Choose a field', isUnfinished: true })
+  const operator = findOperator(name)
+  if (operator === undefined) return [...faults, wrong(`${path}.operator`, 'Must be a known comparison')]
+  const message = faultOfValue(operator.value, value)
+  if (message !== undefined)
+    faults.push({ field: `${path}.value`, message, isUnfinished: value === '' || value === null })
+  return faults
+}
+
+function wrong(field: string, message: string): ConditionFault {
+  return { field, message, isUnfinished: false }
+}
+
+/** In words, since a schema alone would say "number". */
+function faultOfValue(schema: object | undefined, value: unknown): string | undefined {
+  const { maxItems = 1_000 } = (schema ?? {}) as { maxItems?: number }
+  switch (valueKindOf(schema)) {
+    case 'none':
+      return value === undefined ? undefined : 'Must have no value'
+    case 'number':
+      return typeof value === 'number' ? undefined : 'Must be a number'
+    case 'range':
+      return Array.isArray(value) && value.length === 2 && value.every((one) => typeof one === 'number')
+        ? undefined
+        : 'Must be two numbers'
+    case 'list':
+      if (!Array.isArray(value) || value.length === 0) return 'Must have at least one value'
+      return value.length > maxItems
+        ? `Must have at most ${maxItems.toLocaleString('en-US')} values`
+        : undefined
+    case 'text':
+      return typeof value === 'string' && value !== '' ? undefined : 'Must be a text'
+    case 'scalar':
+      return isScalar(value) ? undefined : 'Must be a text, a number, true, false or null'
+  }
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
+}

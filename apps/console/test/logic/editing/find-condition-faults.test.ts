@@ -1,0 +1,53 @@
+import t from 'tap'
+import { findConditionFaults } from '../../../pages/logic/editing/find-condition-faults.js'
+import { evaluateDraft } from '../../../pages/logic/evaluate-draft.js'
+
+const find = (...conditions: object[]) => findConditionFaults(conditions as never)
+const clause = (operator: string, value?: unknown, field = 'score') => ({ field, operator, value })
+
+t.test('an emptied number, a word for a time and an empty list are faults of their field', async (t) => {
+  t.match(find(clause('greater_than', null)), [
+    { field: 'conditions[0].value', message: 'Must be a number', isUnfinished: true },
+  ])
+  t.match(find(clause('before', 'tomorrow')), [
+    { field: 'conditions[0].value', message: /^Must be an ISO 8601 date/, isUnfinished: false },
+  ])
+  t.match(find(clause('in', [])), [{ field: 'conditions[0].value', message: 'Must have at least one value' }])
+  t.match(find(clause('between', [5, 1])), [{ field: 'conditions[0].value', message: /low at most high/ }])
+  t.match(find(clause('equals', { a: 1 })), [{ field: 'conditions[0].value' }])
+  t.match(find(clause('nothing', 1)), [{ field: 'conditions[0].operator' }])
+  t.match(find(clause('exists', undefined, '')), [
+    { field: 'conditions[0].field', message: 'Choose a field', isUnfinished: true },
+  ])
+  t.match(find({ any: [clause('equals', 1), { not: clause('starts_with', '') }] }), [
+    { field: 'conditions[0].any[1].not.value', message: 'Must be a text', isUnfinished: true },
+  ])
+})
+
+t.test('what the service takes has no fault', async (t) => {
+  const fine = [
+    clause('greater_than', 80),
+    clause('between', [1, 5]),
+    clause('in', ['DE']),
+    clause('equals', ''),
+    clause('exists'),
+    clause('within_last', '3d'),
+    { all: [clause('gt', 1), { any: [clause('is_true')] }] },
+  ]
+  t.strictSame(find(...fine), [])
+})
+
+t.test('conditions with a fault have no result, neither a match nor a miss', async (t) => {
+  const samples = [{ id: '1', data: { score: 95 }, acceptedAt: null }]
+  const evaluate = (condition: object) =>
+    evaluateDraft(
+      { name: '', description: '', trigger: 'LEAD_CREATED', conditions: [condition] as never, actions: [] },
+      samples,
+      0,
+    )
+  const emptied = evaluate(clause('greater_than', null))
+  t.strictSame(emptied.verdicts, [])
+  t.match(emptied.faults, [{ field: 'conditions[0].value' }])
+  t.strictSame(evaluate(clause('before', 'tomorrow')).verdicts, [])
+  t.equal(evaluate(clause('greater_than', 80)).verdicts.length, 1)
+})
