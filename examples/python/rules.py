@@ -172,16 +172,24 @@ class Client:
         return self._send("POST", f"/api/automation-rules/{_part(id)}/execute", body=body, query=query, headers=headers)
 
     def trigger_event(self, event_type, body=None, query=None, headers=None):
-        """Post an event. Every active rule for its type runs."""
+        """Post an event of one type. Every active rule for the type runs."""
         return self._send("POST", f"/api/automation-rules/trigger/{_part(event_type)}", body=body, query=query, headers=headers)
 
     def trigger_event_batch(self, event_type, body=None):
         """Post up to 500 events of one type. Each event has its own result."""
         return self._send("POST", f"/api/automation-rules/trigger/{_part(event_type)}/batch", body=body)
 
+    def post_event(self, body=None, query=None, headers=None):
+        """Post an event. Every active rule for its type runs."""
+        return self._send("POST", "/api/events", body=body, query=query, headers=headers)
+
     def list_events(self, query=None):
         """List events, newest first."""
         return self._send("GET", "/api/events", query=query)
+
+    def post_event_batch(self, body=None):
+        """Post up to 500 events of any types. Each event has its own result."""
+        return self._send("POST", "/api/events/batch", body=body)
 
     def list_sample_events(self, query=None):
         """List the newest events, of all types or of one, with their data."""

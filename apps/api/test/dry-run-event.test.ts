@@ -42,7 +42,7 @@ t.test('a dry run of an event says what each active rule would do, in the order 
   await create(workspace, { name: 'Other', trigger: 'DEAL_WON' })
   const { status, body } = await dryRun(workspace, { score: 90, name: 'Ada' })
   t.equal(status, 200)
-  t.match(body, { triggered: 3, dryRun: true })
+  t.match(body, { triggered: 3, matched: 2, dryRun: true })
   const common = { executionId: null }
   matchLists(t, body.results, [
     {
@@ -120,7 +120,7 @@ t.test('a dry run of an event stores and counts nothing, and needs no more than 
 t.test('an unknown event type, a faulty body and an empty workspace', async (t) => {
   const workspace = await api.makeWorkspace()
   const { call } = workspace
-  t.strictSame((await dryRun(workspace, {})).body, { triggered: 0, dryRun: true, results: [] })
+  t.strictSame((await dryRun(workspace, {})).body, { triggered: 0, matched: 0, dryRun: true, results: [] })
   const body = { data: {}, dryRun: true }
   t.match(await call('POST', `${rules}/trigger/NOPE`, { body }), {
     status: 400,

@@ -18,6 +18,7 @@ const workers = await Promise.all(
 
 interface TriggerResult {
   triggered: number
+  matched: number
   results: {
     ruleId: string
     success: boolean
@@ -107,6 +108,7 @@ t.test('a rule whose conditions do not pass is in the response, without an execu
   const { body } = await workspace.trigger({ score: 1 })
   t.strictSame(body, {
     triggered: 1,
+    matched: 0,
     results: [
       {
         ruleId: rule.id,
@@ -319,7 +321,7 @@ t.test('an inactive rule is executed by hand, and by no event', async (t) => {
     conditionsPassed: true,
     actionsExecuted: 1,
   })
-  t.strictSame((await workspace.trigger({})).body, { triggered: 0, results: [] })
+  t.strictSame((await workspace.trigger({})).body, { triggered: 0, matched: 0, results: [] })
   await workspace.call('PATCH', `${rules}/${rule.id}/toggle`)
   t.equal((await workspace.trigger({})).body.triggered, 1)
   await workspace.call('PATCH', `${rules}/${rule.id}/toggle`)
@@ -409,8 +411,9 @@ t.test('an event runs every active rule of its type, one entry each, in creation
   await stranger.create()
   const answer = await workspace.trigger({ score: 5, name: 'Ada' })
   t.equal(answer.status, 200)
-  t.strictSame(Object.keys(answer.body).sort(), ['results', 'triggered'])
+  t.strictSame(Object.keys(answer.body).sort(), ['matched', 'results', 'triggered'])
   t.equal(answer.body.triggered, 12)
+  t.equal(answer.body.matched, 8)
   t.strictSame(
     answer.body.results.map(({ executionId, ...entry }) => ({
       ...entry,
@@ -428,7 +431,7 @@ t.test('an event runs every active rule of its type, one entry each, in creation
   t.equal(new Set(executionIds).size, 8)
   for (const id of executionIds) t.equal((await workspace.call('GET', `/api/executions/${id}`)).status, 200)
   t.equal((await stranger.call('GET', `/api/executions/${executionIds[0]}`)).status, 404)
-  t.strictSame((await workspace.trigger({}, 'DEAL_WON')).body, { triggered: 0, results: [] })
+  t.strictSame((await workspace.trigger({}, 'DEAL_WON')).body, { triggered: 0, matched: 0, results: [] })
 
   const location = String(answer.headers['content-location'])
   const event = await workspace.call<Record<string, unknown>>('GET', location)
@@ -613,7 +616,7 @@ t.test('a deleted rule does not run any more, and its history stays', async (t) 
   const late = await path.waiting
   t.strictSame([late.status, late.body], [404, { error: 'Automation rule not found' }])
   t.match((await untilSettled(workspace.call, path.location)).body, { status: 'cancelled', success: false })
-  t.strictSame((await workspace.trigger({})).body, { triggered: 0, results: [] })
+  t.strictSame((await workspace.trigger({})).body, { triggered: 0, matched: 0, results: [] })
   t.equal((await workspace.tasks()).tasks.length, 1)
   t.match((await workspace.call('GET', `/api/executions/${past.body.results[0]?.executionId}`)).body, {
     status: 'succeeded',

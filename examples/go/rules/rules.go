@@ -268,7 +268,7 @@ func (c *Client) ExecuteRule(ctx context.Context, id string, body any, query url
 	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/execute", body, query, headers)
 }
 
-// TriggerEvent: Post an event. Every active rule for its type runs.
+// TriggerEvent: Post an event of one type. Every active rule for the type runs.
 func (c *Client) TriggerEvent(ctx context.Context, eventType string, body any, query url.Values, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/automation-rules/trigger/"+url.PathEscape(eventType), body, query, headers)
 }
@@ -278,9 +278,19 @@ func (c *Client) TriggerEventBatch(ctx context.Context, eventType string, body a
 	return c.send(ctx, "POST", "/api/automation-rules/trigger/"+url.PathEscape(eventType)+"/batch", body, nil, nil)
 }
 
+// PostEvent: Post an event. Every active rule for its type runs.
+func (c *Client) PostEvent(ctx context.Context, body any, query url.Values, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/events", body, query, headers)
+}
+
 // ListEvents: List events, newest first.
 func (c *Client) ListEvents(ctx context.Context, query url.Values) (*Response, error) {
 	return c.send(ctx, "GET", "/api/events", nil, query, nil)
+}
+
+// PostEventBatch: Post up to 500 events of any types. Each event has its own result.
+func (c *Client) PostEventBatch(ctx context.Context, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/events/batch", body, nil, nil)
 }
 
 // ListSampleEvents: List the newest events, of all types or of one, with their data.

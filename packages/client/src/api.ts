@@ -20,6 +20,7 @@ export type {
   BacktestToCreate,
   BatchAnswer,
   BatchEvent,
+  BatchEventToPost,
   BatchResult,
   Change,
   Condition,
@@ -35,10 +36,12 @@ export type {
   Event,
   EventFilter,
   EventPage,
+  EventResult,
   EventSearch,
   EventSummary,
   EventsReplayed,
   EventsToReplay,
+  EventToPost,
   EventType,
   EventTypeDescription,
   EventTypeFields,
@@ -212,6 +215,7 @@ const keyed: Record<KeyedOperation, true> = {
   'POST /api/automation-rules/{id}/clone': true,
   'POST /api/automation-rules/{id}/execute': true,
   'POST /api/automation-rules/trigger/{eventType}': true,
+  'POST /api/events': true,
   'POST /api/events/{id}/replay': true,
 }
 

@@ -81,7 +81,7 @@ export class Client {
     this.#sender = sender
   }
 
-  /** Posts an event. Every active rule for its type runs. */
+  /** The same as `events.send`, by the path of the type. */
   async trigger(eventType: EventType, data: object, options: RunOptions = {}): Promise<Run<TriggerResult>> {
     const answer = await this.#sender.send(
       'POST /api/automation-rules/trigger/{eventType}',
@@ -96,12 +96,12 @@ export class Client {
     return dryRunEvent(this.#sender, eventType, data, options)
   }
 
-  /**
-   * Posts any number of events. Each has its own result, in the order of the events. The call does not wait for outcomes.
-   *
-   * @throws BatchError if it ends early, with the results so far. To continue, call it with the error's `remaining`.
-   */
-  triggerBatch(eventType: EventType, events: BatchEvent[], options?: RequestOptions): Promise<BatchReport> {
+  /** The same as `events.sendMany`, for events of one type. @throws BatchError if it ends early, with the results so far */
+  triggerBatch(
+    eventType: EventType,
+    events: BatchEvent[],
+    options?: RequestOptions,
+  ): Promise<BatchReport<BatchEvent>> {
     return triggerBatch(this.#sender, eventType, events, options)
   }
 

@@ -1,5 +1,7 @@
 import type {
+  BatchEventToPost,
   EventPage,
+  EventResult,
   EventSearch,
   EventSummary,
   EventsReplayed,
@@ -11,10 +13,12 @@ import type {
   RuleWhy,
   TriggerResult,
 } from './api.js'
+import type { BatchReport } from './batch-error.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
 import { preferring, type Run, type RunOptions, toRun } from './run.js'
 import type { RequestOptions, Sender } from './send.js'
+import { postBatch } from './trigger-batch.js'
 import { type WaitOptions, waitUntil } from './wait-until.js'
 
 type EventQuery = NonNullable<Inputs<'GET /api/events'>['query']>
@@ -26,6 +30,22 @@ export class Events {
 
   constructor(sender: Sender) {
     this.#sender = sender
+  }
+
+  /** Posts an event. Every active rule for its type runs. */
+  async send(eventType: EventType, data: object, options: RunOptions = {}): Promise<Run<EventResult>> {
+    const body = { eventType, data: data as Record<string, unknown> }
+    const answer = await this.#sender.send('POST /api/events', { query: {}, body }, preferring(options))
+    return toRun<EventResult>(answer)
+  }
+
+  /**
+   * Posts any number of events of any types. Each has its own result, in the order of the events. The call does not wait for outcomes.
+   *
+   * @throws BatchError if it ends early, with the results so far. To continue, call it with the error's `remaining`.
+   */
+  sendMany(events: BatchEventToPost[], options?: RequestOptions): Promise<BatchReport<BatchEventToPost>> {
+    return postBatch(this.#sender, events, options)
   }
 
   /** The newest events of a type with their data, to try a rule on. */

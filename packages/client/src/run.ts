@@ -11,6 +11,8 @@ export interface RunOptions extends KeyedOptions {
 
 /** The event is committed and runs now or later. */
 export interface AcceptedRun extends Accepted {
+  /** Id of the event. */
+  eventId: string
   /** Path of its outcome. */
   location: string
   /** true for the stored response to an earlier call with the same key. */
@@ -19,8 +21,10 @@ export interface AcceptedRun extends Accepted {
 
 export type DoneRun<Outcome> = Outcome & {
   status: 'done'
-  /** Id of the event, or of the execution if the rule was executed by hand. */
+  /** Id of the event, or of the execution if the rule was executed by hand: the two are the same then. */
   id: string
+  /** Id of the event. */
+  eventId: string
   location: string
   isReplayed: boolean
 }
@@ -51,9 +55,10 @@ export function preferring({ wait, async: isAsync, ...options }: RunOptions): Se
 export function toRun<Outcome>({ status, headers, body }: RunAnswer<Outcome>): Run<Outcome> {
   const isReplayed = headers.get('idempotent-replayed') === 'true'
   if (status === 202) {
-    return { ...(body as Accepted), location: headers.get('location') ?? '', isReplayed }
+    const accepted = body as Accepted
+    return { ...accepted, eventId: accepted.id, location: headers.get('location') ?? '', isReplayed }
   }
   const location = headers.get('content-location') ?? ''
   const id = location.slice(location.lastIndexOf('/') + 1)
-  return { ...(body as Outcome), status: 'done', id, location, isReplayed }
+  return { ...(body as Outcome), status: 'done', id, eventId: id, location, isReplayed }
 }

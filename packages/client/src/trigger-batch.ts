@@ -1,11 +1,11 @@
-import type { BatchEvent, BatchResult, EventType } from './api.js'
+import type { BatchAnswer, BatchEvent, BatchEventToPost, BatchResult, EventType } from './api.js'
 import { ApiError } from './api-error.js'
 import { BatchError, type BatchReport } from './batch-error.js'
 import { newIdempotencyKey } from './idempotency-key.js'
 import { pause } from './pause.js'
 import { describeForeign } from './read-body.js'
 import { backOff } from './retry.js'
-import type { RequestOptions, Sender } from './send.js'
+import type { RequestOptions, Sender, SendOptions } from './send.js'
 import { writeBody } from './write-body.js'
 
 /** The maximum number of events in one request. */
@@ -15,21 +15,29 @@ const usualMaxBytes = 1_000_000
 /** The API takes one token for so many events. */
 const eventsPerToken = 50
 
-const name = 'POST /api/automation-rules/trigger/{eventType}/batch'
-
-/**
- * Posts any number of events, and repeats those with an unknown outcome.
- *
- * @throws BatchError with the results so far
- */
+/** Posts any number of events of one type, and repeats those with an unknown outcome. @throws BatchError with the results so far */
 export function triggerBatch(
   sender: Sender,
   eventType: EventType,
   events: BatchEvent[],
   options: RequestOptions = {},
-): Promise<BatchReport> {
-  return new Batch(sender, eventType, events, options).post()
+): Promise<BatchReport<BatchEvent>> {
+  const name = 'POST /api/automation-rules/trigger/{eventType}/batch'
+  const send: Send = (sent) => sender.send(name, { path: { eventType }, body: undefined }, sent)
+  return new Batch(sender, send, events, options).post()
 }
+
+/** The same for events of any types. */
+export function postBatch(
+  sender: Sender,
+  events: BatchEventToPost[],
+  options: RequestOptions = {},
+): Promise<BatchReport<BatchEventToPost>> {
+  const send: Send = (sent) => sender.send('POST /api/events/batch', { body: undefined }, sent)
+  return new Batch(sender, send, events, options).post()
+}
+
+type Send = (options: SendOptions) => Promise<{ status: number; headers: Headers; body: BatchAnswer }>
 
 interface Part {
   from: number
@@ -38,22 +46,25 @@ interface Part {
   bytes: number
 }
 
-class Batch {
+class Batch<Event extends { data: object; idempotencyKey?: string }> {
   readonly #sender: Sender
-  readonly #eventType: EventType
+  readonly #send: Send
   readonly #options: RequestOptions
-  readonly #events: Required<BatchEvent>[]
+  readonly #events: (Event & { idempotencyKey: string })[]
   readonly #results: BatchResult[] = []
   #maxBytes = usualMaxBytes
 
-  constructor(sender: Sender, eventType: EventType, events: BatchEvent[], options: RequestOptions) {
+  constructor(sender: Sender, send: Send, events: Event[], options: RequestOptions) {
     this.#sender = sender
-    this.#eventType = eventType
+    this.#send = send
     this.#options = options
-    this.#events = events.map(({ data, idempotencyKey = newIdempotencyKey() }) => ({ data, idempotencyKey }))
+    this.#events = events.map((event) => ({
+      ...event,
+      idempotencyKey: event.idempotencyKey ?? newIdempotencyKey(),
+    }))
   }
 
-  async post(): Promise<BatchReport> {
+  async post(): Promise<BatchReport<Event>> {
     try {
       for (let from = 0; from < this.#events.length; ) from += await this.#postFrom(from)
     } catch (cause) {
@@ -109,24 +120,20 @@ class Batch {
   }
 
   async #ask(texts: (string | undefined)[]): Promise<BatchResult[]> {
-    const { status, headers, body } = await this.#sender.send(
-      name,
-      { path: { eventType: this.#eventType }, body: undefined },
-      {
-        ...this.#options,
-        rawBody: `{"events":[${texts.join()}]}`,
-        // Each event has its own key.
-        isRepeatable: true,
-        tokens: Math.ceil(texts.length / eventsPerToken),
-      },
-    )
+    const { status, headers, body } = await this.#send({
+      ...this.#options,
+      rawBody: `{"events":[${texts.join()}]}`,
+      // Each event has its own key.
+      isRepeatable: true,
+      tokens: Math.ceil(texts.length / eventsPerToken),
+    })
     const { results } = body
     const isComplete = Array.isArray(results) && results.length === texts.length && results.every(isResult)
     if (!isComplete) throw new ApiError(describeForeign({ status, headers }), status)
     return results
   }
 
-  #report(): BatchReport {
+  #report(): BatchReport<Event> {
     const results = this.#events.map(({ idempotencyKey }, index) => ({
       ...(this.#results[index] ?? notSent),
       idempotencyKey,

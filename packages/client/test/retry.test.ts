@@ -20,7 +20,7 @@ const stillRunning = {
 const done = {
   status: 200,
   headers: { 'content-location': '/api/events/e1' },
-  body: { triggered: 0, results: [] },
+  body: { triggered: 0, matched: 0, results: [] },
 }
 
 /** A client of a server that begins with these turns. */

@@ -4,7 +4,7 @@ import { createClient } from '../src/create-client.js'
 import type { AcceptedRun } from '../src/run.js'
 import { openFlakyServer, type Turn } from './fixtures/flaky-server.js'
 
-const result: TriggerResult = { triggered: 0, results: [] }
+const result: TriggerResult = { triggered: 0, matched: 0, results: [] }
 const done: Turn = { status: 200, headers: { 'content-location': '/api/events/e1' }, body: result }
 const accepted: Turn = {
   status: 202,
@@ -18,9 +18,22 @@ t.test('`status` distinguishes a run that is done from one that is accepted', as
   const first = await client.trigger('LEAD_CREATED', {})
   if (first.status !== 'done') throw new Error('it is done')
   t.equal(first.triggered, 0, 'the type narrows, too')
-  t.strictSame(first, { ...result, status: 'done', id: 'e1', location: '/api/events/e1', isReplayed: false })
+  t.strictSame(first, {
+    ...result,
+    status: 'done',
+    id: 'e1',
+    eventId: 'e1',
+    location: '/api/events/e1',
+    isReplayed: false,
+  })
   const second = (await client.trigger('LEAD_CREATED', {})) as AcceptedRun
-  t.strictSame(second, { id: 'e2', status: 'accepted', location: '/api/events/e2', isReplayed: true })
+  t.strictSame(second, {
+    id: 'e2',
+    eventId: 'e2',
+    status: 'accepted',
+    location: '/api/events/e2',
+    isReplayed: true,
+  })
 })
 
 t.test('the API gets the time to wait in the Prefer header', async (t) => {

@@ -14,7 +14,7 @@ t.test('the client works with only the globals of browsers', async (t) => {
     'cut',
     { status: 200, body: { rules: [] } },
     { status: 503 },
-    { status: 200, headers, body: { triggered: 0, results: [] } },
+    { status: 200, headers, body: { triggered: 0, matched: 0, results: [] } },
   ])
   const child = spawn(process.execPath, ['--no-warnings', '--experimental-vm-modules', page, baseUrl], {
     stdio: ['ignore', 'pipe', 'inherit'],

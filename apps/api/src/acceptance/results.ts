@@ -1,7 +1,7 @@
 import { ActionResult, Trace } from '@automation/engine'
 import { executionStatuses, type RuleEvaluation } from '@automation/ledger'
 import { Type } from 'typebox'
-import { DataWarnings } from '../responses.js'
+import { DataWarnings, Id } from '../responses.js'
 import type { ExecutionResult } from './execution-result.js'
 
 const statuses =
@@ -44,6 +44,10 @@ export const TriggerResult = Type.Object(
       description:
         'Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included.',
     }),
+    matched: Type.Integer({
+      minimum: 0,
+      description: 'Number of these rules whose conditions matched',
+    }),
     dryRun: Type.Optional(Type.Boolean({ description: 'true for a dry run, otherwise absent' })),
     results: Type.Array(RuleResult),
     warnings: DataWarnings,
@@ -52,9 +56,21 @@ export const TriggerResult = Type.Object(
 )
 export type TriggerResult = Type.Static<typeof TriggerResult>
 
+export const EventResult = Type.Object(
+  {
+    id: Type.Optional({
+      ...Id,
+      description: 'Id of the event. Absent in a dry run, which stores no event.',
+    }),
+    ...TriggerResult.properties,
+  },
+  { title: 'EventResult' },
+)
+
 export function triggerResultOf(evaluations: RuleEvaluation[]): TriggerResult {
   return {
     triggered: evaluations.length,
+    matched: evaluations.filter(({ executionId }) => executionId !== null).length,
     results: evaluations.map(({ ruleId, executionId, status, error }) => ({
       ruleId,
       success: error === null,

@@ -1,9 +1,8 @@
-import type { NewEvent, RuleEvaluation } from '@automation/ledger'
+import type { NewEvent, RequestKey, RuleEvaluation } from '@automation/ledger'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { DataWarnings, Id } from '../responses.js'
 import { findResponse } from './idempotency/find-response.js'
-import { readRequestKey } from './idempotency/request-key.js'
 import type { StoredResponse } from './idempotency/stored-response.js'
 import { readPreference } from './prefer.js'
 import { waitAtMost } from './wait-at-most.js'
@@ -26,15 +25,15 @@ export interface Presentation {
 
 /**
  * Accepts the event and waits for the worker as long as the caller prefers. The response is 200 with the outcome, or 202 where the
- * outcome came later. With an Idempotency-Key the event is accepted once, and a repeat gets the first response.
+ * outcome came later. With a key the event is accepted once, and a repeat gets the first response.
  */
 export async function runEvent(
   event: NewEvent,
+  key: RequestKey | undefined,
   request: FastifyRequest,
   presentation: Presentation,
 ): Promise<StoredResponse> {
   request.eventId = event.id
-  const key = readRequestKey(request)
   if (key !== undefined) return runOnce(event, request, key, presentation)
   const { waitMs, applied } = readPreference(request.headers.prefer)
   const { inbox } = request.server
@@ -48,7 +47,7 @@ export async function runEvent(
 async function runOnce(
   event: NewEvent,
   request: FastifyRequest,
-  key: NonNullable<ReturnType<typeof readRequestKey>>,
+  key: RequestKey,
   presentation: Presentation,
 ): Promise<StoredResponse> {
   const { inbox, keptResponses } = request.server
@@ -62,7 +61,7 @@ async function runOnce(
   })
   // Where the request is neither the first nor finds a response, the other request's key has expired meanwhile: the key is free now.
   if (!isFirst)
-    return (await findEventResponse(request, presentation)) ?? runOnce(event, request, key, presentation)
+    return (await findEventResponse(request, key, presentation)) ?? runOnce(event, request, key, presentation)
   if (known !== null) return known
   const response = respond(presentation, applied, event.id, evaluations)
   // A response that could not be stored is sent all the same: a repeat then gets one made from the outcome.
@@ -74,9 +73,9 @@ async function runOnce(
 /** Finds the response to a repeated request; undefined where it is no repeat, or has no key. */
 export async function findEventResponse(
   request: FastifyRequest,
+  key: RequestKey | undefined,
   presentation: Presentation,
 ): Promise<StoredResponse | undefined> {
-  const key = readRequestKey(request)
   if (key === undefined) return undefined
   const { applied } = readPreference(request.headers.prefer)
   return findResponse(request, key, (eventId, evaluations) =>

@@ -96,6 +96,7 @@ export function dryRunEvent({
   const ready = rules.map((rule) => (budget.isOver ? notReached : compileStored(rule)))
   const compiled = ready.flatMap((rule) => ('fault' in rule ? [] : [rule]))
   const plans = planEvent(compiled, data, now, limits, budget)
+  let matched = 0
   const json = new JsonPieces(maxResponseBytes)
   json.add(`{"triggered":${rules.length},"dryRun":true,"results":[`)
   for (const [index, { id: ruleId, name }] of rules.entries()) {
@@ -103,6 +104,7 @@ export function dryRunEvent({
     const outcome = 'fault' in rule ? simulateFault(rule.fault) : simulate(plans.next().value as RulePlan)
     // The rules before it may have left it less work than its trace has.
     const { conditionsPassed } = outcome
+    if (conditionsPassed) matched++
     const trace =
       explains && !('fault' in rule)
         ? { ...explainRule(rule, data, now, limits, budget), conditionsPassed }
@@ -114,8 +116,8 @@ export function dryRunEvent({
       writeOutcome(json, { ruleId, name, executionId: null, ...outcome }, trace)
     if (!fits) return { overrun: 'bytes' }
   }
-  const end = warnings === undefined ? ']}' : `],"warnings":${JSON.stringify(warnings)}}`
-  return json.add(end) ? json.join() : { overrun: 'bytes' }
+  const end = JSON.stringify({ matched, warnings })
+  return json.add(`],${end.slice(1)}`) ? json.join() : { overrun: 'bytes' }
 }
 
 type SimulatedOutcome = Omit<RuleResult, 'ruleId' | 'executionId'> & { results: ActionResult[] }

@@ -46,7 +46,7 @@ async function send(
   const data = readData(text, options)
   const { key, wait, async: isAsync } = options
   const running: RunOptions = { wait, async: isAsync, idempotencyKey: key }
-  const run = await useApi('change', (client) => client.trigger(type as EventType, data, running))
+  const run = await useApi('change', (client) => client.events.send(type as EventType, data, running))
   if (run.status === 'accepted')
     return print(
       command,

@@ -461,8 +461,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Post an event. Every active rule for its type runs
-         * @description A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
+         * Post an event of one type. Every active rule for the type runs
+         * @description The same as POST /api/events, by the path of the type, and without the id of the event in the body of a 200. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
          */
         post: operations["triggerEvent"];
         delete?: never;
@@ -480,7 +480,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Post up to 500 events of one type. Each event has its own result */
+        /**
+         * Post up to 500 events of one type. Each event has its own result
+         * @description POST /api/events/batch accepts events of different types.
+         */
         post: operations["triggerEventBatch"];
         delete?: never;
         options?: never;
@@ -501,7 +504,31 @@ export interface paths {
          */
         get: operations["listEvents"];
         put?: never;
-        post?: never;
+        /**
+         * Post an event. Every active rule for its type runs
+         * @description The response has the id of the event, which GET /api/events/{id} and its why accept. It waits for the outcome for 10 seconds, unless Prefer says otherwise: 200 has the outcome, 202 says that the event is committed and runs in the background. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
+         */
+        post: operations["postEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Post up to 500 events of any types. Each event has its own result
+         * @description The response is 202 and waits for no outcome: each result has the id of its event. An event with a fault is refused, and the others are accepted. 50 events cost one token of the rate limit.
+         */
+        post: operations["postEventBatch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1495,7 +1522,16 @@ export interface components {
         };
         BatchEvent: {
             data: components["schemas"]["EventData"];
-            /** @description Like the Idempotency-Key header of a single event: the event is accepted once, however often it is sent */
+            /** @description Like the header Idempotency-Key: the event is accepted once, however often it is sent. The same key stands for the same event on every route that posts events. */
+            idempotencyKey?: string;
+        };
+        BatchEventToPost: {
+            /** @description Type of the event: of the catalogue, or of the workspace */
+            eventType?: string;
+            /** @description Another name of eventType. One of the two is required. */
+            type?: string;
+            data: components["schemas"]["EventData"];
+            /** @description Like the header Idempotency-Key: the event is accepted once, however often it is sent. The same key stands for the same event on every route that posts events. */
             idempotencyKey?: string;
         };
         BatchResult: {
@@ -1809,10 +1845,15 @@ export interface components {
             /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
             data: components["schemas"]["EventData"];
+            /** @description Number of these rules whose conditions matched */
+            matched: number;
             results: components["schemas"]["RuleResult"][];
         };
         EventBatch: {
             events: components["schemas"]["BatchEvent"][];
+        };
+        EventBatchToPost: {
+            events: components["schemas"]["BatchEventToPost"][];
         };
         /**
          * @description Data of the event: any JSON object. GET /api/vocabulary has an example for each event type.
@@ -1839,6 +1880,22 @@ export interface components {
         EventPage: {
             events: components["schemas"]["EventSummary"][];
             nextCursor?: string | null;
+        };
+        EventResult: {
+            /**
+             * Format: uuid
+             * @description Id of the event. Absent in a dry run, which stores no event.
+             */
+            id?: string;
+            /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
+            triggered: number;
+            /** @description Number of these rules whose conditions matched */
+            matched: number;
+            /** @description true for a dry run, otherwise absent */
+            dryRun?: boolean;
+            results: components["schemas"]["RuleResult"][];
+            /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
+            warnings?: components["schemas"]["FieldError"][];
         };
         EventSearch: {
             conditions: components["schemas"]["Condition"][];
@@ -1879,6 +1936,16 @@ export interface components {
             doneAt: string | null;
             /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
+        };
+        EventToPost: {
+            /** @description Type of the event: of the catalogue, or of the workspace */
+            eventType?: string;
+            /** @description Another name of eventType. One of the two is required. */
+            type?: string;
+            data: components["schemas"]["EventData"];
+            /** @description Like the header Idempotency-Key: the event is accepted once, however often it is sent. The same key stands for the same event on every route that posts events. */
+            idempotencyKey?: string;
+            dryRun?: boolean;
         };
         EventToTrigger: {
             data: components["schemas"]["EventData"];
@@ -3202,6 +3269,8 @@ export interface components {
         TriggerResult: {
             /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
+            /** @description Number of these rules whose conditions matched */
+            matched: number;
             /** @description true for a dry run, otherwise absent */
             dryRun?: boolean;
             results: components["schemas"]["RuleResult"][];
@@ -3428,6 +3497,7 @@ export type BacktestStatus = components['schemas']['BacktestStatus'];
 export type BacktestToCreate = components['schemas']['BacktestToCreate'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
+export type BatchEventToPost = components['schemas']['BatchEventToPost'];
 export type BatchResult = components['schemas']['BatchResult'];
 export type BusiestMinute = components['schemas']['BusiestMinute'];
 export type Change = components['schemas']['Change'];
@@ -3455,12 +3525,15 @@ export type EmitEventAction = components['schemas']['EmitEventAction'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventBatch = components['schemas']['EventBatch'];
+export type EventBatchToPost = components['schemas']['EventBatchToPost'];
 export type EventData = components['schemas']['EventData'];
 export type EventFilter = components['schemas']['EventFilter'];
 export type EventPage = components['schemas']['EventPage'];
+export type EventResult = components['schemas']['EventResult'];
 export type EventSearch = components['schemas']['EventSearch'];
 export type EventStatus = components['schemas']['EventStatus'];
 export type EventSummary = components['schemas']['EventSummary'];
+export type EventToPost = components['schemas']['EventToPost'];
 export type EventToTrigger = components['schemas']['EventToTrigger'];
 export type EventType = components['schemas']['EventType'];
 export type EventTypeDescription = components['schemas']['EventTypeDescription'];
@@ -4845,6 +4918,100 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postEvent: {
+        parameters: {
+            query?: {
+                /** @description In a dry run, add the trace: each condition and its result */
+                explain?: boolean;
+            };
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "eventType": "LEAD_CREATED",
+                 *       "data": {
+                 *         "name": "Ada",
+                 *         "email": "ada@example.com",
+                 *         "score": 95
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventToPost"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResult"];
+                };
+            };
+            /** @description Accepted but not finished. `Location` is the URL of the outcome. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postEventBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventBatchToPost"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

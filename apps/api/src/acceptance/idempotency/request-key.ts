@@ -20,34 +20,59 @@ export const IdempotencyHeader = Type.Object({
 
 /**
  * Reads the idempotency key of a request; undefined where it has none. Two requests are the same where the route, its parameters and
- * the body as JSON are equal: white space does not count, the order of keys does.
+ * the body as JSON are equal: neither white space nor the order of the names in an object counts.
  *
  * @throws a 400 refusal for an invalid key
  */
 export function readRequestKey(request: FastifyRequest): RequestKey | undefined {
-  const key = request.headers['idempotency-key'] as string | undefined
+  const { method, routeOptions, params, body } = request
+  return readKey(request, keyTextOf(request), () => hashRequest(method, routeOptions.url, params, body))
+}
+
+/** The same for an event: a caller who is unsure may send it again by another route, alone or in a batch. */
+export function readEventKey(
+  request: FastifyRequest,
+  { type, data }: { type: string; data: object },
+  text = keyTextOf(request),
+): RequestKey | undefined {
+  const route = '/api/automation-rules/trigger/:eventType'
+  return readKey(request, text, () => hashRequest('POST', route, { eventType: type }, { data }))
+}
+
+/** The key that a request has in its header; undefined where it has none. */
+export function keyTextOf({ headers }: FastifyRequest): string | undefined {
+  return headers['idempotency-key'] as string | undefined
+}
+
+function readKey(
+  { workspace }: FastifyRequest,
+  key: string | undefined,
+  hashOf: () => string,
+): RequestKey | undefined {
   if (key === undefined) return undefined
   if (!keySyntax.test(key)) throw refusals.badIdempotencyKey()
-  const { routeOptions, params, body, workspace } = request
-  const requestHash = hashRequest(request.method, routeOptions.url, params, body)
-  return { workspaceId: workspace.id, key, requestHash }
+  return { workspaceId: workspace.id, key, requestHash: hashOf() }
 }
 
 /**
  * Finds the key of a request that was done before; undefined where it was not. A repeat is never refused because something that it names
  * is gone since then. Where the request was not done before, faults of its key come after that refusal.
+ *
+ * @param read throws for an invalid key
  */
-export async function findUsedKey(request: FastifyRequest): Promise<RequestKey | undefined> {
-  const { headers, server } = request
-  if (!keySyntax.test((headers['idempotency-key'] ?? '') as string)) return undefined
-  const key = readRequestKey(request) as RequestKey
-  const known = await server.keptResponses.find(key)
-  return known?.requestHash === key.requestHash ? key : undefined
+export async function findUsedKey(
+  { server }: FastifyRequest,
+  text: string | undefined,
+  read: () => RequestKey | undefined,
+): Promise<RequestKey | undefined> {
+  const key = text !== undefined && keySyntax.test(text) ? read() : undefined
+  const known = key && (await server.keptResponses.find(key))
+  return known?.requestHash === key?.requestHash ? key : undefined
 }
 
 /** Hashes a request: equal requests have equal hashes. @param url of the route, with the names of parameters */
-export function hashRequest(method: string, url: string | undefined, params: unknown, body: unknown): string {
-  return hash('sha256', JSON.stringify([method, url, canonicalParams(params), body]), 'hex')
+function hashRequest(method: string, url: string | undefined, params: unknown, body: unknown): string {
+  return hash('sha256', JSON.stringify([method, url, canonicalParams(params), body], sortNames), 'hex')
 }
 
 /** A route finds the same row by an id in either case. */
@@ -56,4 +81,10 @@ function canonicalParams(params: unknown): object {
   return Object.fromEntries(
     entries.map(([name, value]) => [name, isUuid(value) ? value.toLowerCase() : value]),
   )
+}
+
+/** A library may write the names of an object in another order when it writes the same request again. */
+function sortNames(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
 }

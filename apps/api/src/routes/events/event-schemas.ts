@@ -55,6 +55,7 @@ export const Event = Type.Object(
   {
     ...ListedEvent.properties,
     data: EventData,
+    matched: TriggerResult.properties.matched,
     results: TriggerResult.properties.results,
   },
   { title: 'Event' },

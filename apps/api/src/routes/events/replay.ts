@@ -2,7 +2,7 @@ import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
 import { addresseeOf, type ReplayableEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
+import { IdempotencyHeader, readRequestKey } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader } from '../../acceptance/prefer.js'
 import { TriggerResult, triggerResultOf } from '../../acceptance/results.js'
@@ -25,7 +25,8 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const known = await findEventResponse(request, replayed)
+      const key = readRequestKey(request)
+      const known = await findEventResponse(request, key, replayed)
       if (known !== undefined) return sendStored(reply, known)
       const { params, workspace } = request
       const { id: replayOf, ...event } = await findEventToReplay(workspace.database, params.id)
@@ -37,7 +38,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
         replayOf,
       }
       await noteReplay(request, replayOf, { eventId: replay.id })
-      return sendStored(reply, await runEvent(replay, request, replayed))
+      return sendStored(reply, await runEvent(replay, key, request, replayed))
     },
   })
 }

@@ -3,7 +3,7 @@ import type { WorkspaceTransaction } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import { claimKey, KeyTaken, keepResponse } from '../../acceptance/idempotency/claim-key.js'
 import { findResponse } from '../../acceptance/idempotency/find-response.js'
-import { findUsedKey, readRequestKey } from '../../acceptance/idempotency/request-key.js'
+import { findUsedKey, keyTextOf, readRequestKey } from '../../acceptance/idempotency/request-key.js'
 import type { StoredResponse } from '../../acceptance/idempotency/stored-response.js'
 import { changeRulesOfRequest } from './change-rules.js'
 import { presentRule, type RuleRow } from './present-rule.js'
@@ -22,7 +22,7 @@ export async function checkAndCreateOnce<Body>(
   try {
     body = await check()
   } catch (refusal) {
-    const key = await findUsedKey(request)
+    const key = await findUsedKey(request, keyTextOf(request), () => readRequestKey(request))
     const response = key && (await findResponse(request, key))
     if (response === undefined) throw refusal
     return response

@@ -4,27 +4,18 @@ import { isShadow } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { ExplainedResult } from '../../acceptance/execution-result.js'
-import { findUsedKey, IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
+import { IdempotencyHeader, readRequestKey } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader } from '../../acceptance/prefer.js'
-import { executionResultOf, TriggerResult, triggerResultOf } from '../../acceptance/results.js'
+import { executionResultOf, TriggerResult } from '../../acceptance/results.js'
 import { Accepted, findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
 import { warnOfTexts } from '../../long-numbers.js'
 import { refusalResponses } from '../../responses.js'
 import { EventData } from '../events/event-schemas.js'
+import { aboutEvaluations, ExplainQuery, isDryRun, postEvent } from '../events/post-event.js'
 import { ruleId } from './check-rule.js'
-import { dryRunEventOfRequest } from './dry-run-event.js'
 import { RuleParams } from './rule-schemas.js'
-
-const ExplainQuery = Type.Object({
-  explain: Type.Optional(
-    Type.Boolean({ description: 'In a dry run, add the trace: each condition and its result' }),
-  ),
-})
-
-const evaluated =
-  'A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.'
 
 export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
@@ -36,7 +27,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       tags: ['Running'],
       operationId: 'executeRule',
       summary: 'Execute a rule, active or inactive',
-      description: `A dry run evaluates the rule and simulates its actions. It has no effects. ${evaluated}`,
+      description: `A dry run evaluates the rule and simulates its actions. It has no effects. ${aboutEvaluations}`,
       params: RuleParams,
       headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
       querystring: ExplainQuery,
@@ -53,7 +44,8 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         select: { id: true, trigger: true, conditions: true, actions: true, isActive: true, mode: true },
       })
       if (rule === null || (isShadow(rule) && !isDryRun(body))) {
-        const response = isDryRun(body) ? undefined : await findEventResponse(request, executed)
+        const key = isDryRun(body) ? undefined : readRequestKey(request)
+        const response = await findEventResponse(request, key, executed)
         if (response === undefined) throw rule === null ? refusals.ruleNotFound() : refusals.ruleIsShadow()
         return sendStored(reply, response)
       }
@@ -80,7 +72,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         bytes: request.bodyLength,
         addressee: { kind: 'rule' as const, id: rule.id },
       }
-      return sendStored(reply, await runEvent(event, request, executed))
+      return sendStored(reply, await runEvent(event, readRequestKey(request), request, executed))
     },
   })
 
@@ -89,8 +81,8 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     schema: {
       tags: ['Running'],
       operationId: 'triggerEvent',
-      summary: 'Post an event. Every active rule for its type runs',
-      description: `A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. ${evaluated}`,
+      summary: 'Post an event of one type. Every active rule for the type runs',
+      description: `The same as POST /api/events, by the path of the type, and without the id of the event in the body of a 200. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
       params: Type.Object({ eventType: Type.String() }),
       headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
       querystring: ExplainQuery,
@@ -101,28 +93,14 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const { body, params, query, workspace } = request
-      if (!(await app.eventTypes.has(workspace.id, params.eventType))) {
-        const key = isDryRun(body) ? undefined : await findUsedKey(request)
-        const response = key && (await findEventResponse(request, triggered))
-        if (response === undefined) throw refusals.invalidTriggerType(params.eventType)
-        return sendStored(reply, response)
-      }
-      if (isDryRun(body)) {
-        const asked = { type: params.eventType, data: body.data, explains: query.explain === true }
-        const result = await dryRunEventOfRequest(request, asked, workLimits)
-        return reply.type('application/json; charset=utf-8').send(result as never)
-      }
+      const { body, params, query } = request
       const event = {
-        id: newId(),
-        workspaceId: workspace.id,
-        createdBy: workspace.createdBy,
         type: params.eventType,
         data: body.data,
-        bytes: request.bodyLength,
-        addressee: null,
+        isDryRun: isDryRun(body),
+        explains: query.explain === true,
       }
-      return sendStored(reply, await runEvent(event, request, triggered))
+      return postEvent(request, reply, event, workLimits, (response) => sendStored(reply, response))
     },
   })
 }
@@ -135,13 +113,4 @@ const executed: Presentation = {
     if (evaluation === undefined) throw refusals.ruleNotFound()
     return executionResultOf(evaluation)
   },
-}
-
-const triggered: Presentation = {
-  locationOf: (eventId) => `/api/events/${eventId}`,
-  present: triggerResultOf,
-}
-
-function isDryRun(body: unknown): boolean {
-  return (body as { dryRun?: unknown } | undefined)?.dryRun === true
 }

@@ -1,0 +1,77 @@
+import { newId } from '@automation/database'
+import type { WorkLimits } from '@automation/engine'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { findUsedKey, keyTextOf, readEventKey } from '../../acceptance/idempotency/request-key.js'
+import type { StoredResponse } from '../../acceptance/idempotency/stored-response.js'
+import { triggerResultOf } from '../../acceptance/results.js'
+import { findEventResponse, type Presentation, runEvent } from '../../acceptance/run-event.js'
+import { refusals } from '../../errors.js'
+import { dryRunEventOfRequest } from '../rules/dry-run-event.js'
+
+export const ExplainQuery = Type.Object({
+  explain: Type.Optional(
+    Type.Boolean({ description: 'In a dry run, add the trace: each condition and its result' }),
+  ),
+})
+
+export const aboutEvaluations =
+  'A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.'
+
+/** An event as a request posts it. */
+export interface PostedEvent {
+  type: string
+  data: object
+  isDryRun: boolean
+  explains: boolean
+  /** Default: that of the header. */
+  key?: string | undefined
+}
+
+/**
+ * Posts the event of a request: every active rule for its type runs. Each route that posts one event ends here, so a caller may repeat
+ * on one of them what it has sent on another.
+ *
+ * @param send presents the response to an event that is not a dry run
+ * @throws a 400 refusal for a type that the workspace does not have
+ */
+export async function postEvent(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, data, isDryRun, explains, key: text = keyTextOf(request) }: PostedEvent,
+  limits: WorkLimits,
+  send: (response: StoredResponse) => FastifyReply,
+): Promise<FastifyReply> {
+  const { server, workspace } = request
+  const readKey = () => readEventKey(request, { type, data }, text)
+  if (!(await server.eventTypes.has(workspace.id, type))) {
+    const key = isDryRun ? undefined : await findUsedKey(request, text, readKey)
+    const response = await findEventResponse(request, key, triggered)
+    if (response === undefined) throw refusals.invalidTriggerType(type)
+    return send(response)
+  }
+  if (isDryRun) {
+    const result = await dryRunEventOfRequest(request, { type, data, explains }, limits)
+    return reply.type('application/json; charset=utf-8').send(result as never)
+  }
+  const event = {
+    id: newId(),
+    workspaceId: workspace.id,
+    createdBy: workspace.createdBy,
+    type,
+    data,
+    bytes: request.bodyLength,
+    addressee: null,
+  }
+  return send(await runEvent(event, readKey(), request, triggered))
+}
+
+/** Whether a body asks for a dry run. A role of its own is enough for one, and is checked before the body is. */
+export function isDryRun(body: unknown): boolean {
+  return (body as { dryRun?: unknown } | undefined)?.dryRun === true
+}
+
+const triggered: Presentation = {
+  locationOf: (eventId) => `/api/events/${eventId}`,
+  present: triggerResultOf,
+}

@@ -1,0 +1,70 @@
+import type { WorkLimits } from '@automation/engine'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { IdempotencyHeader, keyTextOf } from '../../acceptance/idempotency/request-key.js'
+import { type StoredResponse, sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { PreferHeader } from '../../acceptance/prefer.js'
+import { EventResult } from '../../acceptance/results.js'
+import { Accepted } from '../../acceptance/run-event.js'
+import { refusals } from '../../errors.js'
+import { refusalResponses } from '../../responses.js'
+import { aboutEvaluations, ExplainQuery, isDryRun, postEvent } from './post-event.js'
+import { readType, typedEvent } from './typed-event.js'
+
+export const postRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+  app,
+  { workLimits },
+) => {
+  app.post('/', {
+    config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator') },
+    schema: {
+      tags: ['Running'],
+      operationId: 'postEvent',
+      summary: 'Post an event. Every active rule for its type runs',
+      description: `The response has the id of the event, which GET /api/events/{id} and its why accept. It waits for the outcome for 10 seconds, unless Prefer says otherwise: 200 has the outcome, 202 says that the event is committed and runs in the background. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
+      headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
+      querystring: ExplainQuery,
+      body: Type.Object(
+        { ...typedEvent, dryRun: Type.Optional(Type.Boolean()) },
+        {
+          additionalProperties: false,
+          title: 'EventToPost',
+          examples: [
+            { eventType: 'LEAD_CREATED', data: { name: 'Ada', email: 'ada@example.com', score: 95 } },
+          ],
+        },
+      ),
+      response: { 200: EventResult, 202: Accepted, ...refusalResponses(409, 413, 415, 422) },
+    },
+    handler: async (request, reply) => {
+      const { body, query } = request
+      const named = readType(body)
+      if ('fault' in named) throw refusals.invalid([named.fault])
+      const event = {
+        type: named.type,
+        data: body.data,
+        isDryRun: isDryRun(body),
+        explains: query.explain === true,
+        key: readOneKey(request, body.idempotencyKey),
+      }
+      return postEvent(request, reply, event, workLimits, (response) => sendStored(reply, withId(response)))
+    },
+  })
+}
+
+/** A caller may set the key where it is easier. @throws a 422 refusal for two different keys */
+function readOneKey(request: FastifyRequest, ofBody: string | undefined): string | undefined {
+  const ofHeader = keyTextOf(request)
+  if (ofBody !== undefined && ofHeader !== undefined && ofBody !== ofHeader)
+    throw refusals.invalid([
+      { field: 'idempotencyKey', message: 'Must be the same as the header Idempotency-Key' },
+    ])
+  return ofBody ?? ofHeader
+}
+
+/** What is stored for a repeat is the same for all routes that post events: the id is in its location. */
+function withId({ status, headers, body }: StoredResponse): StoredResponse {
+  const location = headers.location ?? headers['content-location'] ?? ''
+  return { status, headers, body: { id: location.slice(location.lastIndexOf('/') + 1), ...body } }
+}
