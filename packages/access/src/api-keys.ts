@@ -62,10 +62,10 @@ export function createApiKey(
   return changeWorkspace(administrator, async (transaction) => {
     const expiry = expiresAt === undefined ? null : readExpiry(expiresAt)
     if ((await transaction.apiKey.count({ where: isInUse() })) >= maxUsableKeys)
-      throw new Refused('conflict', `A workspace may have ${maxUsableKeys} API keys in use`)
+      throw new Refused('limit_reached', `A workspace may have ${maxUsableKeys} API keys in use`)
     if ((await transaction.apiKey.count()) >= maxKeys)
       throw new Refused(
-        'conflict',
+        'limit_reached',
         `A workspace may have ${maxKeys} API keys, with those that were revoked or have expired`,
       )
     const row = await transaction.apiKey.create({
@@ -105,7 +105,7 @@ function isInUse() {
 export function revokeApiKey(administrator: Administrator, id: string): Promise<ApiKey> {
   return changeWorkspace(administrator, async (transaction) => {
     const found = isUuid(id) ? await transaction.apiKey.findUnique({ where: { id } }) : null
-    if (found === null) throw new Refused('not_found', 'API key not found')
+    if (found === null) throw new Refused('api_key_not_found', 'API key not found')
     if (found.revokedAt) return { result: presentApiKey(found), entry: undefined }
     const row = await transaction.apiKey.update({ where: { id }, data: { revokedAt: new Date() } })
     return {
@@ -137,7 +137,7 @@ export function findExpiryFault(expiresAt: string): string | undefined {
 
 function readExpiry(text: string): Date {
   const fault = findExpiryFault(text)
-  if (fault !== undefined) throw new Refused('invalid', fault, 'expiresAt')
+  if (fault !== undefined) throw new Refused('validation_failed', fault, 'expiresAt')
   return new Date(parseTimestamp(text))
 }
 

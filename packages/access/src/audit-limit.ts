@@ -46,7 +46,7 @@ export async function refuseExcessEntries(
       LIMIT ${maxEntriesPerDay}) AS recent_entries`)
   if (count + entries.length > maxEntriesPerDay)
     throw new Refused(
-      'conflict',
+      'limit_reached',
       `A workspace may have ${maxEntriesPerDay} changes in 24 hours. Rules can still be switched off, and members, keys and secrets removed`,
     )
 }

@@ -46,7 +46,7 @@ export async function changeWorkspace<Result>(
     const locked = await transaction.$queryRaw<unknown[]>(
       Prisma.sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`,
     )
-    if (locked.length === 0) throw new Refused('not_found', 'Workspace not found')
+    if (locked.length === 0) throw new Refused('workspace_not_found', 'Workspace not found')
     const changed = await change(transaction)
     const { result, published = [] } = changed
     const entries = listEntries(changed)

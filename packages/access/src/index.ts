@@ -25,6 +25,7 @@ export { findMembership, type Membership, type Tenant } from './memberships.js'
 export { Refused } from './refused.js'
 export { type Resealing, resealSecrets } from './reseal-secrets.js'
 export { createSealer, type Sealer } from './sealing.js'
+export { serviceEventSchemas } from './service-event-schemas.js'
 export { pingType, publish, type ServiceEvent, ServiceEventType } from './service-events.js'
 export {
   Counterparty,

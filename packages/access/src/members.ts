@@ -56,7 +56,7 @@ export function putMember(
       return { result: { member: presentMember(before), isNew: false }, entry: undefined }
     if (role !== 'admin') await refuseToLoseLastAdmin(transaction, userId)
     if (before === null && (await transaction.member.count()) >= maxMembers)
-      throw new Refused('conflict', `A workspace may have ${maxMembers} members`)
+      throw new Refused('limit_reached', `A workspace may have ${maxMembers} members`)
     const member = await transaction.member.upsert({
       where,
       create: { workspaceId: administrator.workspaceId, userId, role },
@@ -79,7 +79,7 @@ export function removeMember(administrator: Administrator, userId: string): Prom
     refuseBadUserId(userId)
     await refuseToLoseLastAdmin(transaction, userId)
     const { count } = await transaction.member.deleteMany({ where: { userId } })
-    if (count === 0) throw new Refused('not_found', 'Member not found')
+    if (count === 0) throw new Refused('member_not_found', 'Member not found')
     return { result: undefined, entry: { action: 'member.removed', subject: userId } }
   })
 }
@@ -92,7 +92,11 @@ export function isUserId(text: string): boolean {
 /** @throws Refused for a text that cannot be the `sub` of a token */
 export function refuseBadUserId(userId: string, field = 'userId'): void {
   if (!isUserId(userId))
-    throw new Refused('invalid', 'Must be 1 to 255 characters, none of them NUL or half of one', field)
+    throw new Refused(
+      'validation_failed',
+      'Must be 1 to 255 characters, none of them NUL or half of one',
+      field,
+    )
 }
 
 async function refuseToLoseLastAdmin(transaction: WorkspaceTransaction, userId: string): Promise<void> {
@@ -102,7 +106,7 @@ async function refuseToLoseLastAdmin(transaction: WorkspaceTransaction, userId: 
     take: 2,
   })
   if (admins.length === 1 && admins[0]?.userId === userId)
-    throw new Refused('conflict', 'A workspace needs an admin, and this is the last one')
+    throw new Refused('last_admin', 'A workspace needs an admin, and this is the last one')
 }
 
 function presentMember({ createdAt, ...member }: Omit<Member, 'createdAt'> & { createdAt: Date }): Member {

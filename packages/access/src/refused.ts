@@ -1,12 +1,34 @@
+/** Why a change was refused, in one word for programs. The API sends it as `X-Error-Code`. */
+export type RefusedCode =
+  | 'api_key_not_found'
+  | 'changed_meanwhile'
+  | 'draft_equals_rule'
+  | 'email_template_not_found'
+  | 'event_type_in_use'
+  | 'event_type_not_found'
+  | 'event_type_of_catalogue'
+  | 'last_admin'
+  | 'limit_reached'
+  | 'member_not_found'
+  | 'name_taken'
+  | 'signing_secret_not_found'
+  | 'signing_secret_retired'
+  | 'signing_secret_revoked'
+  | 'still_cancelling'
+  | 'subscription_inactive'
+  | 'subscription_not_found'
+  | 'validation_failed'
+  | 'workspace_not_found'
+
 /** A change that was refused on purpose. The API and the command line present it each in its own way. */
 export class Refused extends Error {
-  readonly kind: 'not_found' | 'conflict' | 'invalid'
-  /** The faulty field, where the kind is `invalid`. */
+  readonly code: RefusedCode
+  /** The faulty field, where the code is `validation_failed`. */
   readonly field: string
 
-  constructor(kind: Refused['kind'], message: string, field = '') {
+  constructor(code: RefusedCode, message: string, field = '') {
     super(message)
-    this.kind = kind
+    this.code = code
     this.field = field
   }
 }

@@ -29,7 +29,7 @@ export function createSigningSecret(
   return changeWorkspace(administrator, async (transaction) => {
     if (direction === 'incoming' && !isProvider(provider))
       throw new Refused(
-        'invalid',
+        'validation_failed',
         'Must be the name of a provider, as in the path of its webhooks',
         'provider',
       )
@@ -59,12 +59,12 @@ export async function addSigningSecret(
   })
   if (inUse >= maxUsableSecrets)
     throw new Refused(
-      'conflict',
+      'limit_reached',
       `A workspace may have ${maxUsableSecrets} ${direction} signing secrets in use`,
     )
   if ((await transaction.signingSecret.count()) >= maxSecrets)
     throw new Refused(
-      'conflict',
+      'limit_reached',
       `A workspace may have ${maxSecrets} signing secrets, with those that were revoked or retired`,
     )
   const id = newId()
@@ -107,8 +107,9 @@ export function retireSigningSecret(
     const found = await findSecret(transaction, id)
     const now = Date.now()
     const state = signingSecretState(found, now)
-    if (state === 'revoked') throw new Refused('conflict', 'The signing secret was revoked')
-    if (state === 'retired') throw new Refused('conflict', 'The signing secret has retired: create a new one')
+    if (state === 'revoked') throw new Refused('signing_secret_revoked', 'The signing secret was revoked')
+    if (state === 'retired')
+      throw new Refused('signing_secret_retired', 'The signing secret has retired: create a new one')
     const retiresAt = new Date(now + overlapMs)
     const row = await transaction.signingSecret.update({ where: { id }, data: { retiresAt } })
     return {
@@ -152,13 +153,13 @@ export function signingSecretState(
 
 async function findSecret(transaction: WorkspaceTransaction, id: string): Promise<Row> {
   const row = isUuid(id) ? await transaction.signingSecret.findUnique({ where: { id } }) : null
-  if (row === null) throw new Refused('not_found', 'Signing secret not found')
+  if (row === null) throw new Refused('signing_secret_not_found', 'Signing secret not found')
   return row
 }
 
 async function refuseUnknownSubscription(transaction: WorkspaceTransaction, id: string): Promise<void> {
   if ((await transaction.subscription.count({ where: { id } })) === 0)
-    throw new Refused('invalid', 'No subscription has this id', 'provider')
+    throw new Refused('validation_failed', 'No subscription has this id', 'provider')
 }
 
 interface Row {

@@ -38,7 +38,7 @@ export function createSubscription(
   return changeWorkspace(administrator, async (transaction) => {
     refuseFaultyUrl(url)
     if ((await transaction.subscription.count()) >= maxSubscriptions)
-      throw new Refused('conflict', `A workspace may have ${maxSubscriptions} subscriptions`)
+      throw new Refused('limit_reached', `A workspace may have ${maxSubscriptions} subscriptions`)
     const data = { id, workspaceId, url, description, eventTypes, isActive }
     const row = await transaction.subscription.create({ data })
     const secretFields = { workspaceId, direction: 'outgoing', provider: id } as const
@@ -96,7 +96,7 @@ export function updateSubscription(
     )
     if (changed.length === 0) return { result: presentSubscription(before), entry: undefined }
     if (changes.isActive && (await isBeingCancelled(transaction, [before.id])))
-      throw new Refused('conflict', 'Deliveries are still being cancelled: try again in a moment')
+      throw new Refused('still_cancelling', 'Deliveries are still being cancelled: try again in a moment')
     const row = await transaction.subscription.update({ where: { id }, data: changes })
     const isSwitchedOff = before.isActive && !row.isActive
     const cancelled = isSwitchedOff
@@ -138,7 +138,7 @@ export function pingSubscription(administrator: Administrator, id: string): Prom
   const { workspaceId } = administrator
   return changeWorkspace(administrator, async (transaction) => {
     const row = await findRow(transaction, id)
-    if (!row.isActive) throw new Refused('conflict', 'The subscription is switched off')
+    if (!row.isActive) throw new Refused('subscription_inactive', 'The subscription is switched off')
     const data = { subscriptionId: row.id, at: new Date().toISOString() }
     const published = await deliverTo(transaction, [row.id], { workspaceId, type: pingType, data })
     return { result: published[0]?.id ?? '', entry: undefined, published }
@@ -156,7 +156,7 @@ export function findSubscriptionUrlFault(url: string): string | undefined {
 
 function refuseFaultyUrl(url: string): void {
   const fault = findSubscriptionUrlFault(url)
-  if (fault !== undefined) throw new Refused('invalid', fault, 'url')
+  if (fault !== undefined) throw new Refused('validation_failed', fault, 'url')
 }
 
 async function findRow(transaction: WorkspaceTransaction, id: string): Promise<Row> {
@@ -166,7 +166,7 @@ async function findRow(transaction: WorkspaceTransaction, id: string): Promise<R
 }
 
 function notFound(): Refused {
-  return new Refused('not_found', 'Subscription not found')
+  return new Refused('subscription_not_found', 'Subscription not found')
 }
 
 type Row = Prisma.SubscriptionGetPayload<object>

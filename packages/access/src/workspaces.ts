@@ -136,7 +136,7 @@ async function refuseTooMany(
   const [{ count } = { count: 0n }] = await transaction.$queryRaw<{ count: bigint }[]>(
     Prisma.sql`SELECT count(*) FROM workspaces WHERE created_by = ${createdBy}`,
   )
-  if (count >= limit) throw new Refused('conflict', `A user may create ${limit} workspaces`)
+  if (count >= limit) throw new Refused('limit_reached', `A user may create ${limit} workspaces`)
 }
 
 /** The creator of what a key of this workspace creates: a key is nobody's, and must not be a way around a limit. */
@@ -182,7 +182,7 @@ export async function findWorkspace(
   id: string,
 ): Promise<Workspace> {
   const workspace = await database.workspace.findUnique({ where: { id }, select: fields })
-  if (workspace === null) throw new Refused('not_found', 'Workspace not found')
+  if (workspace === null) throw new Refused('workspace_not_found', 'Workspace not found')
   return presentWorkspace(workspace)
 }
 

@@ -58,7 +58,7 @@ t.test('a change and its entry are committed together or not at all', async (t) 
 
 t.test('a change of a workspace that does not exist is refused and writes nothing', async (t) => {
   const administrator = { database, actor, workspaceId: newId() }
-  const refused = { kind: 'not_found', message: 'Workspace not found' }
+  const refused = { code: 'workspace_not_found', message: 'Workspace not found' }
   await t.rejects(createApiKey(administrator, { name: 'x', scopes: ['admin'] }), refused)
   await t.rejects(putMember(administrator, { userId: 'x', role: 'viewer' }), refused)
   await t.rejects(updateWorkspace(administrator, {}), refused)
@@ -72,9 +72,12 @@ t.test('a change of a workspace that does not exist is refused and writes nothin
 t.test('faulty values are refused, not thrown at the caller', async (t) => {
   const administrator = await makeAdministrator()
   const expired = createApiKey(administrator, { name: 'x', scopes: ['admin'], expiresAt: '2000-01-01' })
-  await t.rejects(expired, { message: /in the future/, kind: 'invalid', field: 'expiresAt' })
-  await t.rejects(revokeApiKey(administrator, 'no id'), { message: 'API key not found', kind: 'not_found' })
-  const refused = { message: /1 to 255 characters/, kind: 'invalid' }
+  await t.rejects(expired, { message: /in the future/, code: 'validation_failed', field: 'expiresAt' })
+  await t.rejects(revokeApiKey(administrator, 'no id'), {
+    message: 'API key not found',
+    code: 'api_key_not_found',
+  })
+  const refused = { message: /1 to 255 characters/, code: 'validation_failed' }
   for (const userId of ['', 'x'.repeat(256), 'a\0', '\ud800']) {
     await t.rejects(putMember(administrator, { userId, role: 'admin' }), { ...refused, field: 'userId' })
     await t.rejects(removeMember(administrator, userId), { ...refused, field: 'userId' })
@@ -95,9 +98,9 @@ t.test('a check reads the state of the workspace at the moment of the change', a
   const names = log.map(({ details }) => (details as { name: string }).name)
   t.strictSame(seen, names.slice(0, -1), 'each sees what the one before it left')
   const refusing = updateWorkspace(administrator, { name: 'x' }, () => {
-    throw new Refused('conflict', 'Not now')
+    throw new Refused('limit_reached', 'Not now')
   })
-  await t.rejects(refusing, { kind: 'conflict', message: 'Not now' })
+  await t.rejects(refusing, { code: 'limit_reached', message: 'Not now' })
   const { name } = await findWorkspace(
     database.forWorkspace(administrator.workspaceId),
     administrator.workspaceId,
@@ -117,7 +120,7 @@ t.test('of two admins who remove each other over separate connections, one remai
     t.strictSame(attempts.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
     t.match(
       attempts.find(({ status }) => status === 'rejected'),
-      { reason: { kind: 'conflict' } },
+      { reason: { code: 'last_admin' } },
     )
   }
 })
@@ -157,7 +160,7 @@ t.test(
       await own.auditEntry.createMany({ data: entriesOf(part < 3 ? 5_000 : 4_996, 1 + part) })
 
     await updateWorkspace(administrator, { name: 'The last change' })
-    const refused = { kind: 'conflict', message: /20000 changes in 24 hours/ }
+    const refused = { code: 'limit_reached', message: /20000 changes in 24 hours/ }
     await t.rejects(updateWorkspace(administrator, { name: 'One too many' }), refused)
     t.equal((await findWorkspace(own, workspaceId)).name, 'The last change')
     await removeMember(administrator, 'flood')
@@ -177,7 +180,7 @@ t.test('a workspace has 1,000 members, and 5,000 API keys with those that ended,
     data: Array.from({ length: 998 }, (_, index) => ({ workspaceId, userId: `${index}`, role: 'viewer' })),
   })
   await putMember(administrator, { userId: 'last', role: 'viewer' })
-  const full = { kind: 'conflict', message: 'A workspace may have 1000 members' }
+  const full = { code: 'limit_reached', message: 'A workspace may have 1000 members' }
   await t.rejects(putMember(administrator, { userId: 'one more', role: 'viewer' }), full)
   await putMember(administrator, { userId: 'last', role: 'admin' })
 
@@ -195,5 +198,5 @@ t.test('a workspace has 1,000 members, and 5,000 API keys with those that ended,
   })
   await createApiKey(administrator, { name: 'Key', scopes: ['rules:read'] })
   const another = createApiKey(administrator, { name: 'Key', scopes: ['rules:read'] })
-  await t.rejects(another, { kind: 'conflict', message: /5000 API keys, with those that were revoked/ })
+  await t.rejects(another, { code: 'limit_reached', message: /5000 API keys, with those that were revoked/ })
 })

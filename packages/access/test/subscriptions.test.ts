@@ -114,7 +114,7 @@ t.test(
 t.test('another workspace cannot find, change, test or delete a subscription', async (t) => {
   const [administrator, other] = [await makeAdministrator(), await makeAdministrator()]
   const { id } = await subscribe(administrator, 'rule.updated')
-  const refused = { kind: 'not_found', message: 'Subscription not found' }
+  const refused = { code: 'subscription_not_found', message: 'Subscription not found' }
   t.equal(await findSubscription(database, other.workspaceId, id), null)
   for (const foreign of [id, newId(), 'x', '\0']) {
     await t.rejects(updateSubscription(other, foreign, { isActive: false }), refused)
@@ -122,7 +122,7 @@ t.test('another workspace cannot find, change, test or delete a subscription', a
     await t.rejects(pingSubscription(other, foreign), refused)
   }
   await t.rejects(createSigningSecret(other, sealer, { provider: id, direction: 'outgoing' }), {
-    kind: 'invalid',
+    code: 'validation_failed',
     message: 'No subscription has this id',
     field: 'provider',
   })
@@ -160,7 +160,7 @@ t.test('the URL of a subscription is http or https, without credentials and plac
     'https://example.com/?q=\\{{name}}',
   ]) {
     t.type(findSubscriptionUrlFault(bad), 'string', JSON.stringify(bad))
-    const refused = { kind: 'invalid', message: /^Must /, field: 'url' }
+    const refused = { code: 'validation_failed', message: /^Must /, field: 'url' }
     await t.rejects(
       createSubscription(administrator, sealer, { url: bad, eventTypes: ['rule.updated'] }),
       refused,
@@ -177,7 +177,7 @@ t.test('a workspace has at most 20 subscriptions, even with concurrent requests'
   )
   const refused = attempts.filter(({ status }) => status === 'rejected')
   t.equal(refused.length, 3)
-  t.match(refused[0], { reason: { kind: 'conflict', message: 'A workspace may have 20 subscriptions' } })
+  t.match(refused[0], { reason: { code: 'limit_reached', message: 'A workspace may have 20 subscriptions' } })
   t.equal(await own(administrator).signingSecret.count(), 20, 'and no secret without a subscription')
   const [first] = await listSubscriptions(database, administrator.workspaceId)
   await deleteSubscription(administrator, first?.id ?? '')
@@ -255,7 +255,7 @@ t.test('a ping goes to the tested subscription only, whatever its event types', 
   ])
   await updateSubscription(administrator, id, { isActive: false })
   await t.rejects(pingSubscription(administrator, id), {
-    kind: 'conflict',
+    code: 'subscription_inactive',
     message: 'The subscription is switched off',
   })
   t.equal((await listPublished(administrator)).length, 1)
@@ -364,7 +364,7 @@ t.test('secrets of each direction are counted and listed separately', async (t) 
   }))
   await own(administrator).signingSecret.createMany({ data: rows })
   await t.rejects(createSigningSecret(administrator, sealer, { provider: 'billing' }), {
-    kind: 'conflict',
+    code: 'limit_reached',
     message: 'A workspace may have 50 incoming signing secrets in use',
   })
   await createSigningSecret(administrator, sealer, { provider: 'a', direction: 'outgoing' })

@@ -26,6 +26,6 @@ t.test('processes that create workspaces at the same time create as many as are 
     )
     const refused = attempts.filter(({ status }) => status === 'rejected')
     t.equal(refused.length, 4)
-    for (const attempt of refused) t.match(attempt, { reason: { kind: 'conflict' } })
+    for (const attempt of refused) t.match(attempt, { reason: { code: 'limit_reached' } })
   }
 })

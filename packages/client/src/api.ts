@@ -33,6 +33,7 @@ export type {
   EmailTemplateToCreate,
   EmailTemplateToUpdate,
   EmitEventAction,
+  ErrorCode,
   Event,
   EventFilter,
   EventPage,

@@ -28,11 +28,13 @@ export class BatchError<Event = BatchEvent | BatchEventToPost>
     const why = cause instanceof Error ? cause.message : String(cause)
     const {
       status = 0,
+      code,
+      hint,
       errors,
       requestId,
       retryAfterSeconds,
     }: Partial<ApiError> = cause instanceof ApiError ? cause : {}
-    const more = { errors, requestId, retryAfterSeconds, cause }
+    const more = { code, hint, errors, requestId, retryAfterSeconds, cause }
     super(`${why} (${accepted} of ${results.length} events are accepted)`, status, more)
     this.accepted = accepted
     this.results = results

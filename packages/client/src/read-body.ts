@@ -1,5 +1,6 @@
 import { ApiError, type FieldError } from './api-error.js'
 import type { RawResponse } from './attempt.js'
+import { addHint, readHint } from './read-hint.js'
 
 /** The body of a success. @throws ApiError for any other response; a proxy may send anything */
 export function readResponseBody(arrival: RawResponse, method: string): unknown {
@@ -13,7 +14,11 @@ export function readResponseBody(arrival: RawResponse, method: string): unknown 
     : faults?.map((fault) => `${fault.field}: ${fault.message}`).join('; ')
   const requestId = headers.get('x-request-id')
   const retryAfterSeconds = readRetryAfter(headers)
-  throw new ApiError(message ?? describeForeign(arrival), status, {
+  const isOurs = message !== undefined
+  const hint = isOurs ? readHint(headers) : undefined
+  throw new ApiError(isOurs ? addHint(message, hint) : describeForeign(arrival), status, {
+    code: isOurs ? (headers.get('x-error-code') ?? undefined) : undefined,
+    hint,
     ...(faults === undefined ? {} : { errors: faults }),
     ...(requestId === null ? {} : { requestId }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

@@ -36,7 +36,7 @@ export function applyImport(
   const work = async (transaction: WorkspaceTransaction) => {
     const now = await planImport(transaction, file, options)
     if (!('plan' in now))
-      throw new Refused('conflict', 'The rules have changed in the meantime: nothing was applied')
+      throw new Refused('changed_meanwhile', 'The rules have changed in the meantime: nothing was applied')
     refuseOtherPlan(shown, now.plan)
     const entry = [
       ...(await applyTemplates(transaction, administrator, shown.emailTemplates)),
@@ -91,7 +91,7 @@ function refuseOtherPlan(shown: ImportPlan, now: ImportPlan): void {
   if (differing.length === 0) return
   const more = differing.length > maxNamed ? ` and ${differing.length - maxNamed} more` : ''
   const list = `${differing.slice(0, maxNamed).join(', ')}${more}`
-  throw new Refused('conflict', `Changed since the plan was made: ${list}. Nothing was applied`)
+  throw new Refused('changed_meanwhile', `Changed since the plan was made: ${list}. Nothing was applied`)
 }
 
 /** The names of the items for which the two plans differ. */

@@ -22,7 +22,7 @@ export async function createRules(
 ) {
   if (inputs.length === 0) return []
   if ((await transaction.rule.count()) + inputs.length > maxRules)
-    throw new Refused('conflict', `A workspace may have ${maxRules} rules`)
+    throw new Refused('limit_reached', `A workspace may have ${maxRules} rules`)
   await refuseUnknownTypes(transaction, inputs)
   const now = new Date()
   const rules = inputs.map((fields) => ({

@@ -61,7 +61,7 @@ export async function promoteDraft<Rule extends StoredRule>(
 ): Promise<{ rule: Rule; entry: NewAuditEntry }> {
   const fields = definitionOf(draft)
   if (listChanges(rule, fields).length === 0)
-    throw new Refused('conflict', 'The draft equals the rule: there is nothing to promote')
+    throw new Refused('draft_equals_rule', 'The draft equals the rule: there is nothing to promote')
   // First: it does not count besides the definition that it becomes.
   await deleteDraft(transaction, rule.id)
   const [saved] = await saveRules(transaction, administrator, [{ found: rule, fields }])

@@ -78,7 +78,7 @@ export async function findEmailTemplate(database: WorkspaceDatabase, id: string)
 
 function refuseFaultyTexts(texts: { text: string | null; html: string | null }): void {
   const [fault] = findEmailTemplateFaults(texts)
-  if (fault) throw new Refused('invalid', fault.message, fault.field)
+  if (fault) throw new Refused('validation_failed', fault.message, fault.field)
 }
 
 /** Changes of a workspace happen one after another, so a name that is free here is still free when it is written. */
@@ -91,12 +91,12 @@ async function refuseTakenName(
     where: { workspaceId_name: { workspaceId, name } },
     select: { id: true },
   })
-  if (taken) throw new Refused('conflict', 'An email template of this name exists')
+  if (taken) throw new Refused('name_taken', 'An email template of this name exists')
 }
 
 async function findRow({ emailTemplate }: Pick<WorkspaceTransaction, 'emailTemplate'>, id: string) {
   const row = isUuid(id) ? await emailTemplate.findUnique({ where: { id } }) : null
-  if (row === null) throw new Refused('not_found', 'Email template not found')
+  if (row === null) throw new Refused('email_template_not_found', 'Email template not found')
   return row
 }
 

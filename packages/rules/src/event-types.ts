@@ -35,9 +35,9 @@ export function createEventType(
   return changeWorkspace(administrator, async (transaction) => {
     const known = await transaction.ownEventType.findMany({ select: { name: true } })
     if (isEventType(name) || known.some((type) => type.name === name))
-      throw new Refused('conflict', 'An event type of this name exists')
+      throw new Refused('name_taken', 'An event type of this name exists')
     if (known.length >= maxEventTypes)
-      throw new Refused('conflict', `A workspace may have ${maxEventTypes} custom event types`)
+      throw new Refused('limit_reached', `A workspace may have ${maxEventTypes} custom event types`)
     const row = await transaction.ownEventType.create({ data: { workspaceId, name, description } })
     return {
       result: { name, description, createdAt: row.createdAt.toISOString() },
@@ -50,19 +50,20 @@ export function createEventType(
 export function deleteEventType(administrator: Administrator, name: string): Promise<void> {
   const { workspaceId } = administrator
   return changeWorkspace(administrator, async (transaction) => {
-    if (isEventType(name)) throw new Refused('conflict', 'Event types of the catalogue cannot be deleted')
+    if (isEventType(name))
+      throw new Refused('event_type_of_catalogue', 'Event types of the catalogue cannot be deleted')
     // Postgres takes no text with a zero byte.
     const { count } = isEventTypeName(name)
       ? await transaction.ownEventType.deleteMany({ where: { name } })
       : { count: 0 }
-    if (count === 0) throw new Refused('not_found', 'Event type not found')
+    if (count === 0) throw new Refused('event_type_not_found', 'Event type not found')
     const [rule] = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
       SELECT id FROM rules
       WHERE workspace_id = ${workspaceId}::uuid AND (trigger = ${name} OR EXISTS (
         SELECT FROM json_array_elements(actions) AS action
         WHERE action ->> 'type' = 'EMIT_EVENT' AND action -> 'config' ->> 'eventType' = ${name}))
       LIMIT 1`)
-    if (rule !== undefined) throw new Refused('conflict', `A rule uses this event type: ${rule.id}`)
+    if (rule !== undefined) throw new Refused('event_type_in_use', `A rule uses this event type: ${rule.id}`)
     return { result: undefined, entry: { action: 'event_type.deleted', subject: name } }
   })
 }
@@ -75,5 +76,5 @@ export async function refuseUnknownTypes(
   const names = new Set(rules.flatMap(listOwnNames).map(({ name }) => name))
   if (names.size === 0) return
   const found = await ownEventType.count({ where: { name: { in: [...names] } } })
-  if (found < names.size) throw new Refused('conflict', 'The event type was deleted in the meantime')
+  if (found < names.size) throw new Refused('changed_meanwhile', 'The event type was deleted in the meantime')
 }

@@ -31,7 +31,7 @@ export function refuseExcessDeletions(plan: ImportPlan, maxDeletions: number | u
       ? 'more than a third of the rules or of the email templates'
       : `more than ${maxDeletions}`
   throw new Refused(
-    'conflict',
+    'limit_reached',
     `The import would delete ${deletions}, ${allowed}, and nothing was applied. If that is intended, use --max-deletions ${deletions}`,
   )
 }

@@ -24,7 +24,7 @@ export async function refuseExcessBytes(
     ) AS definitions`)
   if (bytes > maxDefinitionBytes)
     throw new Refused(
-      'conflict',
+      'limit_reached',
       'The rules of a workspace and their drafts may have at most 16 MiB together, as JSON',
     )
 }
@@ -45,7 +45,7 @@ export async function refuseExcessVersions(
   const removed = await removeExcessVersions(transaction, workspaceId, excess + spareBytes)
   if (removed < excess)
     throw new Refused(
-      'conflict',
+      'limit_reached',
       'The versions of the rules of a workspace may have at most 64 MiB together, as JSON. The oldest are removed first, but not those of the last hour and not those of stored executions',
     )
 }

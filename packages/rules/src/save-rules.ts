@@ -46,7 +46,10 @@ export async function saveRules<Rule extends StoredRule>(
   const wereShadows = differing.filter(({ before }) => isShadow(before)).map(({ rule }) => rule)
   const deactivated = [...new Set([...switched, ...shadowed])].filter(({ isActive }) => !isActive)
   if (await isBeingCancelled(transaction, idsOf(activated)))
-    throw new Refused('conflict', 'Executions of the rule are still being cancelled: try again in a moment')
+    throw new Refused(
+      'still_cancelling',
+      'Executions of the rule are still being cancelled: try again in a moment',
+    )
   const saved = differing.map(({ rule }) => rule)
   await lockRules(transaction, workspaceId, idsOf(saved))
   await updateRows(transaction, workspaceId, saved, now)

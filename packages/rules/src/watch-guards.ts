@@ -162,7 +162,7 @@ async function readPrevious(
   { ruleId, previousVersion: version }: ClaimedGuard,
 ) {
   const row = await transaction.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } })
-  if (row === null) throw new Refused('conflict', 'The previous version was removed')
+  if (row === null) throw new Refused('changed_meanwhile', 'The previous version was removed')
   return definitionOf(row)
 }
 

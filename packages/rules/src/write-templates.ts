@@ -28,7 +28,7 @@ export async function insertTemplates(
 ): Promise<TemplateRow[]> {
   if (inputs.length === 0) return []
   if ((await emailTemplate.count()) + inputs.length > maxTemplates)
-    throw new Refused('conflict', `A workspace may have ${maxTemplates} email templates`)
+    throw new Refused('limit_reached', `A workspace may have ${maxTemplates} email templates`)
   const now = new Date()
   const rows = inputs.map(({ name, text, html }) => {
     return { id: newId(), workspaceId, name, text, html, createdAt: now, updatedAt: now }

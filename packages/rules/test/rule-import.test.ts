@@ -242,7 +242,7 @@ t.test('an import whose plan has changed names the changed items and applies not
     const before = await everything(administrator)
     await t.rejects(
       applyImport(administrator, file, { prune: true }, shown),
-      { kind: 'conflict', message },
+      { code: 'changed_meanwhile', message },
       what,
     )
     t.strictSame(await everything(administrator), before, what)
@@ -478,7 +478,7 @@ t.test('deletions of more than a third of the rules or of the templates need the
   const refuses = (some: ImportPlan, max: number | undefined, message: RegExp | undefined) =>
     message === undefined
       ? t.doesNotThrow(() => refuseExcessDeletions(some, max))
-      : t.throws(() => refuseExcessDeletions(some, max), { kind: 'conflict', message })
+      : t.throws(() => refuseExcessDeletions(some, max), { code: 'limit_reached', message })
   const [two, three, all] = [
     await planOf(['A', 'B', 'C', 'D']),
     await planOf(['A', 'B', 'C', 'New', 'Newer', 'Newest']),

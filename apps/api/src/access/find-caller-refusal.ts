@@ -17,7 +17,7 @@ export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean):
   const { workspaceId, permissions, permissionsFault } = request.caller
   if (workspaceId === undefined) return refusals.workspaceRequired()
   if (permissionsFault) return refusals.unavailable(permissionsFault)
-  if (permissions === undefined) return refusals.accessDenied('You are not a member of this workspace')
+  if (permissions === undefined) return refusals.notAMember()
   if (typeof role === 'function' && !isBodyRead) return undefined
   const needed = typeof role === 'function' ? role(request) : role
   if (permits(permissions, needed, scope)) return undefined

@@ -5,6 +5,7 @@ export interface Schema {
   title?: string
   description?: string
   type?: string | string[]
+  minimum?: number
   required?: string[]
   properties?: Record<string, Schema | false>
   additionalProperties?: boolean | Schema
@@ -21,9 +22,15 @@ export interface Schema {
   else?: Schema
 }
 
+export interface Header {
+  description: string
+  schema: Schema
+}
+
 export interface Response {
   $ref?: string
   description?: string
+  headers?: Record<string, { $ref: string }>
   content?: Record<string, { schema: Schema }>
 }
 
@@ -37,7 +44,13 @@ export interface Operation {
 
 export interface Document {
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Schema>; responses?: Record<string, Response> }
+  /** What the service sends. */
+  webhooks?: Record<string, Record<string, Operation>>
+  components: {
+    schemas: Record<string, Schema>
+    responses?: Record<string, Response>
+    headers?: Record<string, Header>
+  }
 }
 
 export function listOperations({ paths }: Document): Operation[] {

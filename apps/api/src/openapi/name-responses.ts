@@ -1,6 +1,7 @@
 import { type Document, listOperations, type Response } from './document.js'
 
-const names: Record<string, string> = {
+/** The components of error responses. */
+export const refusalNames: Record<string, string> = {
   400: 'BadRequest',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -27,7 +28,7 @@ export function nameResponses(document: Document): void {
   const shared: Record<string, Response> = {}
   for (const { responses } of listOperations(document))
     for (const [status, response] of Object.entries(responses)) {
-      const name = isError(response) ? names[status] : undefined
+      const name = isError(response) ? refusalNames[status] : undefined
       if (name === undefined) {
         const isSilent = response.description === 'Default Response'
         responses[status] = isSilent
@@ -40,7 +41,7 @@ export function nameResponses(document: Document): void {
         throw new Error(`The error responses with status ${status} differ`)
       responses[status] = { $ref: `#/components/responses/${name}` }
     }
-  const order = Object.values(names).filter((name) => shared[name] !== undefined)
+  const order = Object.values(refusalNames).filter((name) => shared[name] !== undefined)
   document.components.responses = Object.fromEntries(order.map((name) => [name, shared[name] as Response]))
 }
 

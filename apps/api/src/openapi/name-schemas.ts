@@ -13,6 +13,7 @@ export function nameSchemas(document: Document): void {
   for (const [name, schema] of Object.entries(document.components.schemas))
     schemas[name] = withoutTitle(nameIn(schema, schemas) as Schema)
   document.paths = nameIn(document.paths, schemas) as Document['paths']
+  document.webhooks = nameIn(document.webhooks, schemas) as NonNullable<Document['webhooks']>
   const sorted = Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1))
   document.components.schemas = Object.fromEntries(sorted)
 }

@@ -3,6 +3,7 @@ import { NotAdmitted } from '@automation/admission'
 import { type ReadLimits, ReadTooLong } from '@automation/database'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import type { ErrorCode } from '../error-codes.js'
 import { isPassing, Refusal, refusals } from '../errors.js'
 import { bodyFaults, isNoObject, queryFault } from './validation.js'
 
@@ -53,7 +54,10 @@ function createNote(log: FastifyBaseLogger): (refusal: Refusal) => void {
 function respond(refusal: Refusal | undefined, error: Error, request: FastifyRequest, reply: FastifyReply) {
   if (refusal === undefined) {
     request.log.error({ err: error, eventId: request.eventId }, 'request failed')
-    return reply.status(500).send({ error: 'Internal server error' })
+    return reply
+      .status(500)
+      .header('x-error-code', 'internal_error' satisfies ErrorCode)
+      .send({ error: 'Internal server error' })
   }
   return reply.status(refusal.statusCode).headers(refusal.headers).send(refusal.body)
 }
@@ -76,7 +80,7 @@ export function refusalFor(error: FastifyError, request: FastifyRequest): Refusa
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return refusals.notJson()
   // An error of Node's or Fastify's parsers is the client's fault, and its message contains no secret of the service.
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
-    return new Refusal(error.statusCode, error.message)
+    return new Refusal(error.statusCode === 404 ? 'not_found' : 'invalid_http', error.message)
   }
   return undefined
 }
@@ -87,7 +91,6 @@ function refuseLongRead({ server }: FastifyRequest): Refusal {
 }
 
 /** Presents a refused change as a refusal of the API. */
-function refusalOf({ kind, field, message }: Refused): Refusal {
-  if (kind === 'invalid') return refusals.invalid([{ field, message }])
-  return new Refusal(kind === 'not_found' ? 404 : 409, message)
+function refusalOf({ code, field, message }: Refused): Refusal {
+  return code === 'validation_failed' ? refusals.invalid([{ field, message }]) : new Refusal(code, message)
 }

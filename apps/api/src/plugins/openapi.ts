@@ -1,83 +1,44 @@
 import { eventTypes, sharedSchemas } from '@automation/engine'
-import swagger from '@fastify/swagger'
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import fp from 'fastify-plugin'
+import { describeAccess } from '../openapi/describe-access.js'
 import { type Document, listOperations, type Operation } from '../openapi/document.js'
+import { frame, tagOf } from '../openapi/frame.js'
+import { addHeaders } from '../openapi/headers.js'
 import { nameResponses } from '../openapi/name-responses.js'
 import { nameSchemas } from '../openapi/name-schemas.js'
+import { describeWebhooks } from '../openapi/webhooks.js'
 import { writeUnions } from '../openapi/write-unions.js'
 import { fillMissingBody } from './bodies.js'
-
-const tags = [
-  {
-    name: 'Rules',
-    description:
-      'Rules, their definitions and their versions. [The rule language](/docs/rules) lists every operator, filter and action.',
-  },
-  {
-    name: 'Drafts',
-    description: 'Drafts, shadow mode and guarded promotion',
-  },
-  {
-    name: 'Running',
-    description: 'Post events and execute rules. [Recipes](/docs/recipes) has complete examples.',
-  },
-  { name: 'Outcomes', description: 'Events, executions and tasks: read, replay and retry' },
-  { name: 'Health of the rules', description: 'Success rates, and rules that need attention' },
-  { name: 'Email templates', description: 'Templates for the emails of SEND_EMAIL actions' },
-  { name: 'Webhooks', description: 'Deliver signed webhooks, and read their receipts' },
-  {
-    name: 'Administration',
-    description: 'Workspaces, members, API keys, secrets, subscriptions, audit log and reconciliation',
-  },
-  { name: 'Probes', description: 'Liveness and readiness of the process' },
-]
 
 /** Marks an operation on its way into the document. */
 const optionalBody = 'x-optional-body'
 
 /**
- * The document follows from the schemas of the routes (plugins/docs.ts serves it). A schema with a `title` is a component of that name. Validation and serialization ignore the title and use the same schema inline.
+ * The document follows from the schemas and the config of the routes (plugins/docs.ts serves it). A schema with a `title` is a component of
+ * that name. Validation and serialization ignore the title and use the same schema inline.
  */
 export default fp(
   async (app) => {
     for (const schema of sharedSchemas) app.addSchema(schema)
     await app.register(swagger, {
-      openapi: {
-        openapi: '3.1.0',
-        info: {
-          title: 'Automation rules',
-          version: '0.1.0',
-          description:
-            'Automation rules for workspaces. An event triggers rules; workers evaluate their conditions and execute their actions. Two more pages are for authors of rules: [the rule language](/docs/rules) and [recipes](/docs/recipes).',
-        },
-        servers: [{ url: '/', description: 'The server that serves this document' }],
-        tags,
-        components: {
-          securitySchemes: {
-            token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'Token of a member' },
-            workspace: { type: 'apiKey', in: 'header', name: 'x-workspace-id' },
-            apiKey: {
-              type: 'http',
-              scheme: 'bearer',
-              bearerFormat: 'ark_…',
-              description:
-                'API key of a program. It belongs to one workspace, and its scopes limit its permissions.',
-            },
-          },
-        },
-        security: [{ token: [], workspace: [] }, { apiKey: [] }],
+      openapi: frame as unknown as NonNullable<FastifyDynamicSwaggerOptions['openapi']>,
+      transform: ({ schema, url, route }) => {
+        if (schema.hide) return { url, schema }
+        const { note, ...access } = describeAccess(route.config ?? {})
+        const description = [schema.description, note].filter(Boolean).join('\n\n')
+        const marked = route.preValidation === fillMissingBody ? { [optionalBody]: true } : {}
+        return { url, schema: { ...schema, tags: [tagOf(url)], description, ...access, ...marked } }
       },
-      transform: ({ schema, url, route }) => ({
-        url,
-        schema: route.preValidation === fillMissingBody ? { ...schema, [optionalBody]: true } : schema,
-      }),
       transformObject: (documents) => {
         if (!('openapiObject' in documents)) return documents.swaggerObject
         const document = writeUnions(documents.openapiObject) as Document
+        document.webhooks = writeUnions(describeWebhooks({})) as NonNullable<Document['webhooks']>
         markOptionalBodies(document)
         nameSchemas(document)
         listKnownEventTypes(document)
         nameResponses(document)
+        addHeaders(document)
         return document as Partial<typeof documents.openapiObject>
       },
       refResolver: {

@@ -78,13 +78,13 @@ function hasRoom(): boolean {
 /** What went wrong, in words for the user. */
 export function describeError(error: unknown): { title: string; text: string } {
   if (!(error instanceof ApiError)) return { title: 'Something went wrong', text: String(error) }
-  const { status, message, retryAfterSeconds, requestId } = error
+  const { status, message, hint, retryAfterSeconds, requestId } = error
   if (status === 0)
     return { title: 'No connection', text: 'The console does not respond. Nothing you typed is lost.' }
   if (status === 403)
     return {
       title: 'No permission',
-      text: 'Your role in this workspace does not include this. An admin can change it under Access.',
+      text: `${hint ?? 'Your role in this workspace does not include this'}. An admin can change your role under Access.`,
     }
   if (status === 404) return { title: 'Not found', text: message }
   if (status === 429)

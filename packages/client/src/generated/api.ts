@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check whether the process is alive */
+        /**
+         * Check whether the process is alive
+         * @description Needs no token.
+         */
         get: operations["getLiveness"];
         put?: never;
         post?: never;
@@ -31,6 +34,8 @@ export interface paths {
         /**
          * Check whether the process can serve requests
          * @description The process is ready when Postgres is reachable and migrated, and its first queries have completed. The response also has the state of Redis. It is at most one second old.
+         *
+         *     Needs no token.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -51,10 +56,15 @@ export interface paths {
         /**
          * List rules, newest first
          * @description Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit. Each further MiB of texts consumes a token of the rate limit.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listRules"];
         put?: never;
-        /** Create a rule */
+        /**
+         * Create a rule
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         post: operations["createRule"];
         delete?: never;
         options?: never;
@@ -69,12 +79,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a rule */
+        /**
+         * Get a rule
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["getRule"];
-        /** Update any subset of the fields of a rule */
+        /**
+         * Update any subset of the fields of a rule
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         put: operations["updateRule"];
         post?: never;
-        /** Delete a rule permanently */
+        /**
+         * Delete a rule permanently
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         delete: operations["deleteRule"];
         options?: never;
         head?: never;
@@ -94,7 +113,10 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Toggle a rule between active and inactive */
+        /**
+         * Toggle a rule between active and inactive
+         * @description Needs the role `operator`, or a key with the scope `rules:run`.
+         */
         patch: operations["toggleRule"];
         trace?: never;
     };
@@ -107,7 +129,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Clone a rule. The clone is inactive */
+        /**
+         * Clone a rule. The clone is inactive
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         post: operations["cloneRule"];
         delete?: never;
         options?: never;
@@ -125,6 +150,8 @@ export interface paths {
         /**
          * List the versions of a rule, newest first
          * @description Each further MiB of texts consumes a token of the rate limit.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listRuleVersions"];
         put?: never;
@@ -142,7 +169,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a version of a rule */
+        /**
+         * Get a version of a rule
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["getRuleVersion"];
         put?: never;
         post?: never;
@@ -161,7 +191,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Restore a previous version of a rule as a new version */
+        /**
+         * Restore a previous version of a rule as a new version
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         post: operations["restoreRuleVersion"];
         delete?: never;
         options?: never;
@@ -181,6 +214,8 @@ export interface paths {
         /**
          * Validate a rule without saving it
          * @description An invalid rule is refused as it would be on creation. Otherwise the response has the rule as it would be saved, and warnings: forms that are probably mistakes, and differences from the newest 200 events of its trigger. The limits of a workspace, such as the number of its rules, are not checked.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         post: operations["validateRule"];
         delete?: never;
@@ -196,12 +231,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the backtests of the last 30 days, newest first */
+        /**
+         * List the backtests of the last 30 days, newest first
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["listBacktests"];
         put?: never;
         /**
          * Compute what a rule would have done for past events. Nothing is executed
          * @description With `ruleId` and `definition`, the current version of the rule is compared with the definition; with only one of them, that one is tested. A worker computes the backtest: the response is 202, or 200 if it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 finished ones are kept for 30 days.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         post: operations["createBacktest"];
         delete?: never;
@@ -217,11 +257,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the progress of a backtest and its report so far */
+        /**
+         * Get the progress of a backtest and its report so far
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["getBacktest"];
         put?: never;
         post?: never;
-        /** Cancel a backtest. The report so far stays */
+        /**
+         * Cancel a backtest. The report so far stays
+         * @description Needs the role `operator`, or a key with the scope `rules:run`.
+         */
         delete: operations["cancelBacktest"];
         options?: never;
         head?: never;
@@ -238,15 +284,22 @@ export interface paths {
         /**
          * Get the draft of a rule, and what it would have done since it was saved
          * @description Workers compute the difference when it is asked for, and continue it at most once a minute. The response has what was stored last: null at first, usually for a second. With `Prefer: wait=<seconds>` it waits until no event is left to read.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getRuleDraft"];
         /**
          * Save the draft of a rule. It is validated like a rule, and does nothing until it is promoted
          * @description If-Match accepts the ETag of the draft, which also covers the version of the rule. If there is no draft, use the ETag of the rule.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         put: operations["saveRuleDraft"];
         post?: never;
-        /** Delete the draft of a rule */
+        /**
+         * Delete the draft of a rule
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         delete: operations["deleteRuleDraft"];
         options?: never;
         head?: never;
@@ -265,6 +318,8 @@ export interface paths {
         /**
          * Promote the draft to the next version of its rule, optionally with a guard
          * @description One transaction creates the version, removes the draft and sets the guard. A draft that is based on an outdated version is refused (412). With a guard, the previous version is restored within 5 seconds if the new one runs or fails more often than you allow. If-Match accepts the ETag of the draft, which also covers the version of the rule. If there is no draft, use the ETag of the rule.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         post: operations["promoteRuleDraft"];
         delete?: never;
@@ -283,6 +338,8 @@ export interface paths {
         /**
          * Get what a rule in shadow mode would have done since its last change
          * @description Like the difference of a draft, against nothing: its active and difference are null. A rule that is not in shadow mode has none (404).
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getRuleDifference"];
         put?: never;
@@ -300,7 +357,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the health of all rules */
+        /**
+         * Get the health of all rules
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["getRuleHealth"];
         put?: never;
         post?: never;
@@ -317,7 +377,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the rules that need attention, latest first */
+        /**
+         * List the rules that need attention, latest first
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["listRulesNeedingAttention"];
         put?: never;
         post?: never;
@@ -337,6 +400,8 @@ export interface paths {
         /**
          * Count the executions of each rule by time, and show which rules need attention
          * @description Only rules that ran or need attention are listed. The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 executions of the workspace are counted.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getRulesOverview"];
         put?: never;
@@ -357,6 +422,8 @@ export interface paths {
         /**
          * List rules without their conditions and actions, newest first
          * @description Each further MiB of texts consumes a token of the rate limit.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listRuleSummaries"];
         put?: never;
@@ -377,6 +444,8 @@ export interface paths {
         /**
          * Get the guard of a promoted version
          * @description A guard ends when its time is over, or when the definition changes. After a rollback it stays until the rule is changed or activated.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getRuleGuard"];
         put?: never;
@@ -384,6 +453,8 @@ export interface paths {
         /**
          * End the guard of a promoted version early
          * @description The version stays, and is no longer rolled back automatically. After a rollback, this clears the alert that the rule needs attention. If-Match accepts the ETag of the rule.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         delete: operations["endRuleGuard"];
         options?: never;
@@ -401,6 +472,8 @@ export interface paths {
         /**
          * List the rules that have a draft or a guard, newest first
          * @description Without the texts of the drafts, and without differences. A guard is the one of GET /api/automation-rules/{id}/guard. A page may be shorter than its limit.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listRollouts"];
         put?: never;
@@ -423,6 +496,8 @@ export interface paths {
         /**
          * Find rules that never match, redundant conditions, duplicate actions and loops
          * @description Checks the rules of the body, or the current rules of the workspace. Nothing is changed, and a finding never blocks a save. Each finding is proven, or has an example event. Questions that could not be decided, or that exceeded a time or cost limit, are in `notKnown`. The rules are also compared with the newest 1,000 stored events of each trigger, for as many triggers as can be surveyed in 2 s. A check counts as a dry run: a workspace runs one at a time.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         post: operations["checkRules"];
         delete?: never;
@@ -443,6 +518,8 @@ export interface paths {
         /**
          * Execute a rule, active or inactive
          * @description A dry run evaluates the rule and simulates its actions. It has no effects. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`. A dry run needs `viewer` or `rules:read`.
          */
         post: operations["executeRule"];
         delete?: never;
@@ -463,6 +540,8 @@ export interface paths {
         /**
          * Post an event of one type. Every active rule for the type runs
          * @description The same as POST /api/events, by the path of the type, and without the id of the event in the body of a 200. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`. A dry run needs `viewer` or `rules:read`.
          */
         post: operations["triggerEvent"];
         delete?: never;
@@ -483,6 +562,8 @@ export interface paths {
         /**
          * Post up to 500 events of one type. Each event has its own result
          * @description POST /api/events/batch accepts events of different types.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         post: operations["triggerEventBatch"];
         delete?: never;
@@ -501,12 +582,16 @@ export interface paths {
         /**
          * List events, newest first
          * @description If few of many events match, a page can be short or empty and still have a nextCursor. The list contains deliveries to a subscription only if the filter names the subscription or their type.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listEvents"];
         put?: never;
         /**
          * Post an event. Every active rule for its type runs
          * @description The response has the id of the event, which GET /api/events/{id} and its why accept. It waits for the outcome for 10 seconds, unless Prefer says otherwise: 200 has the outcome, 202 says that the event is committed and runs in the background. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`. A dry run needs `viewer` or `rules:read`.
          */
         post: operations["postEvent"];
         delete?: never;
@@ -527,6 +612,8 @@ export interface paths {
         /**
          * Post up to 500 events of any types. Each event has its own result
          * @description The response is 202 and waits for no outcome: each result has the id of its event. An event with a fault is refused, and the others are accepted. 50 events cost one token of the rate limit.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         post: operations["postEventBatch"];
         delete?: never;
@@ -545,6 +632,8 @@ export interface paths {
         /**
          * List the newest events, of all types or of one, with their data
          * @description Sample events for testing a rule. The response has at most 1048576 bytes of data: larger events are left out.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listSampleEvents"];
         put?: never;
@@ -562,7 +651,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an event and its outcome */
+        /**
+         * Get an event and its outcome
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["getEvent"];
         put?: never;
         post?: never;
@@ -584,6 +676,8 @@ export interface paths {
         /**
          * Find events whose data matches conditions, newest first
          * @description The conditions are those of rules, evaluated as of the time when the event was accepted. A page searches at most 20,000 events, so it can be short or empty and still have a nextCursor. Deliveries to subscriptions are not included.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         post: operations["searchEvents"];
         delete?: never;
@@ -602,6 +696,8 @@ export interface paths {
         /**
          * Explain why each rule matched an event, or did not
          * @description Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["explainEvent"];
         put?: never;
@@ -624,6 +720,8 @@ export interface paths {
         /**
          * Replay an event: the same data, with the current rules
          * @description An event that was addressed to one rule or one subscription goes to the same rule or subscription.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         post: operations["replayEvent"];
         delete?: never;
@@ -644,6 +742,8 @@ export interface paths {
         /**
          * Replay the events that match a filter, oldest first, at most 1000 per call
          * @description Only finished events from outside are replayed. Replays are skipped, and so are events from EMIT_EVENT, because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches 1000 events. 50 events cost one token of the rate limit.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         post: operations["replayEvents"];
         delete?: never;
@@ -659,7 +759,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the fields that the newest events of a type have, with their kinds and values */
+        /**
+         * List the fields that the newest events of a type have, with their kinds and values
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["surveyEventType"];
         put?: never;
         post?: never;
@@ -676,12 +779,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List event types: those of the catalogue, then those of the workspace */
+        /**
+         * List event types: those of the catalogue, then those of the workspace
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["listEventTypes"];
         put?: never;
         /**
          * Create an event type of the workspace
          * @description Rules, triggers, webhooks and EMIT_EVENT accept it like the types of the catalogue. All processes know it within a second.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         post: operations["createEventType"];
         delete?: never;
@@ -700,7 +808,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete an event type of the workspace that no rule uses. Its events stay */
+        /**
+         * Delete an event type of the workspace that no rule uses. Its events stay
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         delete: operations["deleteEventType"];
         options?: never;
         head?: never;
@@ -717,6 +828,8 @@ export interface paths {
         /**
          * List executions, newest event first
          * @description from and to refer to the time when the event was accepted. If few of many executions match, a page can be short or empty and still have a nextCursor. The list contains deliveries to a subscription only if the filter names the subscription, their event or their type.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listExecutions"];
         put?: never;
@@ -734,7 +847,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an execution with its progress and the result of each action */
+        /**
+         * Get an execution with its progress and the result of each action
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["getExecution"];
         put?: never;
         post?: never;
@@ -753,7 +869,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Retry a failed or cancelled execution from its first unfinished action */
+        /**
+         * Retry a failed or cancelled execution from its first unfinished action
+         * @description Needs the role `operator`, or a key with the scope `rules:run`.
+         */
         post: operations["retryExecution"];
         delete?: never;
         options?: never;
@@ -773,6 +892,8 @@ export interface paths {
         /**
          * Retry the executions that match a filter, oldest first, at most 1000 per call
          * @description 50 executions cost one token of the rate limit.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         post: operations["retryExecutions"];
         delete?: never;
@@ -790,7 +911,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deliver a signed webhook. A repeated delivery has no effect */
+        /**
+         * Deliver a signed webhook. A repeated delivery has no effect
+         * @description Needs no token.
+         */
         post: operations["deliverWebhook"];
         delete?: never;
         options?: never;
@@ -805,7 +929,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the tasks that rules created, newest first */
+        /**
+         * List the tasks that rules created, newest first
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["listTasks"];
         put?: never;
         post?: never;
@@ -825,6 +952,8 @@ export interface paths {
         /**
          * Get the vocabulary of rules
          * @description Event types, operators, filters, actions and limits, each with a description and an example. /docs/rules has the same as a page.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getVocabulary"];
         put?: never;
@@ -842,10 +971,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the email templates without their texts, newest first */
+        /**
+         * List the email templates without their texts, newest first
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["listEmailTemplates"];
         put?: never;
-        /** Create an email template for SEND_EMAIL */
+        /**
+         * Create an email template for SEND_EMAIL
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         post: operations["createEmailTemplate"];
         delete?: never;
         options?: never;
@@ -860,12 +995,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an email template */
+        /**
+         * Get an email template
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["getEmailTemplate"];
-        /** Update any subset of the fields of an email template. The next email uses it */
+        /**
+         * Update any subset of the fields of an email template. The next email uses it
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         put: operations["updateEmailTemplate"];
         post?: never;
-        /** Delete an email template. Actions that name it then send the built-in email */
+        /**
+         * Delete an email template. Actions that name it then send the built-in email
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
         delete: operations["deleteEmailTemplate"];
         options?: never;
         head?: never;
@@ -881,7 +1025,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Preview the email that a template renders for an event. Nothing is sent */
+        /**
+         * Preview the email that a template renders for an event. Nothing is sent
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         post: operations["previewEmailTemplate"];
         delete?: never;
         options?: never;
@@ -899,6 +1046,8 @@ export interface paths {
         /**
          * Get the caller, and its workspaces with its role in each
          * @description The request needs no x-workspace-id, and a member of no workspace gets an empty list.
+         *
+         *     Needs a token or an API key, and no role.
          */
         get: operations["getMe"];
         put?: never;
@@ -919,6 +1068,8 @@ export interface paths {
         /**
          * Count events, executions and rejected webhooks by time
          * @description The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 events and executions are counted.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getOverview"];
         put?: never;
@@ -936,7 +1087,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List accepted or rejected webhooks, newest first */
+        /**
+         * List accepted or rejected webhooks, newest first
+         * @description Needs the role `viewer`, or a key with the scope `receipts:read`.
+         */
         get: operations["listWebhookReceipts"];
         put?: never;
         post?: never;
@@ -953,7 +1107,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a receipt of an accepted or rejected webhook */
+        /**
+         * Get a receipt of an accepted or rejected webhook
+         * @description Needs the role `viewer`, or a key with the scope `receipts:read`.
+         */
         get: operations["getWebhookReceipt"];
         put?: never;
         post?: never;
@@ -973,10 +1130,15 @@ export interface paths {
         /**
          * List the API keys, including expired and revoked keys, newest first
          * @description The list has all keys in use and the newest of the others, at most 1,000 together.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["listApiKeys"];
         put?: never;
-        /** Create an API key. Only this response contains its text */
+        /**
+         * Create an API key. Only this response contains its text
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         post: operations["createApiKey"];
         delete?: never;
         options?: never;
@@ -994,7 +1156,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke an API key with immediate effect */
+        /**
+         * Revoke an API key with immediate effect
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
@@ -1011,12 +1176,16 @@ export interface paths {
         /**
          * List the signing secrets, including retired and revoked secrets, newest first
          * @description The list has all secrets in use, and the newest of the others, at most 1,000 together.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["listSigningSecrets"];
         put?: never;
         /**
          * Create a signing secret. Only this response contains its text
          * @description An incoming secret signs the webhooks of a provider. An outgoing secret signs webhooks that the service sends.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         post: operations["createSigningSecret"];
         delete?: never;
@@ -1034,7 +1203,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Retire a signing secret. It remains valid while the sender switches to the next secret */
+        /**
+         * Retire a signing secret. It remains valid while the sender switches to the next secret
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         post: operations["retireSigningSecret"];
         delete?: never;
         options?: never;
@@ -1052,7 +1224,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a signing secret with immediate effect */
+        /**
+         * Revoke a signing secret with immediate effect
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         delete: operations["revokeSigningSecret"];
         options?: never;
         head?: never;
@@ -1069,10 +1244,15 @@ export interface paths {
         /**
          * List the subscriptions, newest first
          * @description A subscription sends events about the workspace to a URL.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["listSubscriptions"];
         put?: never;
-        /** Subscribe a URL to events of the service. Only this response contains the signing secret */
+        /**
+         * Subscribe a URL to events of the service. Only this response contains the signing secret
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         post: operations["createSubscription"];
         delete?: never;
         options?: never;
@@ -1087,15 +1267,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a subscription */
+        /**
+         * Get a subscription
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         get: operations["getSubscription"];
         put?: never;
         post?: never;
-        /** Delete a subscription, cancel its waiting deliveries and revoke its secrets */
+        /**
+         * Delete a subscription, cancel its waiting deliveries and revoke its secrets
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         delete: operations["deleteSubscription"];
         options?: never;
         head?: never;
-        /** Update any subset of the fields of a subscription */
+        /**
+         * Update any subset of the fields of a subscription
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         patch: operations["updateSubscription"];
         trace?: never;
     };
@@ -1108,7 +1297,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a `subscription.ping` to test a subscription */
+        /**
+         * Send a `subscription.ping` to test a subscription
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         post: operations["testSubscription"];
         delete?: never;
         options?: never;
@@ -1123,7 +1315,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the deliveries to a subscription with their outcome, newest first */
+        /**
+         * List the deliveries to a subscription with their outcome, newest first
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         get: operations["listSubscriptionDeliveries"];
         put?: never;
         post?: never;
@@ -1140,7 +1335,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the members of the workspace, at most 1,000, oldest first */
+        /**
+         * List the members of the workspace, at most 1,000, oldest first
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         get: operations["listMembers"];
         put?: never;
         post?: never;
@@ -1158,10 +1356,16 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Add a member, or change its role */
+        /**
+         * Add a member, or change its role
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         put: operations["putMember"];
         post?: never;
-        /** Remove a member */
+        /**
+         * Remove a member
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
@@ -1178,12 +1382,16 @@ export interface paths {
         /**
          * List the workspaces of the user, oldest first. An API key lists its own workspace
          * @description The list has at most 1,000 workspaces.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listWorkspaces"];
         put?: never;
         /**
          * Create a workspace with its first admin
          * @description The first admin is the caller, unless the body names another user. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         post: operations["createWorkspace"];
         delete?: never;
@@ -1199,7 +1407,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the workspace that x-workspace-id names */
+        /**
+         * Get the workspace that x-workspace-id names
+         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
         get: operations["getWorkspace"];
         put?: never;
         post?: never;
@@ -1209,6 +1420,8 @@ export interface paths {
         /**
          * Update the workspace that x-workspace-id names
          * @description Rename the workspace, lower its plan, set when failing rules are switched off, or set how long history is kept.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         patch: operations["updateWorkspace"];
         trace?: never;
@@ -1220,7 +1433,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the changes in the workspace and their actors, newest first */
+        /**
+         * List the changes in the workspace and their actors, newest first
+         * @description Needs the role `admin`, or a key with the scope `admin`.
+         */
         get: operations["listAuditEntries"];
         put?: never;
         post?: never;
@@ -1240,6 +1456,8 @@ export interface paths {
         /**
          * Reconcile receipts, events, executions, effects and counters
          * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. The workspaces of one owner run one reconciliation at a time: others wait, and get 429 after some seconds.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["getLedger"];
         put?: never;
@@ -1251,7 +1469,268 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "rule.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A rule was created
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A rule was changed
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A rule was deleted
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleDeleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.activated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A rule was switched on
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleActivated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.deactivated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A rule was switched off
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleDeactivated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.cloned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A rule was created as a copy
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleCloned"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.restored": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An earlier version of a rule was restored
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleRestored"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.paused": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A rule was switched off after too many failures in a row
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRulePaused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.promoted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A draft became the rule
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRulePromoted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.rolled_back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A guard has restored the previous version, or switched the rule off
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleRolledBack"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "execution.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An execution has failed for good
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveExecutionFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "receipt.rejected": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An incoming webhook was rejected. At most 30 a minute come from each process of the API, the newest of a burst among them
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveReceiptRejected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "subscription.ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Somebody tests the subscription
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveSubscriptionPing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description Accepted but not finished. `Location` is the URL of the outcome. */
@@ -2033,6 +2512,30 @@ export interface components {
             results: components["schemas"]["ActionResult"][];
             trace?: components["schemas"]["Trace"] | null;
         };
+        ExecutionFailedEvent: {
+            /** @constant */
+            type: "execution.failed";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description An execution has failed for good */
+            data: {
+                /** Format: uuid */
+                executionId: string;
+                /** Format: uuid */
+                ruleId: string;
+                /** Format: uuid */
+                eventId: string;
+                eventType: string;
+                error: string | null;
+                /** Format: date-time */
+                failedAt: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
         ExecutionFilter: {
             /** @description Id of the rule, or of the subscription */
             ruleId?: string;
@@ -2627,6 +3130,26 @@ export interface components {
             data: components["schemas"]["Receipt"][];
             nextCursor?: string | null;
         };
+        ReceiptRejectedEvent: {
+            /** @constant */
+            type: "receipt.rejected";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description An incoming webhook was rejected. At most 30 a minute come from each process of the API, the newest of a burst among them */
+            data: {
+                /** Format: uuid */
+                rejectionId: string;
+                provider: string;
+                /** @description X-Idempotency-Key of the delivery */
+                key: string | null;
+                reason: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
         /** @description Retry policy of a call. Each delay is random between 0 and the backoff delay (full jitter). */
         RetryPolicy: {
             /** @description Total number of attempts, including the first */
@@ -2678,6 +3201,28 @@ export interface components {
              */
             updatedAt: string;
         };
+        RuleActivatedEvent: {
+            /** @constant */
+            type: "rule.activated";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A rule was switched on */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
         RuleActivity: {
             /** Format: uuid */
             id: string;
@@ -2702,10 +3247,83 @@ export interface components {
             findings: components["schemas"]["CheckFinding"][];
             notKnown: components["schemas"]["CheckNotKnown"][];
         };
+        RuleClonedEvent: {
+            /** @constant */
+            type: "rule.cloned";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A rule was created as a copy */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /**
+                 * Format: uuid
+                 * @description The rule that was copied
+                 */
+                from: string;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
         /** @description difference is what was stored last. null: a worker computes it, or differenceFault says why not. */
         RuleComparison: {
             difference: components["schemas"]["RuleDifference"] | null;
             differenceFault: string | null;
+        };
+        RuleCreatedEvent: {
+            /** @constant */
+            type: "rule.created";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A rule was created */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
+        RuleDeactivatedEvent: {
+            /** @constant */
+            type: "rule.deactivated";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A rule was switched off */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /** @description How many waiting executions were cancelled */
+                cancelled: number;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
         };
         /** @description The rule as it would be saved */
         RuleDefinition: {
@@ -2716,6 +3334,30 @@ export interface components {
             actions: components["schemas"]["Action"][];
             isActive: boolean;
             mode?: components["schemas"]["RuleMode"];
+        };
+        RuleDeletedEvent: {
+            /** @constant */
+            type: "rule.deleted";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A rule was deleted */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /** @description How many waiting executions were cancelled */
+                cancelled: number;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
         };
         /** @description A backtest that workers continue when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
         RuleDifference: {
@@ -2831,6 +3473,91 @@ export interface components {
             rules: components["schemas"]["Rule"][];
             nextCursor?: string | null;
         };
+        RulePausedEvent: {
+            /** @constant */
+            type: "rule.paused";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A rule was switched off after too many failures in a row */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /** @description How many executions in a row have failed */
+                failures: number;
+                lastError: string | null;
+                /** @description How many waiting executions were cancelled */
+                cancelled: number;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
+        RulePromotedEvent: {
+            /** @constant */
+            type: "rule.promoted";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A draft became the rule */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /** @description The version before */
+                from: number;
+                /** @description The version of the rule after the change */
+                version: number;
+                /** @description The fields that have changed */
+                changed: string[];
+                /** @description The guard that watches the new version */
+                guard?: Record<string, unknown>;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
+        RuleRestoredEvent: {
+            /** @constant */
+            type: "rule.restored";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description An earlier version of a rule was restored */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /** @description The version that was restored */
+                from: number;
+                /** @description The fields that have changed */
+                changed: string[];
+                /** @description The version of the rule after the change */
+                version: number;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
         RuleResult: {
             /** Format: uuid */
             ruleId: string;
@@ -2851,6 +3578,41 @@ export interface components {
             /** @description In a dry run: what each action would do */
             results?: components["schemas"]["ActionResult"][];
             trace?: components["schemas"]["Trace"];
+        };
+        RuleRolledBackEvent: {
+            /** @constant */
+            type: "rule.rolled_back";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A guard has restored the previous version, or switched the rule off */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /** @description The version before */
+                from: number;
+                /** @description The version that was restored; null: the rule was switched off instead */
+                to: number | null;
+                /** @description The version of the rule after the change */
+                version: number;
+                /** @enum {string} */
+                reason: "runs" | "failures";
+                runs?: number;
+                maxRunsPerHour?: number;
+                failed?: number;
+                finished?: number;
+                maxFailureRate?: number;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
         };
         RuleRollout: {
             /** Format: uuid */
@@ -2921,6 +3683,34 @@ export interface components {
             actions?: components["schemas"]["Action"][];
             isActive?: boolean;
             mode?: components["schemas"]["RuleMode"];
+        };
+        RuleUpdatedEvent: {
+            /** @constant */
+            type: "rule.updated";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A rule was changed */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                /** @description Absent if the rule was deleted in the meantime */
+                name?: string;
+                /** @description The fields that have changed */
+                changed: string[];
+                /** @description The version of the rule after the change */
+                version: number;
+                /** @description How many waiting executions were cancelled */
+                cancelled?: number;
+                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                actor: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
         };
         /**
          * @description Result of the rule for this event. matched, not_matched: the conditions were evaluated. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.
@@ -3194,6 +3984,24 @@ export interface components {
         SubscriptionList: {
             data: components["schemas"]["Subscription"][];
         };
+        SubscriptionPingEvent: {
+            /** @constant */
+            type: "subscription.ping";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description Somebody tests the subscription */
+            data: {
+                /** Format: uuid */
+                subscriptionId: string;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
         SubscriptionToCreate: {
             /** @description http or https, without user and password */
             url: string;
@@ -3353,11 +4161,19 @@ export interface components {
             /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
             retentionDays?: number | null;
         };
+        /** @description Why a request was refused. More codes may come: treat an unknown one like its status. [Messages](/docs/messages#error-codes) has what each of them means. */
+        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
         /** @description Invalid input */
         BadRequest: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -3367,6 +4183,12 @@ export interface components {
         /** @description Missing or invalid token */
         Unauthorized: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -3376,6 +4198,12 @@ export interface components {
         /** @description Insufficient permissions */
         Forbidden: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
             content: {
@@ -3385,6 +4213,11 @@ export interface components {
         /** @description Not found */
         NotFound: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -3394,6 +4227,12 @@ export interface components {
         /** @description Conflict with the current state */
         Conflict: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -3403,6 +4242,11 @@ export interface components {
         /** @description If-Match names an outdated version */
         PreconditionFailed: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -3412,6 +4256,11 @@ export interface components {
         /** @description Body too large */
         ContentTooLarge: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -3421,6 +4270,11 @@ export interface components {
         /** @description The content type is not application/json */
         UnsupportedMediaType: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -3430,6 +4284,11 @@ export interface components {
         /** @description Invalid data format */
         UnprocessableContent: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -3439,6 +4298,12 @@ export interface components {
         /** @description Rate limit exceeded. Retry-After contains the seconds to wait. */
         TooManyRequests: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -3448,6 +4313,11 @@ export interface components {
         /** @description Internal error. The logs contain it under the x-request-id of the response. */
         InternalServerError: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -3457,6 +4327,12 @@ export interface components {
         /** @description Temporarily unavailable. Retry-After contains the seconds to wait. */
         ServiceUnavailable: {
             headers: {
+                "X-Error-Code": components["headers"]["X-Error-Code"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -3466,7 +4342,38 @@ export interface components {
     };
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Identifies the request in the logs of the service */
+        "x-request-id": string;
+        /** @description Size of the bucket with the fewest tokens left: so many requests at once */
+        "X-RateLimit-Limit": number;
+        /** @description Tokens left in it */
+        "X-RateLimit-Remaining": number;
+        /** @description Seconds until it is full */
+        "X-RateLimit-Reset": number;
+        /** @description Seconds after which the request may be repeated */
+        "Retry-After": number;
+        /** @description The reason in one word, for programs: texts may change, codes do not */
+        "X-Error-Code": components["schemas"]["ErrorCode"];
+        /** @description RFC 6750: why the token is not accepted, or which role and scope are needed, in `error_description` and `scope` */
+        "WWW-Authenticate": string;
+        /** @description RFC 8288. `rel="next"`: the next page of a list. `rel="help"`: on `invalid_trigger_type`, its title names the nearest event types. `rel="deprecation"`: how to replace what is deprecated */
+        Link: string;
+        /** @description The version, for If-Match or If-None-Match of a later request */
+        ETag: string;
+        /** @description Path of what was created, or of the outcome to come */
+        Location: string;
+        /** @description Path of the event or execution whose outcome this is: its last part is the id */
+        "Content-Location": string;
+        /** @description RFC 7240: the part of `Prefer` that was applied; absent without one */
+        "Preference-Applied": string;
+        /** @description true: this is the stored response to an earlier request with the same Idempotency-Key */
+        "Idempotent-Replayed": "true";
+        /** @description RFC 9745: the request used something that is deprecated, since this time (`@` and Unix seconds). `Link` says what replaces it */
+        Deprecation: string;
+        /** @description RFC 8594: the earliest time at which the deprecated part may stop to work */
+        Sunset: string;
+    };
     pathItems: never;
 }
 export type Accepted = components['schemas']['Accepted'];
@@ -3544,6 +4451,7 @@ export type EventWhy = components['schemas']['EventWhy'];
 export type EventsReplayed = components['schemas']['EventsReplayed'];
 export type EventsToReplay = components['schemas']['EventsToReplay'];
 export type Execution = components['schemas']['Execution'];
+export type ExecutionFailedEvent = components['schemas']['ExecutionFailedEvent'];
 export type ExecutionFilter = components['schemas']['ExecutionFilter'];
 export type ExecutionPage = components['schemas']['ExecutionPage'];
 export type ExecutionResult = components['schemas']['ExecutionResult'];
@@ -3595,14 +4503,20 @@ export type RangeClause = components['schemas']['RangeClause'];
 export type Readiness = components['schemas']['Readiness'];
 export type Receipt = components['schemas']['Receipt'];
 export type ReceiptPage = components['schemas']['ReceiptPage'];
+export type ReceiptRejectedEvent = components['schemas']['ReceiptRejectedEvent'];
 export type RetryPolicy = components['schemas']['RetryPolicy'];
 export type Role = components['schemas']['Role'];
 export type Rule = components['schemas']['Rule'];
+export type RuleActivatedEvent = components['schemas']['RuleActivatedEvent'];
 export type RuleActivity = components['schemas']['RuleActivity'];
 export type RuleAttention = components['schemas']['RuleAttention'];
 export type RuleCheck = components['schemas']['RuleCheck'];
+export type RuleClonedEvent = components['schemas']['RuleClonedEvent'];
 export type RuleComparison = components['schemas']['RuleComparison'];
+export type RuleCreatedEvent = components['schemas']['RuleCreatedEvent'];
+export type RuleDeactivatedEvent = components['schemas']['RuleDeactivatedEvent'];
 export type RuleDefinition = components['schemas']['RuleDefinition'];
+export type RuleDeletedEvent = components['schemas']['RuleDeletedEvent'];
 export type RuleDifference = components['schemas']['RuleDifference'];
 export type RuleDraft = components['schemas']['RuleDraft'];
 export type RuleGuard = components['schemas']['RuleGuard'];
@@ -3610,7 +4524,11 @@ export type RuleHealth = components['schemas']['RuleHealth'];
 export type RuleMode = components['schemas']['RuleMode'];
 export type RuleOverview = components['schemas']['RuleOverview'];
 export type RulePage = components['schemas']['RulePage'];
+export type RulePausedEvent = components['schemas']['RulePausedEvent'];
+export type RulePromotedEvent = components['schemas']['RulePromotedEvent'];
+export type RuleRestoredEvent = components['schemas']['RuleRestoredEvent'];
 export type RuleResult = components['schemas']['RuleResult'];
+export type RuleRolledBackEvent = components['schemas']['RuleRolledBackEvent'];
 export type RuleRollout = components['schemas']['RuleRollout'];
 export type RuleRolloutPage = components['schemas']['RuleRolloutPage'];
 export type RuleSummary = components['schemas']['RuleSummary'];
@@ -3618,6 +4536,7 @@ export type RuleSummaryPage = components['schemas']['RuleSummaryPage'];
 export type RuleToCreate = components['schemas']['RuleToCreate'];
 export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
+export type RuleUpdatedEvent = components['schemas']['RuleUpdatedEvent'];
 export type RuleVerdict = components['schemas']['RuleVerdict'];
 export type RuleVersion = components['schemas']['RuleVersion'];
 export type RuleVersionPage = components['schemas']['RuleVersionPage'];
@@ -3643,6 +4562,7 @@ export type Subscription = components['schemas']['Subscription'];
 export type SubscriptionDelivery = components['schemas']['SubscriptionDelivery'];
 export type SubscriptionDeliveryPage = components['schemas']['SubscriptionDeliveryPage'];
 export type SubscriptionList = components['schemas']['SubscriptionList'];
+export type SubscriptionPingEvent = components['schemas']['SubscriptionPingEvent'];
 export type SubscriptionToCreate = components['schemas']['SubscriptionToCreate'];
 export type SubscriptionToUpdate = components['schemas']['SubscriptionToUpdate'];
 export type Task = components['schemas']['Task'];
@@ -3661,6 +4581,7 @@ export type Workspace = components['schemas']['Workspace'];
 export type WorkspaceList = components['schemas']['WorkspaceList'];
 export type WorkspaceToCreate = components['schemas']['WorkspaceToCreate'];
 export type WorkspaceToUpdate = components['schemas']['WorkspaceToUpdate'];
+export type ErrorCode = components['schemas']['ErrorCode'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseUnauthorized = components['responses']['Unauthorized'];
 export type ResponseForbidden = components['responses']['Forbidden'];
@@ -3673,6 +4594,21 @@ export type ResponseUnprocessableContent = components['responses']['Unprocessabl
 export type ResponseTooManyRequests = components['responses']['TooManyRequests'];
 export type ResponseInternalServerError = components['responses']['InternalServerError'];
 export type ResponseServiceUnavailable = components['responses']['ServiceUnavailable'];
+export type HeaderXRequestId = components['headers']['x-request-id'];
+export type HeaderXRateLimitLimit = components['headers']['X-RateLimit-Limit'];
+export type HeaderXRateLimitRemaining = components['headers']['X-RateLimit-Remaining'];
+export type HeaderXRateLimitReset = components['headers']['X-RateLimit-Reset'];
+export type HeaderRetryAfter = components['headers']['Retry-After'];
+export type HeaderXErrorCode = components['headers']['X-Error-Code'];
+export type HeaderWwwAuthenticate = components['headers']['WWW-Authenticate'];
+export type HeaderLink = components['headers']['Link'];
+export type HeaderETag = components['headers']['ETag'];
+export type HeaderLocation = components['headers']['Location'];
+export type HeaderContentLocation = components['headers']['Content-Location'];
+export type HeaderPreferenceApplied = components['headers']['Preference-Applied'];
+export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
+export type HeaderDeprecation = components['headers']['Deprecation'];
+export type HeaderSunset = components['headers']['Sunset'];
 export type $defs = Record<string, never>;
 export interface operations {
     getLiveness: {
@@ -3687,6 +4623,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3707,6 +4644,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3716,6 +4654,7 @@ export interface operations {
             /** @description Not ready */
             503: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3748,6 +4687,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3803,6 +4743,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3835,6 +4776,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3871,6 +4813,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3908,6 +4851,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3941,6 +4885,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3979,6 +4924,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4018,6 +4964,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4049,6 +4996,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4083,6 +5031,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4141,6 +5090,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4175,6 +5125,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4230,6 +5181,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4239,6 +5191,7 @@ export interface operations {
             /** @description Accepted */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4272,6 +5225,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4301,6 +5255,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4334,6 +5289,7 @@ export interface operations {
             /** @description A draft of a rule. difference is null in the response to a save, and until a worker has computed it. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4370,6 +5326,7 @@ export interface operations {
             /** @description A draft of a rule. difference is null in the response to a save, and until a worker has computed it. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4407,6 +5364,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4444,6 +5402,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4481,6 +5440,7 @@ export interface operations {
             /** @description difference is what was stored last. null: a worker computes it, or differenceFault says why not. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4508,6 +5468,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4534,6 +5495,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4567,6 +5529,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4598,6 +5561,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4626,6 +5590,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4658,6 +5623,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4693,6 +5659,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4723,6 +5690,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4766,6 +5734,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4775,6 +5744,7 @@ export interface operations {
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4820,6 +5790,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4829,6 +5800,7 @@ export interface operations {
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4865,6 +5837,7 @@ export interface operations {
             /** @description Accepted */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4909,6 +5882,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4957,6 +5931,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4966,6 +5941,7 @@ export interface operations {
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5000,6 +5976,7 @@ export interface operations {
             /** @description Accepted */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5034,6 +6011,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5062,6 +6040,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5105,6 +6084,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5143,6 +6123,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5177,6 +6158,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5186,6 +6168,7 @@ export interface operations {
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5221,6 +6204,7 @@ export interface operations {
             /** @description A dry run. Nothing was replayed. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5230,6 +6214,7 @@ export interface operations {
             /** @description Accepted. The events run in the background. */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5265,6 +6250,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5297,6 +6283,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5333,6 +6320,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5365,6 +6353,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5411,6 +6400,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5442,6 +6432,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5475,6 +6466,7 @@ export interface operations {
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5510,6 +6502,7 @@ export interface operations {
             /** @description A dry run. Nothing was retried. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5519,6 +6512,7 @@ export interface operations {
             /** @description Reopened. The executions continue in the background within a minute. */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5561,6 +6555,7 @@ export interface operations {
             /** @description Already accepted. The delivery had no effect. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5570,6 +6565,7 @@ export interface operations {
             /** @description Accepted. The receipt and its events are committed. */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5606,6 +6602,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5635,6 +6632,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5644,6 +6642,7 @@ export interface operations {
             /** @description Not modified */
             304: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5675,6 +6674,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5705,6 +6705,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5737,6 +6738,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5770,6 +6772,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5803,6 +6806,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5836,6 +6840,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5866,6 +6871,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5899,6 +6905,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5937,6 +6944,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5965,6 +6973,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5992,6 +7001,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6022,6 +7032,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6054,6 +7065,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6086,6 +7098,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6116,6 +7129,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6152,6 +7166,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6185,6 +7200,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6212,6 +7228,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6242,6 +7259,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6274,6 +7292,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6303,6 +7322,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6336,6 +7356,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6369,6 +7390,7 @@ export interface operations {
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6406,6 +7428,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6433,6 +7456,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6466,6 +7490,7 @@ export interface operations {
             /** @description The member existed before */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6475,6 +7500,7 @@ export interface operations {
             /** @description The member is new */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6508,6 +7534,7 @@ export interface operations {
             /** @description Done */
             204: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6537,6 +7564,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6567,6 +7595,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6599,6 +7628,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6632,6 +7662,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6671,6 +7702,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6702,6 +7734,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6714,6 +7747,474 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    receiveRuleCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleCreatedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRuleUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRuleDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleDeletedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRuleActivated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleActivatedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRuleDeactivated: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleDeactivatedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRuleCloned: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleClonedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRuleRestored: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleRestoredEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRulePaused: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RulePausedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRulePromoted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RulePromotedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRuleRolledBack: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleRolledBackEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveExecutionFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExecutionFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveReceiptRejected: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReceiptRejectedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveSubscriptionPing: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionPingEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

@@ -33,20 +33,26 @@ async function send(text: string): Promise<string> {
 }
 
 const inChunks = `${start}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
-const tooLarge = ['431 Request Header Fields Too Large', 'The URL and the headers are too large'] as const
-const notHttp = ['400 Bad Request', 'The request is not valid HTTP'] as const
-const broken: [title: string, expected: readonly [status: string, error: string], text: string][] = [
+const tooLarge = [
+  '431 Request Header Fields Too Large',
+  'headers_too_large',
+  'The URL and the headers are too large',
+] as const
+const notHttp = ['400 Bad Request', 'invalid_http', 'The request is not valid HTTP'] as const
+type Expected = readonly [status: string, code: string, error: string]
+const broken: [title: string, expected: Expected, text: string][] = [
   ['a flood of headers', tooLarge, start + 'X-Flood: 1\r\n'.repeat(much / 12)],
   ['a long URL', tooLarge, `GET /?${'a'.repeat(much)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
   ['no HTTP at all', notHttp, 'x'.repeat(much)],
   ['chunks of no hex', notHttp, `${inChunks}${'xyz\r\n'.repeat(much / 5)}`],
 ]
-for (const [title, [status, error], text] of broken)
+for (const [title, [status, code, error], text] of broken)
   t.test(`${title}: the caller gets the refusal, and no reset`, async (t) => {
     const [head = '', body = ''] = (await send(text)).split('\r\n\r\n')
     const lines = head.split('\r\n')
     t.equal(lines[0], `HTTP/1.1 ${status}`)
     t.ok(lines.includes('Connection: close'))
+    t.ok(lines.includes(`X-Error-Code: ${code}`))
     t.ok(lines.includes(`Content-Length: ${body.length}`))
     t.strictSame(JSON.parse(body), { error })
   })

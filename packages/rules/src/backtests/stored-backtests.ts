@@ -49,7 +49,7 @@ export async function createBacktest(
 
 async function refuseTooMany({ backtest }: Pick<WorkspaceDatabase, 'backtest'>): Promise<void> {
   if ((await backtest.count({ where: { ...created, ...unfinished } })) >= maxUnfinishedBacktests)
-    throw new Refused('conflict', `A workspace may have ${maxUnfinishedBacktests} unfinished backtests`)
+    throw new Refused('limit_reached', `A workspace may have ${maxUnfinishedBacktests} unfinished backtests`)
 }
 
 /** Ended backtests beyond the newest 1,000 go when another one is created. */

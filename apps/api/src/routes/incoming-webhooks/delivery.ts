@@ -33,8 +33,8 @@ export type RejectionReason =
 export class DeliveryRefusal extends Refusal {
   readonly reason: RejectionReason
 
-  constructor(reason: RejectionReason, { statusCode, body, headers }: Refusal) {
-    super(statusCode, 'error' in body ? body.error : body.errors, headers)
+  constructor(reason: RejectionReason, { code, body, headers }: Refusal) {
+    super(code, 'error' in body ? body.error : body.errors, headers)
     this.reason = reason
   }
 }
@@ -80,5 +80,5 @@ export function hashBody({ body }: IncomingDelivery): string {
 }
 
 function refuse(message: string): never {
-  throw new DeliveryRefusal('header', refusals.badRequest(message))
+  throw new DeliveryRefusal('header', refusals.badRequest(message, 'invalid_header'))
 }

@@ -1,0 +1,90 @@
+import { errorCodes } from '../error-codes.js'
+import { type Document, type Header, listOperations, type Response } from './document.js'
+import { refusalNames } from './name-responses.js'
+
+const text = { type: 'string' }
+const count = { type: 'integer', minimum: 0 }
+
+/** The headers that responses may have, as components. */
+const headers: Record<string, Header> = {
+  'x-request-id': { description: 'Identifies the request in the logs of the service', schema: text },
+  'X-RateLimit-Limit': {
+    description: 'Size of the bucket with the fewest tokens left: so many requests at once',
+    schema: count,
+  },
+  'X-RateLimit-Remaining': { description: 'Tokens left in it', schema: count },
+  'X-RateLimit-Reset': { description: 'Seconds until it is full', schema: count },
+  'Retry-After': { description: 'Seconds after which the request may be repeated', schema: count },
+  'X-Error-Code': {
+    description: 'The reason in one word, for programs: texts may change, codes do not',
+    schema: { $ref: '#/components/schemas/ErrorCode' },
+  },
+  'WWW-Authenticate': {
+    description:
+      'RFC 6750: why the token is not accepted, or which role and scope are needed, in `error_description` and `scope`',
+    schema: text,
+  },
+  Link: {
+    description:
+      'RFC 8288. `rel="next"`: the next page of a list. `rel="help"`: on `invalid_trigger_type`, its title names the nearest event types. `rel="deprecation"`: how to replace what is deprecated',
+    schema: text,
+  },
+  ETag: { description: 'The version, for If-Match or If-None-Match of a later request', schema: text },
+  Location: { description: 'Path of what was created, or of the outcome to come', schema: text },
+  'Content-Location': {
+    description: 'Path of the event or execution whose outcome this is: its last part is the id',
+    schema: text,
+  },
+  'Preference-Applied': {
+    description: 'RFC 7240: the part of `Prefer` that was applied; absent without one',
+    schema: text,
+  },
+  'Idempotent-Replayed': {
+    description: 'true: this is the stored response to an earlier request with the same Idempotency-Key',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  Deprecation: {
+    description:
+      'RFC 9745: the request used something that is deprecated, since this time (`@` and Unix seconds). `Link` says what replaces it',
+    schema: text,
+  },
+  Sunset: {
+    description: 'RFC 8594: the earliest time at which the deprecated part may stop to work',
+    schema: text,
+  },
+}
+
+const ofEachResponse = ['x-request-id']
+const ofRates = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+const ofRefusals: Record<string, string[]> = {
+  400: ['Link'],
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  409: ['Retry-After'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
+/** Adds the headers to all responses: those of refusals by their status. It runs after the error responses have names. */
+export function addHeaders(document: Document): void {
+  document.components.headers = headers
+  document.components.schemas.ErrorCode = {
+    type: 'string',
+    description:
+      'Why a request was refused. More codes may come: treat an unknown one like its status. [Messages](/docs/messages#error-codes) has what each of them means.',
+    'x-extensible-enum': Object.keys(errorCodes),
+  }
+  const { responses: refusals = {} } = document.components
+  for (const [status, name] of Object.entries(refusalNames)) {
+    const refusal = refusals[name]
+    if (refusal)
+      refer(refusal, ['X-Error-Code', ...ofEachResponse, ...ofRates, ...(ofRefusals[status] ?? [])])
+  }
+  for (const operation of listOperations(document))
+    for (const response of Object.values(operation.responses))
+      if (response.$ref === undefined) refer(response, ofEachResponse)
+}
+
+function refer(response: Response, names: string[]): void {
+  response.headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
