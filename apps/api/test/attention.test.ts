@@ -15,6 +15,7 @@ interface Item {
   lastFailureAt: string
   reason: string
   since: string
+  failuresInARow: number
 }
 
 const api = await startApi(t)
@@ -203,6 +204,7 @@ t.test('a rule is paused after as many failures in a row as its workspace allows
       reason: 'auto_paused',
       explanation: 'The rule was switched off, because it failed too many times in a row',
       since: counters?.attentionAt?.toISOString(),
+      failuresInARow: 5,
     },
   ])
 })
@@ -308,6 +310,21 @@ t.test('attention explains which threshold the failures of a rule have reached',
   }
 })
 
+t.test(
+  'attention says since when a rule fails: the first failure in a row, and not the latest',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const failing = { failureCount: 4, successCount: 2, failingSince: ago(2), lastFailureAt: ago(1) }
+    const inARow = await create(workspace)
+    await setCounters(workspace, inARow.id, { ...failing, consecutiveFailures: 4 })
+    const often = await create(workspace)
+    await setCounters(workspace, often.id, { ...failing, consecutiveFailures: 0 })
+    const items = new Map((await attention(workspace)).map((item) => [item.id, item]))
+    t.match(items.get(inARow.id), { since: failing.failingSince.toISOString(), failuresInARow: 4 })
+    t.match(items.get(often.id), { since: failing.lastFailureAt.toISOString(), failuresInARow: 0 })
+  },
+)
+
 t.test('attention lists reason and time, latest first, and health counts the rules', async (t) => {
   const workspace = await api.makeWorkspace()
   const make = async (name: string, counters: object) => {
@@ -353,6 +370,7 @@ t.test('attention lists reason and time, latest first, and health counts the rul
       reason: item.reason,
       explanation: item.explanation,
       since: since?.toISOString(),
+      failuresInARow: countsOf(counters).consecutiveFailures,
     })
     t.match(item.explanation, /^[A-Z].{20,}/, `${item.name}: the explanation is a sentence`)
     if (counters?.lastError) t.equal(item.lastError, 'No')

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { createSealer, sealingContext } from '@automation/access'
-import { newId } from '@automation/database'
+import { firstIdOf, newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'
@@ -587,6 +587,17 @@ t.test('the audit log is paged and narrowed', async (t) => {
     expected((index) => index % 5 === 2 && index % 3 === 2),
   )
   t.strictSame(await readLog(workspace, '&subject=subject%25'), [])
+  const old = { ...rows[0], id: firstIdOf(Date.parse('2026-01-02T12:00:00Z')), details: { index: 60 } }
+  const storedAt = new Date('2026-01-02T12:00:00Z')
+  await workspace.database.auditEntry.create({ data: { ...old, at: storedAt } as never })
+  t.strictSame(indexes(await readLog(workspace, '&from=2026-01-02&to=2026-01-03')), [60])
+  t.strictSame(indexes(await readLog(workspace, '&to=2026-01-02T12:00:00Z')), [], 'to is exclusive')
+  t.strictSame(indexes(await readLog(workspace, '&from=2026-01-02T12:00:00Z&to=2026-01-02T12:00:01Z')), [60])
+  t.strictSame(
+    indexes(await readLog(workspace, '&from=2026-01-03')),
+    expected(() => true),
+  )
+  await workspace.database.auditEntry.delete({ where: { id: old.id } })
   const first = await workspace.call<{ data: Entry[]; nextCursor: string }>('GET', `${developer}/audit-log`)
   t.equal(first.body.data.length, 50)
   t.match((await workspace.call('GET', `${developer}/audit-log?cursor=${first.body.nextCursor}`)).body, {
@@ -599,6 +610,8 @@ t.test('the audit log is paged and narrowed', async (t) => {
     'limit=x',
     'cursor=x',
     'action=x',
+    'from=x',
+    'to=2026-13-01',
     'actor=%00',
     'subject=a%00b',
     'actor=a&actor=b',

@@ -58,6 +58,9 @@ t.test('events are listed newest first, with all fields except data and results'
     acceptedAt: '2026-01-02T03:04:05.678Z',
     doneAt: '2026-01-02T03:04:05.678Z',
     triggered: 3,
+    matched: 2,
+    failed: 1,
+    continuesAt: null,
   })
   t.match(page.events[0], { status: 'accepted', doneAt: null, ruleId: newer.ruleId, triggered: 0 })
   t.strictSame(await read(workspace, event.id), {
@@ -116,6 +119,43 @@ t.test('an event is running until all of its executions are finished', async (t)
     const wanted = Object.keys(expected).filter((id) => expected[id] === status)
     t.strictSame(idsOf(await list(workspace, `status=${status}`)).sort(), wanted.sort(), status)
   }
+})
+
+t.test('an event says how many rules ran and failed, and when the next of them continues', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const acceptedAt = new Date()
+  const store = async (
+    ...statuses: { status: 'succeeded' | 'failed' | 'waiting' | 'running'; dueAt?: Date }[]
+  ) => {
+    const ruleIds = [newId(), ...statuses.map(() => newId())]
+    const event = await storeEvent(workspace, { acceptedAt, ruleIds })
+    for (const [index, fields] of statuses.entries())
+      await storeExecution(workspace, event, ruleIds[index + 1] ?? '', fields)
+    return event.id
+  }
+  const [soon, late] = [at('2030-01-01T00:00:00.123Z'), at('2031-01-01T00:00:00Z')]
+  const expected = {
+    [await store()]: { triggered: 1, matched: 0, failed: 0, continuesAt: null },
+    [await store({ status: 'succeeded' }, { status: 'failed' })]: {
+      triggered: 3,
+      matched: 2,
+      failed: 1,
+      continuesAt: null,
+    },
+    [await store({ status: 'waiting', dueAt: late }, { status: 'waiting', dueAt: soon })]: {
+      matched: 2,
+      failed: 0,
+      continuesAt: soon.toISOString(),
+    },
+    [await store({ status: 'waiting', dueAt: late }, { status: 'running', dueAt: soon })]: {
+      matched: 2,
+      continuesAt: null,
+    },
+  }
+  const { events } = await list(workspace)
+  t.equal(events.length, 4)
+  for (const event of events) t.match(event, expected[event.id])
+  for (const [id, wanted] of Object.entries(expected)) t.match(await read(workspace, id), wanted)
 })
 
 t.test('events are filtered by type, rule and time: from is inclusive, to is exclusive', async (t) => {
@@ -228,6 +268,9 @@ t.test('a replay is a new event with the same type and data, for the current rul
     status: 'accepted',
     doneAt: null,
     triggered: 0,
+    matched: 0,
+    failed: 0,
+    continuesAt: null,
     results: [],
   })
   matchLists(t, await workspace.database.auditEntry.findMany({ where: { subject: event.id } }), [

@@ -349,6 +349,27 @@ t.test('a `when` after a WAIT is explained at the end that the WAIT had', async 
   )
 })
 
+t.test('explain shows what each action was done with, as its placeholders were filled', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const skipped = { ...task, when: { field: 'score', operator: 'less_than', value: 90 } }
+  const email = { type: 'SEND_EMAIL', config: { to: '{{email}}', subject: 'Hello {{name}}', template: 'x' } }
+  const long = { type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:9/{{name}}', body: '{{text}}' } }
+  const rule = await storeRule(workspace, { actions: [email, skipped, long] })
+  const data = { score: 95, name: 'Ada', email: 'ada@example.com', text: 'x'.repeat(70_000) }
+  const event = await storeEvent(workspace, { data, ruleIds: [rule.id] })
+  const { id } = await storeExecution(workspace, event, rule.id)
+  await storeNewVersion(workspace, rule.id, [task])
+  const { body } = await workspace.call<Execution>('GET', `${path}/${id}?explain=true`)
+  const { actions } = body.trace as { actions: { config?: object }[] }
+  const [sent, ...others] = actions
+  t.match(sent, { config: { to: 'ada@example.com', subject: 'Hello Ada', template: 'x' } })
+  t.strictSame(
+    others.map((action) => 'config' in action),
+    [false, false],
+    'neither what was skipped, nor more than 65536 characters',
+  )
+})
+
 t.test('explain shows each clause as the execution evaluated it, though no trace is stored', async (t) => {
   const workspace = await api.makeWorkspace()
   const conditions = [

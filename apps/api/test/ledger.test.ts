@@ -255,9 +255,23 @@ t.test('waiting and running work is in balance, and reported when it is overdue'
 t.test('deliveries to subscriptions are counted apart', async (t) => {
   const workspace = await api.makeWorkspace()
   await storeEvent(workspace)
-  await storeEvent(workspace, addressOf(newId()))
-  const { events, imbalance } = await read(workspace)
-  t.match(events, { accepted: 2, fromOutside: 1, service: 1 })
+  const rule = newId()
+  const event = await storeEvent(workspace, { ruleIds: [rule] })
+  await storeExecution(workspace, event, rule, { status: 'waiting' })
+  const subscription = newId()
+  const delivery = await storeEvent(workspace, addressOf(subscription))
+  for (const status of ['failed', 'waiting'] as const) {
+    const other = status === 'failed' ? delivery : await storeEvent(workspace, addressOf(subscription))
+    await storeExecution(workspace, other, subscription, { status })
+  }
+  const { events, executions, imbalance } = await read(workspace)
+  t.match(events, { accepted: 4, fromOutside: 2, service: 2 })
+  t.match(executions, {
+    begun: 3,
+    failed: 1,
+    waiting: 2,
+    deliveries: { begun: 2, succeeded: 0, failed: 1, cancelled: 0, unfinished: 1 },
+  })
   t.equal(imbalance, 0)
 })
 

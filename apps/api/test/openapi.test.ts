@@ -220,7 +220,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
     [rules]: [...page, 'eventType', 'isActive', 'mode', 'q'],
     [`${rules}/{id}/versions`]: page,
     [`${rules}/backtests`]: page,
-    '/api/overview': ['from', 'slices', 'to'],
+    '/api/overview': ['error', 'eventStatus', 'eventType', 'from', 'ruleId', 'slices', 'to'],
     [`${rules}/overview`]: ['from', 'slices', 'to'],
     [`${rules}/rollouts`]: [...page, 'ruleId'],
     [`${rules}/summaries`]: page,
@@ -236,7 +236,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
     [`${developer}/webhook-receipts`]: [...page, 'from', 'provider', 'state', 'to'],
     [`${developer}/signing-secrets`]: ['direction', 'provider'],
     [`${developer}/subscriptions/{id}/deliveries`]: page,
-    [`${developer}/audit-log`]: [...page, 'action', 'actor', 'subject'],
+    [`${developer}/audit-log`]: [...page, 'action', 'actor', 'from', 'subject', 'to'],
     [`${developer}/ledger`]: ['from', 'to'],
   }
   for (const { method, path } of routes.filter(({ method }) => method === 'get'))

@@ -51,6 +51,50 @@ t.test('events and executions are counted by the time of their event', async (t)
   t.equal(countedFrom, from, 'everything was counted')
 })
 
+t.test('the counts have the filters of the lists, so that a chart counts what its list has', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const [rule, other] = [await storeRule(workspace), await storeRule(workspace)]
+  const acceptedAt = new Date(Date.now() - hourMs)
+  const store = async (ruleId: string, type: string, status: 'succeeded' | 'failed' | 'waiting') => {
+    const event = await storeEvent(workspace, { ruleIds: [ruleId], acceptedAt, type })
+    await storeExecution(workspace, event, ruleId, { status })
+  }
+  await store(rule.id, 'LEAD_CREATED', 'succeeded')
+  await store(rule.id, 'LEAD_CREATED', 'waiting')
+  await store(rule.id, 'DEAL_CREATED', 'failed')
+  await store(other.id, 'LEAD_CREATED', 'failed')
+  await storeEvent(workspace, { acceptedAt, doneAt: null })
+  const count = async (query: string) => {
+    const { totals } = await read(workspace, query)
+    return [totals.events, totals.succeeded, totals.failed, totals.unfinished]
+  }
+  t.strictSame(await count(''), [5, 1, 2, 1])
+  t.strictSame(await count(`ruleId=${rule.id}`), [3, 1, 1, 1])
+  t.strictSame(await count('eventType=LEAD_CREATED'), [4, 1, 1, 1])
+  t.strictSame(await count(`eventType=LEAD_CREATED&ruleId=${rule.id}`), [2, 1, 0, 1])
+  t.strictSame(await count('eventStatus=running'), [1, 1, 2, 1])
+  t.strictSame(await count('eventStatus=accepted'), [1, 1, 2, 1])
+  t.strictSame(await count('error=BROKE'), [5, 0, 2, 0])
+  for (const query of ['', `ruleId=${rule.id}`, 'eventType=LEAD_CREATED', `error=broke&ruleId=${other.id}`]) {
+    const { body } = await workspace.call<{ executions: object[] }>('GET', `/api/executions?${query}`)
+    const [, ...executions] = await count(query)
+    t.equal(
+      executions.reduce((sum = 0, n) => sum + (n ?? 0), 0),
+      body.executions.length,
+      query,
+    )
+  }
+  for (const query of [
+    'ruleId=x',
+    'eventType=NO_TYPE',
+    'eventStatus=x',
+    'error=',
+    'error=%00',
+    'status=failed',
+  ])
+    t.equal((await workspace.call('GET', `/api/overview?${query}`)).status, 400, query)
+})
+
 t.test(
   'executions are counted by rule and time, and each rule says whether it needs attention',
   async (t) => {

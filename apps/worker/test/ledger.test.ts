@@ -228,6 +228,9 @@ t.test('failures in a row are counted over batches, and a success resets them', 
   const { record } = openLedger()
   const inARow = async () =>
     countsOf(await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })).consecutiveFailures
+  const since = async () =>
+    (await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })).failingSince?.getTime()
+  const endOf = (outcome: Outcome | undefined) => outcome?.executions[0]?.record.finishedAt?.getTime()
 
   const failures = [
     await createOutcome([{ ruleId, error: 'a' }]),
@@ -235,8 +238,10 @@ t.test('failures in a row are counted over batches, and a success resets them', 
   ]
   await Promise.all(failures.map(record))
   t.equal(await inARow(), 2)
+  t.equal(await since(), endOf(failures[0]))
   await record(await createOutcome([{ ruleId, error: 'c' }]))
   t.equal(await inARow(), 3)
+  t.equal(await since(), endOf(failures[0]), 'later failures do not move it')
   const mixed = [
     await createOutcome([{ ruleId, error: 'd' }]),
     await createOutcome([{ ruleId }]),
@@ -244,10 +249,15 @@ t.test('failures in a row are counted over batches, and a success resets them', 
   ]
   await Promise.all(mixed.map(record))
   t.equal(await inARow(), 1, 'only failures after the success')
+  t.equal(await since(), endOf(mixed[2]))
   const counters = await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
   t.match(counters, { successCount: 1, failureCount: 5, lastError: 'e' })
   t.same(counters.lastSuccessAt, mixed[1]?.executions[0]?.record.finishedAt)
   t.same(counters.lastFailureAt, mixed[2]?.executions[0]?.record.finishedAt)
+  await record(await createOutcome([{ ruleId }]))
+  const next = await createOutcome([{ ruleId, error: 'f' }])
+  await record(next)
+  t.equal(await since(), endOf(next), 'a success alone ends the row, too')
 })
 
 t.test('a rule that was deleted meanwhile keeps its history, and affects no other rule', async (t) => {

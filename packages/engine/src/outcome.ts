@@ -117,6 +117,12 @@ export const Trace = Type.Object(
         index: Type.Integer({ minimum: 0 }),
         type: Type.String(),
         when: Type.Optional(ConditionTraceRef),
+        config: Type.Optional(
+          Type.Unknown({
+            description:
+              'Only in the trace of an execution: the rendered config of the action. Absent if the action was skipped, or if its config has more than 65536 characters.',
+          }),
+        ),
       }),
     ),
   },

@@ -113,12 +113,15 @@ export function planNothing({ fault }: Pick<Evaluation, 'fault'>): RulePlan {
 /**
  * Plans the actions of a rule whose conditions passed. As at a worker, the work of one rule is that of a turn, which a call or a WAIT
  * ends.
+ *
+ * @param results of an execution, whose WAITs have ended when they did
  */
 export function planActions(
   rule: CompiledRule,
   data: unknown,
   now: number,
   evaluation: Evaluation,
+  results: readonly ActionResult[] = [],
 ): RulePlan {
   const actions: PlannedAction[] = []
   let at = now
@@ -126,7 +129,7 @@ export function planActions(
   for (const action of rule.actions) {
     const planned = planAction(action, data, at, evaluation)
     actions.push(planned)
-    at = endOf(planned)
+    at = (action.type === 'WAIT' ? readEnd(results[action.index]) : undefined) ?? endOf(planned)
     // What the commit does is recorded with the turn; all else ends it.
     if (isReady(planned) && !isDoneByCommit(planned.type)) evaluation.beginRule()
   }

@@ -38,11 +38,14 @@ export { countMatches, type Matches, maxCounted } from './history/count-matches.
 export { countRuns, type RunCounts } from './history/count-runs.js'
 export {
   type EventFilter,
+  type EventProgress,
   type EventRow,
   type EventState,
+  type ListedEventRow,
   listEvents,
   listEventsByIds,
   narrowEvents,
+  readProgress,
 } from './history/list-events.js'
 export {
   type ExecutionFilter,

@@ -201,6 +201,7 @@ CREATE TABLE rule_counters (
   consecutive_failures BIGINT NOT NULL DEFAULT 0,
   last_success_at TIMESTAMPTZ(3),
   last_failure_at TIMESTAMPTZ(3),
+  failing_since TIMESTAMPTZ(3),
   last_error TEXT,
   attention_reason TEXT,
   attention_at TIMESTAMPTZ(3)

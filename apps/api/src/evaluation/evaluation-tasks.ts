@@ -6,8 +6,10 @@ import {
   explainRule,
   type Fault,
   findRuleFaults,
+  planActions,
   type RenderedMail,
   type RuleDefinition,
+  type RulePlan,
   type Trace,
   type WorkLimits,
 } from '@automation/engine'
@@ -43,8 +45,23 @@ interface ToExplain extends ToEvaluate, Bounds {
 function explain({ definition, data, now, limits, results, bounds }: ToExplain): Trace | Overrun | null {
   const budget = openBudget({ bounds })
   const rule = compileOrNull(definition)
-  const trace = rule && explainRule(rule, JSON.parse(data), now, limits, budget, results)
-  return findOverrun(budget) ?? trace
+  if (rule === null) return findOverrun(budget) ?? null
+  const parsed: unknown = JSON.parse(data)
+  const trace = explainRule(rule, parsed, now, limits, budget, results)
+  const plan = planActions(rule, parsed, now, new Evaluation(now, limits, budget), results)
+  return findOverrun(budget) ?? { ...trace, actions: trace.actions.map(addConfig(plan)) }
+}
+
+/** A config may have a megabyte, and a rule many actions: a reader gets so much of it. */
+const longestConfig = 65_536
+
+function addConfig({ actions }: RulePlan) {
+  return (action: Trace['actions'][number], index: number): Trace['actions'][number] => {
+    const planned = actions[index]
+    if (planned === undefined || !('config' in planned) || planned.config === undefined) return action
+    const isShort = JSON.stringify(planned.config).length <= longestConfig
+    return isShort ? { ...action, config: planned.config } : action
+  }
 }
 
 function renderMail({

@@ -1,10 +1,24 @@
 import { type CountsByTime, countByTime, isUnfinished, maxCountedByTime } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { checkQuery, checkTypeInQuery } from '../lists/history-filter.js'
 import { CountedWindow, presentWindow, type TimeWindow, windowQuery } from '../lists/time-window.js'
 import { refusalResponses, Timestamp } from '../responses.js'
+import { EventStatus } from './events/event-schemas.js'
+import { executionFilter } from './executions/execution-filter.js'
 
 const overviewWindow = windowQuery(200, 48)
+const OverviewQuery = Type.Object({
+  ...overviewWindow.schema.properties,
+  ruleId: Type.Optional(
+    Type.String({
+      description: 'Only the executions of this rule, and the events that it was considered for',
+    }),
+  ),
+  eventType: executionFilter.eventType,
+  eventStatus: Type.Optional(EventStatus),
+  error: executionFilter.error,
+})
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const counts = {
@@ -39,15 +53,19 @@ export const overviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'getOverview',
       summary: 'Count events, executions and rejected webhooks by time',
-      description: `The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime} events and executions are counted.`,
-      querystring: overviewWindow.schema,
+      description: `The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime} events and executions are counted. The filters are those of the lists of events and executions, and rejected webhooks have none.`,
+      querystring: OverviewQuery,
       response: { 200: Overview, ...refusalResponses() },
     },
-    handler: async ({ query, workspace: { id, reads } }) => {
+    handler: async (request) => {
+      const { query, workspace } = request
+      const { id, reads } = workspace
       const range = overviewWindow.read(query)
+      checkQuery(OverviewQuery, query)
+      await checkTypeInQuery(request, query)
       const hour = { gte: new Date(range.from), lt: new Date(range.to) }
       const [found, tally] = await Promise.all([
-        countByTime(reads, id, range),
+        countByTime(reads, id, range, query),
         reads.webhookTally.aggregate({ where: { workspaceId: id, hour }, _sum: { rejected: true } }),
       ])
       return presentOverview(found, range, tally._sum.rejected ?? 0)

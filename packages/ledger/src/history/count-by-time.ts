@@ -1,5 +1,8 @@
-import { firstIdOf, Prisma, type UnscopedSql } from '@automation/database'
+import { Prisma, type UnscopedSql } from '@automation/database'
 import type { ExecutionStatus } from '../statuses.js'
+import { type EventState, narrowEvents } from './list-events.js'
+import { narrowExecutions } from './list-executions.js'
+import type { Narrowing } from './narrowing.js'
 
 /** So many rows of each table are counted at most, the newest first: the count takes bounded time, however long the history is. */
 export const maxCountedByTime = 50_000
@@ -28,6 +31,16 @@ export interface CountsByTime {
   countedFrom: number
 }
 
+/** The filters of the two lists, so that a chart above a list counts what the list has. */
+export interface CountedFilter {
+  ruleId?: string
+  eventType?: string
+  /** Of events. */
+  eventStatus?: EventState
+  /** Text that the error of an execution contains. */
+  error?: string
+}
+
 /**
  * Counts events and executions by the time of their events, which their ids carry: so the index of workspace and id leads to
  * them. Deliveries to subscriptions are left out, as in the lists.
@@ -36,17 +49,27 @@ export async function countByTime(
   database: UnscopedSql,
   workspaceId: string,
   range: TimeSlices,
+  { ruleId, eventType, eventStatus, error }: CountedFilter = {},
 ): Promise<CountsByTime> {
+  const shared = { ...periodOf(range), ...(ruleId !== undefined && { ruleId }) }
   const [events, executions] = await Promise.all([
-    countRows<'accepted'>(database, workspaceId, range, {
+    countRows<'accepted'>(database, range, {
       table: Prisma.sql`events`,
       kind: Prisma.sql`'accepted'`,
-      condition: Prisma.sql`NOT events.is_delivery`,
+      narrowing: narrowEvents(workspaceId, {
+        ...shared,
+        ...(eventType !== undefined && { type: eventType }),
+        ...(eventStatus !== undefined && { status: eventStatus }),
+      }),
     }),
-    countRows<ExecutionStatus>(database, workspaceId, range, {
+    countRows<ExecutionStatus>(database, range, {
       table: Prisma.sql`executions`,
       kind: Prisma.sql`status::text`,
-      condition: Prisma.sql`NOT executions.is_delivery`,
+      narrowing: narrowExecutions(workspaceId, {
+        ...shared,
+        ...(eventType !== undefined && { eventType }),
+        ...(error !== undefined && { error }),
+      }),
     }),
   ])
   const countedFrom = Math.max(events.countedFrom, executions.countedFrom)
@@ -55,18 +78,18 @@ export async function countByTime(
 
 async function countRows<Kind extends string>(
   database: UnscopedSql,
-  workspaceId: string,
   range: TimeSlices,
-  { table, kind, condition }: { table: Prisma.Sql; kind: Prisma.Sql; condition: Prisma.Sql },
+  { table, kind, narrowing }: { table: Prisma.Sql; kind: Prisma.Sql; narrowing: Narrowing },
 ): Promise<{ counts: SliceCount<Kind>[]; countedFrom: number }> {
-  const columns = Prisma.sql`${kind} AS kind`
-  const rows = await database.$queryRaw<(SliceCount<Kind> & Oldest)[]>(Prisma.sql`
-    SELECT slice, kind, count(*)::int AS count, min(time) AS oldest
-    FROM (${newestRows(workspaceId, range, { table, columns, condition })}) AS newest
+  // What an index cannot answer is asked of the rows that are counted, and of no more.
+  const columns = Prisma.sql`${kind} AS kind, ${narrowing.rest ?? Prisma.sql`TRUE`} AS fits`
+  const rows = await database.$queryRaw<(SliceCount<Kind> & Oldest & { total: number })[]>(Prisma.sql`
+    SELECT slice, kind, (count(*) FILTER (WHERE fits))::int AS count, count(*)::int AS total, min(time) AS oldest
+    FROM (${newestRows(range, { table, columns, condition: narrowing.range })}) AS newest
     GROUP BY 1, 2`)
-  const total = rows.reduce((sum, { count }) => sum + count, 0)
+  const total = rows.reduce((sum, row) => sum + row.total, 0)
   return {
-    counts: rows.map(({ slice, kind, count }) => ({ slice, kind, count })),
+    counts: rows.flatMap(({ slice, kind, count }) => (count === 0 ? [] : [{ slice, kind, count }])),
     countedFrom: findCountedFrom(range, total, rows),
   }
 }
@@ -90,11 +113,11 @@ export async function countByRule(
   const executions = {
     table: Prisma.sql`executions`,
     columns: Prisma.sql`rule_id, status`,
-    condition: Prisma.sql`NOT executions.is_delivery`,
+    condition: narrowExecutions(workspaceId, periodOf(range)).range,
   }
   type Row = Oldest & { total: number; rules: string }
   const [row] = await database.$queryRaw<Row[]>(Prisma.sql`
-    WITH newest AS (${newestRows(workspaceId, range, executions)}),
+    WITH newest AS (${newestRows(range, executions)}),
     counted_slices AS (
       SELECT rule_id, slice, count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed
       FROM newest GROUP BY 1, 2
@@ -118,7 +141,6 @@ const timeOfId = Prisma.sql`('x' || translate(left(id::text, 13), '-', ''))::bit
 
 /** The newest rows of a range, each with its time and its slice. */
 function newestRows(
-  workspaceId: string,
   { from, to, slices }: TimeSlices,
   { table, columns, condition }: { table: Prisma.Sql; columns: Prisma.Sql; condition: Prisma.Sql },
 ): Prisma.Sql {
@@ -128,10 +150,13 @@ function newestRows(
     FROM (
       SELECT ${columns}, ${timeOfId} AS time
       FROM ${table}
-      WHERE ${table}.workspace_id = ${workspaceId}::uuid
-        AND ${table}.id >= ${firstIdOf(from)}::uuid AND ${table}.id < ${firstIdOf(to)}::uuid AND ${condition}
+      WHERE ${condition}
       ORDER BY ${table}.id DESC LIMIT ${maxCountedByTime}
     ) AS bounded`
+}
+
+function periodOf({ from, to }: TimeSlices): { from: Date; to: Date } {
+  return { from: new Date(from), to: new Date(to) }
 }
 
 interface Oldest {

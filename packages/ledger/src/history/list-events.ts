@@ -35,6 +35,15 @@ export interface ListedEventRow extends EventRow {
   status: EventState
   /** The number of rules considered. */
   triggered: number
+  progress: EventProgress
+}
+
+/** What became of the rules that matched. */
+export interface EventProgress {
+  matched: number
+  failed: number
+  /** When the next of its executions continues; null if one is in progress now, or none waits. epoch ms */
+  continuesMs: number | null
 }
 
 /** Deliveries to subscriptions are listed only where the filter names a subscription or their type. */
@@ -66,23 +75,30 @@ export function narrowEvents(
 }
 
 /** The ids of an event's executions begin with its millisecond (executionIdOf): an index leads to the few of that time. */
+const executionsOfEvent = Prisma.sql`
+  executions.workspace_id = events.workspace_id AND executions.event_id = events.id
+  AND executions.id BETWEEN (left(events.id::text, 13) || '-0000-0000-000000000000')::uuid
+                        AND (left(events.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid`
+
 const eventState = Prisma.sql`
   CASE
     WHEN events.quarantined THEN 'quarantined'
     WHEN events.done_at IS NULL THEN 'accepted'
     WHEN EXISTS (
-      SELECT FROM executions
-      WHERE executions.workspace_id = events.workspace_id AND executions.event_id = events.id
-        AND executions.id BETWEEN (left(events.id::text, 13) || '-0000-0000-000000000000')::uuid
-                              AND (left(events.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid
-        AND executions.finished_at IS NULL
+      SELECT FROM executions WHERE ${executionsOfEvent} AND executions.finished_at IS NULL
     ) THEN 'running'
     ELSE 'done'
   END`
 
+const progress = Prisma.sql`(
+  SELECT json_build_object(
+    'matched', count(*), 'failed', count(*) FILTER (WHERE status = 'failed'),
+    'continuesMs', CASE WHEN count(*) FILTER (WHERE status = 'running') = 0 THEN floor(extract(epoch FROM min(due_at)) * 1000) END)
+  FROM executions WHERE ${executionsOfEvent})`
+
 const columns = Prisma.sql`
   id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", depth, caused_by AS "causedBy",
-  replay_of AS "replayOf", crashes, ${eventState} AS status, accepted_at AS "acceptedAt", done_at AS "doneAt",
+  replay_of AS "replayOf", crashes, ${eventState} AS status, ${progress} AS progress, accepted_at AS "acceptedAt", done_at AS "doneAt",
   CASE
     WHEN rule_set_id IS NULL THEN 0
     WHEN rule_id IS NOT NULL THEN 1
@@ -107,6 +123,17 @@ export function listEventsByIds(
   return database.$queryRaw<ListedEventRow[]>(Prisma.sql`
     SELECT ${columns} FROM events
     WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[]) ORDER BY id DESC`)
+}
+
+/** Reads what became of one event. */
+export async function readProgress(
+  database: WorkspaceDatabase,
+  workspaceId: string,
+  id: string,
+): Promise<EventProgress> {
+  const [row] = await database.$queryRaw<{ progress: EventProgress }[]>(Prisma.sql`
+    SELECT ${progress} AS progress FROM events WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`)
+  return row?.progress ?? { matched: 0, failed: 0, continuesMs: null }
 }
 
 function idNear(time: Date, offsetMs: number): string {

@@ -138,6 +138,7 @@ const recordStepsSql = `
            count(*) FILTER (WHERE status = 'failed' AND position > last_success) AS failures_since,
            max(finished_at) FILTER (WHERE status = 'succeeded') AS success_at,
            max(finished_at) FILTER (WHERE status = 'failed') AS failure_at,
+           min(finished_at) FILTER (WHERE status = 'failed' AND position > last_success) AS failing_since,
            (array_agg(error ORDER BY position DESC) FILTER (WHERE status = 'failed'))[1] AS error,
            (array_agg(attention ORDER BY position DESC) FILTER (WHERE attention IS NOT NULL))[1] AS attention
     FROM ranked_executions
@@ -157,6 +158,9 @@ const recordStepsSql = `
              ELSE counters.consecutive_failures + rule_totals.failures END,
       last_success_at = greatest(counters.last_success_at, rule_totals.success_at),
       last_failure_at = greatest(counters.last_failure_at, rule_totals.failure_at),
+      failing_since =
+        CASE WHEN rule_totals.successes > 0 OR counters.consecutive_failures = 0 THEN rule_totals.failing_since
+             ELSE counters.failing_since END,
       last_error = coalesce(rule_totals.error, counters.last_error),
       -- A reason to pause the rule stays until somebody changes or activates it (clearAttention).
       attention_reason =

@@ -12,6 +12,11 @@ export interface ExecutionCounts {
   leased: number
   /** Included in `waiting` and `leased`: due for longer than half a minute. */
   overdue: number
+  /** Included in the others: deliveries to subscriptions. */
+  deliveriesSucceeded: number
+  deliveriesFailed: number
+  deliveriesCancelled: number
+  deliveriesUnfinished: number
 }
 
 const isFinished = Prisma.sql`status IN ('succeeded', 'failed', 'cancelled')`
@@ -26,13 +31,17 @@ export async function countExecutions(snapshot: Snapshot, slice: Slice) {
            count(*) FILTER (WHERE status IN ('waiting', 'retrying'))::int AS waiting,
            count(*) FILTER (WHERE status = 'running')::int AS leased,
            count(*) FILTER (WHERE due_at < now() - interval '30 seconds')::int AS overdue,
+           count(*) FILTER (WHERE is_delivery AND status = 'succeeded')::int AS "deliveriesSucceeded",
+           count(*) FILTER (WHERE is_delivery AND status = 'failed')::int AS "deliveriesFailed",
+           count(*) FILTER (WHERE is_delivery AND status = 'cancelled')::int AS "deliveriesCancelled",
+           count(*) FILTER (WHERE is_delivery AND NOT ${isFinished})::int AS "deliveriesUnfinished",
            json_build_array(
              ${faultOf('execution_without_event', Prisma.sql`NOT has_event`)},
              ${faultOf('execution_too_early', Prisma.sql`has_event AND NOT is_event_done`)},
              ${faultOf('execution_twice', Prisma.sql`copy > 1`)},
              ${faultOf('execution_adrift', isAdrift)}) AS faults
     FROM (
-      SELECT executions.id, executions.status, executions.finished_at, executions.due_at,
+      SELECT executions.id, executions.status, executions.is_delivery, executions.finished_at, executions.due_at,
              events.id IS NOT NULL AS has_event,
              events.done_at IS NOT NULL AND NOT events.quarantined AS is_event_done,
              row_number() OVER (PARTITION BY executions.event_id, executions.rule_id ORDER BY executions.id) AS copy

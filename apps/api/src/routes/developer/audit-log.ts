@@ -1,6 +1,8 @@
 import { AuditAction } from '@automation/access'
+import { clockSkewMs, firstIdOf } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { checkQuery, readRange } from '../../lists/history-filter.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { StorableText } from '../../lists/search-text.js'
 import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../../responses.js'
@@ -22,6 +24,12 @@ const AuditQuery = Type.Object({
   action: Type.Optional(AuditAction),
   actor: Type.Optional(StorableText),
   subject: Type.Optional(StorableText),
+  from: Type.Optional(
+    Type.String({ description: 'Start of the range, inclusive: an ISO 8601 date, or a time with a zone' }),
+  ),
+  to: Type.Optional(
+    Type.String({ description: 'End of the range, exclusive: an ISO 8601 date, or a time with a zone' }),
+  ),
 })
 
 const defaultLimit = 50
@@ -40,6 +48,7 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     handler: async ({ query, workspace }) => {
+      checkQuery(AuditQuery, query)
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
       const rows = await workspace.reads.auditEntry.findMany({
@@ -60,8 +69,15 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-function filterOf({ action, actor, subject }: Type.Static<typeof AuditQuery>) {
+function filterOf({ action, actor, subject, ...range }: Type.Static<typeof AuditQuery>) {
+  const { from, to } = readRange(range)
   return {
+    // The ids lead the index there; the time decides.
+    id: {
+      ...(from && { gte: firstIdOf(Math.max(0, from.getTime() - clockSkewMs)) }),
+      ...(to && { lt: firstIdOf(to.getTime() + clockSkewMs) }),
+    },
+    at: { ...(from && { gte: from }), ...(to && { lt: to }) },
     ...(action === undefined ? {} : { action }),
     ...(actor === undefined ? {} : { actor }),
     ...(subject === undefined ? {} : { subject }),

@@ -65,6 +65,19 @@ export const Ledger = Type.Object(
         waiting: Count('Executions that wait for a WAIT to end or for the next attempt'),
         leased: Count('Executions that a worker holds'),
         overdue: Count('Unfinished executions that have been due for longer than 30 seconds'),
+        deliveries: Type.Object(
+          {
+            begun: Count('succeeded + failed + cancelled + unfinished'),
+            succeeded: Count('Succeeded deliveries'),
+            failed: Count('Failed deliveries'),
+            cancelled: Count('Cancelled deliveries'),
+            unfinished: Count('Deliveries that run or wait'),
+          },
+          {
+            description:
+              'The deliveries to subscriptions among them. All others are executions of rules, which GET /api/overview counts.',
+          },
+        ),
       },
       { description: 'Executions of these events' },
     ),
@@ -99,7 +112,9 @@ export function presentLedger(
 ): Ledger {
   const { accepted } = receipts
   const { duplicate, rejected } = unstored
-  const { succeeded, failed, cancelled, waiting, leased } = executions
+  const { deliveriesSucceeded, deliveriesFailed, deliveriesCancelled, deliveriesUnfinished, ...counted } =
+    executions
+  const { succeeded, failed, cancelled, waiting, leased } = counted
   return {
     from: new Date(from).toISOString(),
     to: new Date(asked.to).toISOString(),
@@ -114,7 +129,17 @@ export function presentLedger(
       fromOutside: Math.max(events.fromOutside - receipts.events, 0),
       fromReceipts: receipts.events,
     },
-    executions: { begun: succeeded + failed + cancelled + waiting + leased, ...executions },
+    executions: {
+      begun: succeeded + failed + cancelled + waiting + leased,
+      ...counted,
+      deliveries: {
+        begun: deliveriesSucceeded + deliveriesFailed + deliveriesCancelled + deliveriesUnfinished,
+        succeeded: deliveriesSucceeded,
+        failed: deliveriesFailed,
+        cancelled: deliveriesCancelled,
+        unfinished: deliveriesUnfinished,
+      },
+    },
     effects: {
       tasks: effects.tasks,
       emittedEvents: effects.emittedEvents,

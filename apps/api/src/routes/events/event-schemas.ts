@@ -1,5 +1,5 @@
 import { orNull } from '@automation/access'
-import type { EventRow } from '@automation/ledger'
+import type { EventProgress, EventRow, ListedEventRow } from '@automation/ledger'
 import { Type } from 'typebox'
 import { TriggerResult } from '../../acceptance/results.js'
 import { Id, Timestamp } from '../../responses.js'
@@ -46,6 +46,18 @@ export const ListedEvent = Type.Object(
       }),
     ),
     triggered: TriggerResult.properties.triggered,
+    matched: Type.Integer({
+      minimum: 0,
+      description: 'Number of executions: rules whose conditions matched',
+    }),
+    failed: Type.Integer({ minimum: 0, description: 'Of these, the executions that failed' }),
+    continuesAt: orNull(
+      Type.String({
+        format: 'date-time',
+        description:
+          'When the next of its executions continues. null if an execution is in progress, or none waits.',
+      }),
+    ),
   },
   { title: 'EventSummary' },
 )
@@ -60,6 +72,16 @@ export const Event = Type.Object(
   },
   { title: 'Event' },
 )
+
+/** Presents an event in a list. */
+export function presentListedEvent(row: ListedEventRow) {
+  const { status, triggered } = row
+  return { ...presentEventRow(row), status, triggered, ...presentProgress(row.progress) }
+}
+
+export function presentProgress({ matched, failed, continuesMs }: EventProgress) {
+  return { matched, failed, continuesAt: continuesMs === null ? null : new Date(continuesMs).toISOString() }
+}
 
 /** Presents an event, listed or by itself. */
 export function presentEventRow(row: EventRow) {

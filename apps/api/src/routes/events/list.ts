@@ -5,7 +5,7 @@ import { readCursor, writeCursor } from '../../lists/cursor.js'
 import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-filter.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
-import { EventStatus, ListedEvent, presentEventRow } from './event-schemas.js'
+import { EventStatus, ListedEvent, presentListedEvent } from './event-schemas.js'
 
 const EventQuery = Type.Object({ ...PageQuery, ...eventFilter, status: Type.Optional(EventStatus) })
 
@@ -39,12 +39,7 @@ export const eventListRoutes: FastifyPluginAsyncTypebox = async (app) => {
       })
       const before = cursor === undefined ? undefined : readCursor(cursor)
       const { rows, end } = await listEvents(workspace.reads, narrowing, { before, limit })
-      const events = rows.map((row) => ({
-        ...presentEventRow(row),
-        status: row.status,
-        triggered: row.triggered,
-      }))
-      return { events, nextCursor: writeCursor(end) }
+      return { events: rows.map(presentListedEvent), nextCursor: writeCursor(end) }
     },
   })
 }

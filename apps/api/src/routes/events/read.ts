@@ -1,12 +1,12 @@
 import { isUuid } from '@automation/database'
-import { isUnfinished, type RuleEvaluation } from '@automation/ledger'
+import { isUnfinished, type RuleEvaluation, readProgress } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { triggerResultOf } from '../../acceptance/results.js'
 import { readEvaluations } from '../../acceptance/stored-evaluations.js'
 import { refusals } from '../../errors.js'
 import { Id, refusalResponses } from '../../responses.js'
-import { Event, type EventStatus, presentEventRow } from './event-schemas.js'
+import { Event, type EventStatus, presentEventRow, presentProgress } from './event-schemas.js'
 
 export const eventReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id', {
@@ -18,7 +18,7 @@ export const eventReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: Type.Object({ id: Id }),
       response: { 200: Event, ...refusalResponses(404) },
     },
-    handler: async ({ params, workspace: { reads } }) => {
+    handler: async ({ params, workspace: { id, reads } }) => {
       const event = isUuid(params.id) ? await reads.event.findUnique({ where: { id: params.id } }) : null
       if (event === null) throw refusals.eventNotFound()
       const evaluations = event.doneAt === null ? [] : await readEvaluations(reads, event)
@@ -26,6 +26,7 @@ export const eventReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
         ...presentEventRow(event),
         data: event.data as object,
         status: statusOf(event, evaluations),
+        ...presentProgress(await readProgress(reads, id, event.id)),
         ...triggerResultOf(evaluations),
       }
     },

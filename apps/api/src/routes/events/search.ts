@@ -12,7 +12,7 @@ import { readRange, TimeRange } from '../../lists/history-filter.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { findFaults, refuseFaults } from '../rules/check-rule.js'
-import { ListedEvent, presentEventRow } from './event-schemas.js'
+import { ListedEvent, presentListedEvent } from './event-schemas.js'
 
 const EventSearch = Type.Object(
   {
@@ -74,11 +74,7 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
       const { ids, scanned, notJudged, end } = await findMatches(request, body, after, workLimits)
       const rows = await listEventsByIds(workspace.reads, workspace.id, ids)
       return {
-        events: rows.map((row) => ({
-          ...presentEventRow(row),
-          status: row.status,
-          triggered: row.triggered,
-        })),
+        events: rows.map(presentListedEvent),
         scanned,
         notJudged,
         nextCursor: end === undefined ? null : writeEnd(end, body),

@@ -45,7 +45,15 @@ export const AttentionItem = Type.Object(
       description:
         'The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions.',
     }),
-    since: Timestamp,
+    since: {
+      ...Timestamp,
+      description:
+        'When it began. failures: the first of the failures in a row; the latest failure if the latest execution succeeded.',
+    },
+    failuresInARow: Type.Integer({
+      minimum: 0,
+      description: 'How many of the latest executions failed, without one that succeeded among them',
+    }),
   },
   { title: 'AttentionItem' },
 )
@@ -123,7 +131,7 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
   const tripped = (await findTripped(database)).filter(({ id }) => !paused.has(id))
   const guarded = new Set(tripped.map(({ id }) => id))
   const items = [...evaluated.filter(({ id }) => !guarded.has(id)), ...tripped].sort(
-    (one, other) => Date.parse(other.since) - Date.parse(one.since),
+    (one, other) => newsOf(other) - newsOf(one),
   )
   // Names are another question, and a rule may have been deleted before it is asked: then it needs no attention.
   const named = await database.rule.findMany({
@@ -135,6 +143,11 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
     const name = names.get(item.id)
     return name === undefined ? [] : [{ ...item, name }]
   })
+}
+
+/** Rules that keep failing have news with each failure. epoch ms */
+function newsOf({ reason, since, lastFailureAt }: Evaluated): number {
+  return Date.parse(reason === 'failures' ? lastFailureAt : since)
 }
 
 /** A guard that has tripped is a row of its own, which the next change of its rule removes. */
@@ -166,7 +179,9 @@ function evaluate(counters: Candidate, recently: Date): Evaluated | undefined {
   }
   const failures = explainFailures(counters)
   if (failures === undefined) return undefined
-  return tell(counters, 'failures', counters.lastFailureAt ?? recently, failures)
+  const { lastFailureAt, failingSince, consecutiveFailures } = counters
+  const since = consecutiveFailures > 0n ? (failingSince ?? lastFailureAt) : lastFailureAt
+  return tell(counters, 'failures', since ?? recently, failures)
 }
 
 const sentences = {
@@ -185,9 +200,11 @@ function tell(
   since: Date,
   sentence: string,
 ): Evaluated {
+  const { failureCount, consecutiveFailures } = countsOf(counters)
   return {
     id: ruleId,
-    failureCount: countsOf(counters).failureCount,
+    failureCount,
+    failuresInARow: consecutiveFailures,
     lastError: lastError ?? sentence,
     lastFailureAt: (lastFailureAt ?? since).toISOString(),
     reason,
