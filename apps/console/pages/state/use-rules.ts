@@ -1,5 +1,6 @@
 import type { Rule, RuleSummary } from '@automation/client'
 import { useEffect } from 'preact/hooks'
+import { timeOfId } from '../logic/format-time.js'
 import { api } from './session.js'
 import { useQuery } from './use-query.js'
 
@@ -26,7 +27,7 @@ export function useRuleNames(wanted: readonly string[] = []) {
   const found = useQuery({ ...summaries, pollMs: false, staleMs: namesStaleMs })
   const rules = found.data?.rules ?? []
   const names = new Map(rules.map(({ id, name }) => [id, name]))
-  const isNew = (id: string) => timeOf(id) > found.dataUpdatedAt - clockSkewMs
+  const isNew = (id: string) => timeOfId(id) > found.dataUpdatedAt - clockSkewMs
   const missing = wanted.filter((id) => !names.has(id) && isNew(id))
   useEffect(() => {
     if (found.data && missing.length > 0) void found.refetch({ cancelRefetch: false })
@@ -39,11 +40,6 @@ export function useRuleNames(wanted: readonly string[] = []) {
 
 /** Between the clocks of the service and of the browser. */
 const clockSkewMs = 60_000
-
-/** Epoch ms, of a UUID v7. */
-function timeOf(id: string): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
-}
 
 /** The definitions of all rules. @param isWanted false: nothing is read yet */
 export function useDefinitions(isWanted: boolean): readonly Rule[] {

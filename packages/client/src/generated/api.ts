@@ -1067,7 +1067,7 @@ export interface paths {
         };
         /**
          * Count events, executions and rejected webhooks by time
-         * @description The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 events and executions are counted.
+         * @description The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 events and executions are counted. The filters are those of the lists of events and executions, and rejected webhooks have none.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -1888,9 +1888,11 @@ export interface components {
             explanation: string;
             /**
              * Format: date-time
-             * @description ISO 8601 with milliseconds
+             * @description When it began. failures: the first of the failures in a row; the latest failure if the latest execution succeeded.
              */
             since: string;
+            /** @description How many of the latest executions failed, without one that succeeded among them */
+            failuresInARow: number;
         };
         AttentionList: {
             rules: components["schemas"]["AttentionItem"][];
@@ -2323,9 +2325,12 @@ export interface components {
             doneAt: string | null;
             /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
-            data: components["schemas"]["EventData"];
             /** @description Number of these rules whose conditions matched */
             matched: number;
+            /** @description Of these, the executions that failed */
+            failed: number;
+            continuesAt: string | null;
+            data: components["schemas"]["EventData"];
             results: components["schemas"]["RuleResult"][];
         };
         EventBatch: {
@@ -2415,6 +2420,11 @@ export interface components {
             doneAt: string | null;
             /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
+            /** @description Number of executions: rules whose conditions matched */
+            matched: number;
+            /** @description Of these, the executions that failed */
+            failed: number;
+            continuesAt: string | null;
         };
         EventToPost: {
             /** @description Type of the event: of the catalogue, or of the workspace */
@@ -2737,6 +2747,19 @@ export interface components {
                 leased: number;
                 /** @description Unfinished executions that have been due for longer than 30 seconds */
                 overdue: number;
+                /** @description The deliveries to subscriptions among them. All others are executions of rules, which GET /api/overview counts. */
+                deliveries: {
+                    /** @description succeeded + failed + cancelled + unfinished */
+                    begun: number;
+                    /** @description Succeeded deliveries */
+                    succeeded: number;
+                    /** @description Failed deliveries */
+                    failed: number;
+                    /** @description Cancelled deliveries */
+                    cancelled: number;
+                    /** @description Deliveries that run or wait */
+                    unfinished: number;
+                };
             };
             /** @description Effects of these executions */
             effects: {
@@ -3239,7 +3262,7 @@ export interface components {
             lastError: string;
             /**
              * Format: date-time
-             * @description ISO 8601 with milliseconds
+             * @description When it began. failures: the first of the failures in a row; the latest failure if the latest execution succeeded.
              */
             since: string;
         };
@@ -4072,6 +4095,8 @@ export interface components {
                 index: number;
                 type: string;
                 when?: components["schemas"]["ConditionTrace"];
+                /** @description Only in the trace of an execution: the rendered config of the action. Absent if the action was skipped, or if its config has more than 65536 characters. */
+                config?: unknown;
             }[];
         };
         TriggerResult: {
@@ -6895,6 +6920,14 @@ export interface operations {
                 to?: string;
                 /** @description Number of slices of equal length. Default: 48. */
                 slices?: number;
+                /** @description Only the executions of this rule, and the events that it was considered for */
+                ruleId?: string;
+                /** @description Type of the event */
+                eventType?: string;
+                /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed. */
+                eventStatus?: components["schemas"]["EventStatus"];
+                /** @description Text that the error contains */
+                error?: string;
             };
             header?: never;
             path?: never;
@@ -7692,6 +7725,10 @@ export interface operations {
                 action?: components["schemas"]["AuditAction"];
                 actor?: string;
                 subject?: string;
+                /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
+                from?: string;
+                /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
+                to?: string;
             };
             header?: never;
             path?: never;
