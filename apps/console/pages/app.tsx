@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { ErrorBoundary, LocationProvider, lazy, useLocation } from 'preact-iso'
 import { Dialog } from './parts/dialog.js'
-import { Empty, Loading, Problem } from './parts/states.js'
+import { Empty, Problem } from './parts/states.js'
 import { SignIn } from './screens/sign-in.js'
 import { Today } from './screens/today.js'
 import { Shell } from './shell.js'
@@ -15,6 +15,7 @@ const Runs = lazy(() => import('./screens/runs.js').then(({ Runs }) => Runs))
 const Webhooks = lazy(() => import('./screens/webhooks.js').then(({ Webhooks }) => Webhooks))
 const Books = lazy(() => import('./screens/books.js').then(({ Books }) => Books))
 const Access = lazy(() => import('./screens/access.js').then(({ Access }) => Access))
+const PartsPage = lazy(() => import('./parts-page.js').then(({ PartsPage }) => PartsPage))
 const RuleScreen = lazy(() => import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen))
 
 const screens = {
@@ -45,10 +46,15 @@ function Main() {
   const [, root, named, screen = '', id] = path.split('/')
   const first = me.value?.workspaces[0]?.id
   const target =
-    me.value && root !== 'w' ? (first === undefined ? undefined : `/w/${first}/today`) : undefined
+    me.value && root !== 'w' && root !== 'parts'
+      ? first === undefined
+        ? undefined
+        : `/w/${first}/today`
+      : undefined
   useEffect(() => {
     if (target !== undefined && root !== 'enter') route(target, true)
   }, [target, root])
+  if (root === 'parts') return <PartsPage />
   if (root === 'enter' || me.value === null || (root === 'sign-in' && !me.value)) return <SignIn />
   if (startProblem.value)
     return (
@@ -56,18 +62,12 @@ function Main() {
         <Problem error={startProblem.value} retry={() => void loadMe()} />
       </main>
     )
-  if (me.value === undefined)
-    return (
-      <main class="alone">
-        <Loading what="your workspaces" />
-      </main>
-    )
-  if (first === undefined) return <NoWorkspace />
+  if (me.value !== undefined && first === undefined) return <NoWorkspace />
   if (named === undefined || root !== 'w') return null
   workspaceId.value = named
   return (
     <Shell screen={screen}>
-      <Shown screen={screen} id={id} key={named} />
+      {me.value && <Shown screen={screen} id={id} key={named} />}
       {hasEnded.value && (
         <Dialog title="Your session has ended" close={() => {}} isLasting>
           <p>Sign in again. What you typed is kept.</p>

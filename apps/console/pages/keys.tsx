@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso'
 import { Dialog } from './parts/dialog.js'
 import { places } from './places.js'
 import { shortcuts } from './state/preferences.js'
+import { undoNewest } from './state/toasts.js'
 import { linkTo } from './state/use-filters.js'
 
 export const isMac = /Mac|iPhone/.test(navigator.platform)
@@ -21,10 +22,11 @@ export function useKeys(show: (dialog: 'palette' | 'keys') => void): void {
         event.preventDefault()
         return show('palette')
       }
-      const isElsewhere = target instanceof Element && target.closest('dialog') !== null
+      const isTyping = target instanceof Element && target.closest('input, textarea, select') !== null
+      if ((ctrlKey || metaKey) && key === 'z' && !isTyping && undoNewest()) return event.preventDefault()
+      const isElsewhere = target instanceof Element && target.closest('dialog, [popover]') !== null
       if (isElsewhere || ctrlKey || metaKey || altKey || event.defaultPrevented) return
       if (key === 'Escape') return leaveDetail()
-      const isTyping = target instanceof Element && target.closest('input, textarea, select') !== null
       if (isTyping || shortcuts.value === 'off') return
       const isSecond = event.timeStamp - goesTo < togetherMs
       goesTo = key === 'g' ? event.timeStamp : -togetherMs
@@ -66,6 +68,7 @@ function leaveDetail(): void {
 const others: [keys: string[], what: string][] = [
   [[isMac ? '⌘ K' : 'Ctrl K'], 'search or run a command'],
   [[isMac ? '⌘ Enter' : 'Ctrl Enter'], 'save the rule'],
+  [[isMac ? '⌘ Z' : 'Ctrl Z'], 'take back what a notice says'],
   [['Alt ↑', 'Alt ↓'], 'move a condition or an action'],
   [['j', 'k'], 'next row, previous row; Enter opens it'],
   [['Esc'], 'back from the details to the row'],

@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.js'
-import './style.css'
+import './styles/index.css'
 
 const root = document.getElementById('app')
 if (root) {

@@ -1,10 +1,29 @@
-/** The screens, and the letter that goes there after g. */
-export const places = [
-  { screen: 'today', label: 'Today', key: 't' },
-  { screen: 'events', label: 'Events', key: 'e' },
-  { screen: 'runs', label: 'Executions', key: 'r' },
-  { screen: 'rules', label: 'Rules', key: 'u' },
-  { screen: 'webhooks', label: 'Webhooks', key: 'w' },
-  { screen: 'books', label: 'Reconciliation', key: 'b' },
-  { screen: 'access', label: 'Access', key: 'a' },
-] as const
+import type { IconName } from './parts/icon.js'
+
+interface Place {
+  screen: string
+  label: string
+  /** The letter that goes there after g. */
+  key: string
+  icon: IconName
+  group: (typeof groups)[number]
+  /** Also in the bar of a phone, which has room for four. */
+  isInBar?: boolean
+}
+
+export const groups = ['Observe', 'Build', 'Settings'] as const
+
+/** The screens. In each group they keep this order. */
+export const places: readonly Place[] = [
+  { screen: 'today', label: 'Today', key: 't', icon: 'today', group: 'Observe', isInBar: true },
+  { screen: 'events', label: 'Events', key: 'e', icon: 'events', group: 'Observe', isInBar: true },
+  { screen: 'runs', label: 'Executions', key: 'r', icon: 'executions', group: 'Observe', isInBar: true },
+  { screen: 'webhooks', label: 'Webhooks', key: 'w', icon: 'webhooks', group: 'Observe' },
+  { screen: 'books', label: 'Reconciliation', key: 'b', icon: 'reconciliation', group: 'Observe' },
+  { screen: 'rules', label: 'Rules', key: 'u', icon: 'rules', group: 'Build', isInBar: true },
+  { screen: 'access', label: 'Access', key: 'a', icon: 'access', group: 'Settings' },
+]
+
+export function placesOf(group: Place['group']): Place[] {
+  return places.filter((place) => place.group === group)
+}

@@ -1,23 +1,22 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { useLocation } from 'preact-iso'
-import { isMac, KeysDialog, useKeys } from './keys.js'
+import { KeysDialog, useKeys } from './keys.js'
 import type { Zone } from './logic/format-time.js'
+import { BottomBar, Sidebar } from './navigation.js'
 import { Palette } from './palette.js'
 import { Dialog } from './parts/dialog.js'
 import { SampleDialog } from './parts/send-sample.js'
-import { places } from './places.js'
+import { Toasts } from './parts/toasts.js'
+import { asked } from './state/asked.js'
 import { useKeptFocus } from './state/kept-focus.js'
 import { shortcuts, theme, updates, zone } from './state/preferences.js'
-import { me, signOut, workspace, workspaceId } from './state/session.js'
-import { linkTo } from './state/use-filters.js'
+import { me, signOut, workspace } from './state/session.js'
 
 export type Open = 'palette' | 'settings' | 'keys' | 'sample' | undefined
 
-/** What stands around every screen. */
+/** What stands around every screen. It is drawn before anything is known of the user. */
 export function Shell({ screen, children }: { screen: string; children: ComponentChildren }) {
   const [open, setOpen] = useState<Open>()
-  const { route } = useLocation()
   useKeys(setOpen)
   useKeptFocus()
   return (
@@ -25,42 +24,15 @@ export function Shell({ screen, children }: { screen: string; children: Componen
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <header class="top">
-        <a class="brand" href={linkTo('today')}>
-          <img src="/icon.svg" alt="" width="22" height="22" /> Rules
-        </a>
-        <label class="workspace">
-          <span class="hidden">Workspace</span>
-          <select
-            value={workspaceId.value}
-            onChange={({ currentTarget }) => route(`/w/${currentTarget.value}/today`)}
-          >
-            {me.value?.workspaces.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button type="button" class="find" onClick={() => setOpen('palette')}>
-          Search… <kbd>{isMac ? '⌘' : 'Ctrl'} K</kbd>
-        </button>
-        <button type="button" class="plain who" onClick={() => setOpen('settings')}>
-          {me.value?.userId ?? 'API key'} <span aria-hidden="true">▾</span>
-        </button>
-      </header>
-      <nav aria-label="Screens">
-        {places.map(({ screen: name, label }) => (
-          <a key={name} href={linkTo(name)} aria-current={name === screen ? 'page' : undefined}>
-            {label}
-          </a>
-        ))}
-      </nav>
+      <Sidebar screen={screen} open={setOpen} />
       <main id="main">{children}</main>
+      <BottomBar screen={screen} open={setOpen} />
       {open === 'palette' && <Palette close={() => setOpen(undefined)} show={setOpen} />}
       {open === 'sample' && <SampleDialog close={() => setOpen(undefined)} />}
       {open === 'settings' && <Settings close={() => setOpen(undefined)} />}
       {open === 'keys' && <KeysDialog close={() => setOpen(undefined)} />}
+      {asked.value}
+      <Toasts />
     </div>
   )
 }

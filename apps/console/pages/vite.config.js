@@ -20,6 +20,8 @@ export default defineConfig({
     outDir: '../dist/public',
     emptyOutDir: true,
     target: 'es2023',
+    // The page may show both colours at once, so light-dark() stays as it is.
+    cssTarget: ['chrome125', 'firefox130', 'safari18'],
     // A data: URL would be another kind of source, and the policy of the page lists as few as possible.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

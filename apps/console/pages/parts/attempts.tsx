@@ -38,7 +38,7 @@ export function Attempts({ results }: { results: readonly ActionResult[] }) {
           )}
           {result.warnings?.map((warning) => (
             <p key={warning} class="sub">
-              ⚠ {warning}
+              {warning}
             </p>
           ))}
         </li>

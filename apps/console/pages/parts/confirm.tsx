@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { asked } from '../state/asked.js'
 import { useChange } from '../state/use-change.js'
 import { Dialog } from './dialog.js'
 
@@ -17,39 +17,46 @@ interface Props {
 }
 
 /** A button for what cannot be undone: a dialog says what follows before anything happens. */
-export function Confirm({ label, title, children, work, reads, after }: Props) {
-  const [isOpen, open] = useState(false)
-  const { change, problem, isBusy } = useChange(reads)
+export function Confirm(props: Props) {
+  const { label, title } = props
+  const ask = () => {
+    asked.value = <Question {...props} />
+  }
   return (
-    <>
-      <button type="button" aria-label={title} onClick={() => open(true)}>
-        {label}
-      </button>
-      {isOpen && (
-        <Dialog title={`${title}?`} close={() => open(false)}>
-          <div>{children}</div>
-          <p role="alert" class="bad">
-            {problem}
-          </p>
-          <div class="row end">
-            <button type="button" onClick={() => open(false)}>
-              Cancel
-            </button>
-            <button
-              type="button"
-              class="danger"
-              aria-disabled={isBusy}
-              onClick={async () => {
-                const isDone = !isBusy && (await change(() => finish(work, after)))
-                if (isDone) open(false)
-              }}
-            >
-              {label}
-            </button>
-          </div>
-        </Dialog>
-      )}
-    </>
+    <button type="button" class="small" aria-label={title} onClick={ask}>
+      {label}
+    </button>
+  )
+}
+
+function Question({ label, title, children, work, reads, after }: Props) {
+  const { change, problem, isBusy } = useChange(reads)
+  const close = () => {
+    asked.value = undefined
+  }
+  return (
+    <Dialog title={`${title}?`} close={close}>
+      <div>{children}</div>
+      <p role="alert" class="bad">
+        {problem}
+      </p>
+      <div class="row end">
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class="danger"
+          aria-disabled={isBusy}
+          onClick={async () => {
+            const isDone = !isBusy && (await change(() => finish(work, after)))
+            if (isDone) close()
+          }}
+        >
+          {label}
+        </button>
+      </div>
+    </Dialog>
   )
 }
 

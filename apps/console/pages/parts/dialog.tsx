@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { Icon } from './icon.js'
 
 /** A native modal dialog: the browser keeps the focus inside, Escape closes it, and the focus goes back afterwards. */
 export function Dialog({
@@ -46,7 +47,7 @@ export function Dialog({
         <h2 id={titleId}>{title}</h2>
         {!isLasting && (
           <button type="button" class="plain icon-button" aria-label="Close" onClick={close}>
-            ✕
+            <Icon name="close" />
           </button>
         )}
       </div>

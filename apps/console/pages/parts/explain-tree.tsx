@@ -1,9 +1,10 @@
 import type { ConditionTrace } from '@automation/client'
 import { describeActual, describeClause } from '../logic/describe-clause.js'
 import { type MarkedNode, markConditions } from '../logic/marks.js'
+import { Icon } from './icon.js'
 
 const words = { stops: 'stops the rule', passes: 'passes', irrelevant: 'not decisive' } as const
-const icons = { stops: '✗', passes: '✓', irrelevant: '–' } as const
+const icons = { stops: 'close', passes: 'check', irrelevant: 'minus' } as const
 const groups = { all: 'all of these', any: 'at least one of these', not: 'not' } as const
 
 /** Why a rule would run for an event, or not: each condition and what it contributes. */
@@ -24,9 +25,7 @@ function Nodes({ nodes, paths }: { nodes: MarkedNode[]; paths: readonly string[]
     <ul class="explain">
       {nodes.map((node, index) => (
         <li key={index} class={node.mark}>
-          <span aria-hidden="true" class="icon">
-            {icons[node.mark]}
-          </span>
+          <Icon name={icons[node.mark]} />
           <span class="hidden">{words[node.mark]}: </span>
           <NodeText {...node} paths={paths} />
         </li>

@@ -1,15 +1,16 @@
 import type { Client } from '@automation/client'
 import type { ComponentChildren } from 'preact'
 import { linkTo } from '../state/use-filters.js'
+import { Icon } from './icon.js'
 import { JsonView } from './json-view.js'
 
 /** What a check found. */
 export type Finding = Awaited<ReturnType<Client['rules']['check']>>['findings'][number]
 
 const looks = {
-  error: { icon: '✗', word: 'error', tone: 'bad' },
-  warning: { icon: '▲', word: 'warning', tone: 'wait' },
-  info: { icon: 'i', word: 'note', tone: 'quiet' },
+  error: { icon: 'close', word: 'error', tone: 'bad' },
+  warning: { icon: 'warning', word: 'warning', tone: 'wait' },
+  info: { icon: 'more', word: 'note', tone: 'quiet' },
 } as const
 
 /** A finding as a sentence, and an event that shows it. @param children what it is about */
@@ -21,7 +22,7 @@ export function FindingText({ finding, children }: { finding: Finding; children?
     <div class="finding">
       <p>
         <span class={`mark ${tone}`}>
-          <span aria-hidden="true">{icon}</span> {word}
+          <Icon name={icon} /> {word}
         </span>{' '}
         {children}
       </p>

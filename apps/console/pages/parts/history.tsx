@@ -48,7 +48,6 @@ export function History<Item extends { id: string }>({
           )
         }
         detail={detail}
-        selectedId={selectedId}
       />
     </>
   )

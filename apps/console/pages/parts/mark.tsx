@@ -1,35 +1,39 @@
-/** A state as an icon and a word: colour comes third. */
-const looks: Record<string, { icon: string; tone: string; word?: string }> = {
-  succeeded: { icon: '✓', tone: 'good' },
-  success: { icon: '✓', tone: 'good', word: 'done' },
-  done: { icon: '✓', tone: 'good' },
-  accepted: { icon: '✓', tone: 'good' },
-  active: { icon: '✓', tone: 'good' },
-  stopped: { icon: '✗', tone: 'bad' },
-  failed: { icon: '✗', tone: 'bad' },
-  rejected: { icon: '✗', tone: 'bad', word: 'refused' },
-  quarantined: { icon: '✗', tone: 'bad' },
-  unknown: { icon: '?', tone: 'bad', word: 'outcome unknown' },
-  cancelled: { icon: '–', tone: 'quiet' },
-  skipped: { icon: '–', tone: 'quiet' },
-  not_matched: { icon: '–', tone: 'quiet', word: 'did not match' },
-  revoked: { icon: '–', tone: 'quiet' },
-  retired: { icon: '–', tone: 'quiet' },
-  waiting: { icon: '…', tone: 'wait' },
-  scheduled: { icon: '…', tone: 'wait', word: 'waits' },
-  retrying: { icon: '↻', tone: 'wait' },
-  running: { icon: '●', tone: 'wait' },
-  draft: { icon: '✎', tone: 'quiet' },
-  watches: { icon: '◉', tone: 'wait' },
-  shadow: { icon: '◐', tone: 'quiet' },
-  pending: { icon: '○', tone: 'quiet', word: 'not started' },
+import { Icon, type IconName } from './icon.js'
+
+type Tone = 'good' | 'bad' | 'wait' | 'quiet'
+
+/** A state as an icon and a word: colour comes third. Red is only what is broken. */
+const looks: Record<string, { icon: IconName; tone: Tone; word?: string }> = {
+  succeeded: { icon: 'check', tone: 'good' },
+  success: { icon: 'check', tone: 'good', word: 'done' },
+  done: { icon: 'check', tone: 'good' },
+  accepted: { icon: 'check', tone: 'good' },
+  active: { icon: 'check', tone: 'good' },
+  stopped: { icon: 'minus', tone: 'quiet' },
+  failed: { icon: 'warning', tone: 'bad' },
+  rejected: { icon: 'warning', tone: 'bad', word: 'refused' },
+  quarantined: { icon: 'warning', tone: 'bad' },
+  unknown: { icon: 'warning', tone: 'bad', word: 'outcome unknown' },
+  cancelled: { icon: 'minus', tone: 'quiet' },
+  skipped: { icon: 'minus', tone: 'quiet' },
+  not_matched: { icon: 'minus', tone: 'quiet', word: 'did not match' },
+  revoked: { icon: 'minus', tone: 'quiet' },
+  retired: { icon: 'minus', tone: 'quiet' },
+  waiting: { icon: 'clock', tone: 'wait' },
+  scheduled: { icon: 'clock', tone: 'wait', word: 'waits' },
+  retrying: { icon: 'retry', tone: 'wait' },
+  running: { icon: 'play', tone: 'wait' },
+  draft: { icon: 'edit', tone: 'quiet' },
+  watches: { icon: 'search', tone: 'wait' },
+  shadow: { icon: 'copy', tone: 'quiet' },
+  pending: { icon: 'clock', tone: 'quiet', word: 'not started' },
 }
 
 export function Mark({ of, word }: { of: string; word?: string }) {
-  const { icon, tone, word: usual } = looks[of] ?? { icon: '·', tone: 'quiet' }
+  const { icon, tone, word: usual } = looks[of] ?? { icon: 'minus', tone: 'quiet' }
   return (
     <span class={`mark ${tone}`}>
-      <span aria-hidden="true">{icon}</span> {word ?? usual ?? of}
+      <Icon name={icon} /> {word ?? usual ?? of}
     </span>
   )
 }

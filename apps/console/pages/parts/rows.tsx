@@ -5,7 +5,7 @@ import { windowedFrom, windowRows } from '../logic/window-rows.js'
 /** A heading, or that of a column of numbers. */
 export type Column = string | { number: string }
 
-const rowHeight = 44
+const rowHeight = 36
 
 interface Props<Item> {
   items: Item[]

@@ -36,28 +36,13 @@ export function Screen({
   )
 }
 
-/** A list, and beside it (below it where there is little room) what is selected. */
-export function Split({
-  list,
-  detail,
-  selectedId,
-}: {
-  list: ComponentChildren
-  detail?: ComponentChildren
-  selectedId?: string | undefined
-}) {
-  const aside = useRef<HTMLElement>(null)
-  const isOpen = Boolean(detail)
-  useEffect(() => {
-    // Where it stands above the list, it may be out of view.
-    if (isOpen && matchMedia('(max-width: 74.99rem)').matches)
-      aside.current?.scrollIntoView({ block: 'start' })
-  }, [isOpen, selectedId])
+/** A list, and in a drawer above its right side what is selected: the list does not move. */
+export function Split({ list, detail }: { list: ComponentChildren; detail?: ComponentChildren }) {
   return (
-    <div class={detail ? 'split open' : 'split'}>
+    <div class="split">
       <div class="list">{list}</div>
       {detail && (
-        <aside class="detail" ref={aside} aria-label="Details">
+        <aside class="drawer detail" aria-label="Details">
           {detail}
         </aside>
       )}

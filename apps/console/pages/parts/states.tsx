@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { describeError } from '../state/use-query.js'
+import { Icon, type IconName } from './icon.js'
 import { When } from './when.js'
 
 /** What is being read, in words, and where its rows will be: so nothing jumps when they come. */
@@ -21,9 +22,18 @@ export function Loading({ what, rows = 0 }: { what: string; rows?: number }) {
 }
 
 /** What would be here, why it is empty, and what fills it. */
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+export function Empty({
+  title,
+  icon = 'search',
+  children,
+}: {
+  title: string
+  icon?: IconName
+  children?: ComponentChildren
+}) {
   return (
     <div class="state empty">
+      <Icon name={icon} />
       <h2>{title}</h2>
       {children}
     </div>
@@ -44,7 +54,7 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   return (
     <div class="state problem" role="alert">
       <h2>
-        <span aria-hidden="true">▲</span> {title}
+        <Icon name="warning" /> {title}
       </h2>
       {text && <p>{text}</p>}
       {retry && (

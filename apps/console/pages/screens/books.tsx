@@ -1,5 +1,6 @@
 import type { Ledger } from '@automation/client'
 import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
+import { Icon } from '../parts/icon.js'
 import { Screen } from '../parts/screen.js'
 import { SpanSelect } from '../parts/span-select.js'
 import { Loading, NoPermission, Problem } from '../parts/states.js'
@@ -47,7 +48,7 @@ function Account({ ledger }: { ledger: Ledger }) {
   return (
     <>
       <p class={`verdict ${imbalance === 0 ? 'good' : 'bad'}`} role="status">
-        <span aria-hidden="true">{imbalance === 0 ? '✓' : '✗'}</span>{' '}
+        <Icon name={imbalance === 0 ? 'check' : 'warning'} />
         {imbalance === 0 ? 'Balanced' : `${imbalance} ${imbalance === 1 ? 'row does' : 'rows do'} not add up`}
       </p>
       {!isComplete && (

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso'
 import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
 import { formatTime } from '../logic/format-time.js'
 import { Bars } from '../parts/bars.js'
+import { Icon } from '../parts/icon.js'
 import { Screen } from '../parts/screen.js'
 import { SendSample } from '../parts/send-sample.js'
 import { Empty, Loading, Problem, Stale } from '../parts/states.js'
@@ -105,7 +106,7 @@ function Verdict({
   return (
     <>
       <p class={`verdict ${isWell ? 'good' : 'bad'}`} role="status">
-        <span aria-hidden="true">{isWell ? '●' : '▲'}</span>{' '}
+        <Icon name={isWell ? 'check' : 'warning'} />
         {isWell
           ? 'All well'
           : attention.length > 0
@@ -163,13 +164,7 @@ function NeedsYou({
         {rules.map(({ id, name, reason, since, lastError }) => (
           <li key={id}>
             <div>
-              <strong>
-                <span class="bad" aria-hidden="true">
-                  ✗
-                </span>{' '}
-                {name}
-              </strong>{' '}
-              {reasons[reason]}, since <When at={since} />
+              <strong>{name}</strong> {reasons[reason]}, since <When at={since} />
               <span class="sub">{lastError}</span>
             </div>
             <div class="row">
@@ -185,13 +180,7 @@ function NeedsYou({
         {rejectedWebhooks > 0 && (
           <li>
             <div>
-              <strong>
-                <span class="bad" aria-hidden="true">
-                  ✗
-                </span>{' '}
-                Webhooks
-              </strong>{' '}
-              {rejectedWebhooks} refused
+              <strong>Webhooks</strong> {rejectedWebhooks} refused
               <span class="sub">The signature diagnosis shows what the sender must change.</span>
             </div>
             <div class="row">

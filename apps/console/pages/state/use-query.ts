@@ -32,6 +32,8 @@ interface Options<Data> {
   pollMs?: number | false | ((data: Data | undefined, reads: number) => number | false)
   /** How old what another screen has read may be. */
   staleMs?: number
+  /** false: only what others read is shown. */
+  isRead?: boolean
 }
 
 const usualStaleMs = 2_000
@@ -42,12 +44,13 @@ export function useQuery<Data>({
   read,
   pollMs = usualPollMs,
   staleMs = usualStaleMs,
+  isRead = true,
 }: Options<Data>): QueryObserverResult<Data> {
   const isPolling = pollMs !== false && updates.value === 'on'
   const options = {
     queryKey: [workspaceId.value, ...(key ?? [])],
     queryFn: async () => read(),
-    enabled: key !== undefined,
+    enabled: isRead && key !== undefined,
     staleTime: staleMs,
     refetchInterval: ({ state }: Query<Data>) => {
       if (!isPolling || !hasRoom()) return false

@@ -2,6 +2,7 @@ import type { Action } from '@automation/client'
 import { actionDefinitions, listLongFaults, readJson } from '@automation/engine'
 import { useEffect, useState } from 'preact/hooks'
 import { readNumber } from '../../logic/value-kind.js'
+import { Icon } from '../../parts/icon.js'
 import { stepOfKey } from './conditions-editor.js'
 import { FaultOf, Field } from './field.js'
 
@@ -89,7 +90,7 @@ export function ActionsEditor({
                   aria-label={`Remove action ${index + 1}`}
                   onClick={() => write(list.toSpliced(index, 1))}
                 >
-                  ✕
+                  <Icon name="close" />
                 </button>
               </span>
             </div>
@@ -152,7 +153,7 @@ function ActionForm({
                 aria-label={`Remove ${name}`}
                 onClick={() => set(name, undefined)}
               >
-                ✕
+                <Icon name="close" />
               </button>
             )}
           </div>

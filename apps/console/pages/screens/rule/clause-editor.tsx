@@ -12,6 +12,7 @@ import {
   writeScalar,
 } from '../../logic/value-kind.js'
 import { Combobox } from '../../parts/combobox.js'
+import { Icon } from '../../parts/icon.js'
 import { FaultOf } from './field.js'
 import type { Suggestions } from './suggestions.js'
 
@@ -84,7 +85,7 @@ export function ClauseEditor({ clause, path, suggestions, change, remove }: Prop
         aria-label={`Remove the condition on ${clause.field || 'a field'}`}
         onClick={remove}
       >
-        ✕
+        <Icon name="close" />
       </button>
       {example !== undefined && <span class="sub">for example {show(example)}</span>}
       {['', '.field', '.operator', '.value'].map((part) => (

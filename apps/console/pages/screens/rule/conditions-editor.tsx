@@ -1,4 +1,5 @@
 import type { Condition } from '@automation/client'
+import { Icon } from '../../parts/icon.js'
 import { ClauseEditor } from './clause-editor.js'
 import { FaultOf } from './field.js'
 import type { Suggestions } from './suggestions.js'
@@ -118,7 +119,7 @@ function OneCondition({ condition, path, change, remove, suggestions }: OneProps
           ))}
         </select>
         <button type="button" class="plain small" aria-label="Remove the group" onClick={remove}>
-          ✕
+          <Icon name="close" />
         </button>
       </legend>
       <FaultOf path={path} />

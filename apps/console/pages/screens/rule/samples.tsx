@@ -9,6 +9,7 @@ import type { Definition } from '../../logic/rule-definition.js'
 import { show } from '../../logic/show.js'
 import { ExplainTree } from '../../parts/explain-tree.js'
 import { JsonView } from '../../parts/json-view.js'
+import { Mark } from '../../parts/mark.js'
 import { SendSample } from '../../parts/send-sample.js'
 import { When } from '../../parts/when.js'
 import { focusField } from './use-saving.js'
@@ -99,9 +100,7 @@ function SampleLine({ verdict: { matches, sample, conditions } }: { verdict: Sam
   const stop = matches ? undefined : findStop(markConditions(conditions))
   return (
     <>
-      <span class={matches ? 'good' : 'bad'}>
-        <span aria-hidden="true">{matches ? '✓' : '✗'}</span> {matches ? 'matches' : 'stopped'}
-      </span>{' '}
+      <Mark of={matches ? 'done' : 'stopped'} word={matches ? 'matches' : 'stopped'} />{' '}
       {sample.acceptedAt ? <When at={sample.acceptedAt} /> : 'example'}{' '}
       <span class="quiet cut">{stop === undefined ? nameOf(sample.data) : reasonOf(stop.trace)}</span>
     </>
@@ -143,7 +142,7 @@ function Chosen({
             {fault && <span class="sub bad">{fault}</span>}
             {warnings.map((warning) => (
               <span key={warning} class="sub">
-                ⚠ {warning}
+                {warning}
               </span>
             ))}
           </li>

@@ -163,7 +163,7 @@ function RuleRow({
     <>
       <th scope="row">
         <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
-        {doing?.attention && <span class="sub bad">⚠ {doing.attention.lastError}</span>}
+        {doing?.attention && <span class="sub bad">{doing.attention.lastError}</span>}
         {rollout && <RolloutMarks {...rollout} />}
       </th>
       <td data-label="Trigger">

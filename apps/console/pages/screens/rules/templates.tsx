@@ -17,7 +17,6 @@ export function Templates() {
   const { query, set } = useFilters()
   return (
     <Split
-      selectedId={query.id}
       list={
         <AdminList
           queryKey="templates"

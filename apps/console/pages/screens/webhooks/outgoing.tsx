@@ -26,7 +26,6 @@ export function Outgoing() {
   return (
     <>
       <Split
-        selectedId={query.id}
         list={
           <AdminList
             queryKey="subscriptions"

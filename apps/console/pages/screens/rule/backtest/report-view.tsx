@@ -132,7 +132,7 @@ function Done({ report, word }: Pick<ReportProps, 'report' | 'word'>) {
             <span class="sub">{describeLoad(action, at).join(', ')}</span>
             {[...action.faults, ...action.warnings].map(({ message, count }) => (
               <span key={message} class="sub">
-                ⚠ {formatCount(count)} × {showControls(message)}
+                {formatCount(count)} × {showControls(message)}
               </span>
             ))}
           </li>

@@ -1,0 +1,316 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Badge } from './parts/badge.js'
+import { Chip } from './parts/chip.js'
+import { Combobox } from './parts/combobox.js'
+import { DetailHead } from './parts/detail-head.js'
+import { Dialog } from './parts/dialog.js'
+import { Field } from './parts/field.js'
+import { Icon, iconNames } from './parts/icon.js'
+import { Mark } from './parts/mark.js'
+import { Menu } from './parts/menu.js'
+import { Popover } from './parts/popover.js'
+import { Rows } from './parts/rows.js'
+import { Segments } from './parts/segments.js'
+import { Empty, Loading, Problem } from './parts/states.js'
+import { Tabs } from './parts/tabs.js'
+import { Toasts } from './parts/toasts.js'
+import { toast } from './state/toasts.js'
+import './styles/parts-page.css'
+
+/** All parts in both colours, for who builds a screen: /parts. It reads nothing, so nobody has to sign in. */
+export function PartsPage() {
+  return (
+    <main class="gallery">
+      <h1>Parts of the console</h1>
+      <Scheme name="light" />
+      <Scheme name="dark" />
+      <Toasts />
+    </main>
+  )
+}
+
+function Scheme({ name }: { name: 'light' | 'dark' }) {
+  return (
+    <div class={`scheme ${name}`}>
+      <h2>{name === 'light' ? 'Light' : 'Dark'}</h2>
+      <Part title="Greys, from the page to its text">
+        <Greys />
+      </Part>
+      <Part title="Type: 28, 20, 16, 14, 13, 12">
+        <div class="sizes">
+          {['1,204 executions', 'A heading', 'A section', 'The text of the page', 'Labels', 'Notes'].map(
+            (text) => (
+              <p key={text}>{text}</p>
+            ),
+          )}
+        </div>
+      </Part>
+      <Part title="Icons">
+        <div class="row">
+          {iconNames.map((icon) => (
+            <Icon key={icon} name={icon} />
+          ))}
+        </div>
+      </Part>
+      <Pressed />
+      <Words />
+      <Opened name={name} />
+      <Fields name={name} />
+      <Lists name={name} />
+      <Part title="States of a screen">
+        <Empty title="No events in the last 24 hours" icon="events">
+          <p>Your programs send events through the API or as signed webhooks.</p>
+          <button type="button" class="primary">
+            Send a sample event
+          </button>
+        </Empty>
+        <Problem error={new Error('The request failed')} retry={() => {}} />
+        <Loading what="rules" rows={3} />
+      </Part>
+    </div>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      {children}
+    </section>
+  )
+}
+
+function Greys() {
+  const element = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    ;[...(element.current?.children ?? [])].forEach((one, index) => {
+      ;(one as HTMLElement).style.background = `var(--n${index})`
+    })
+  }, [])
+  return (
+    <div class="swatches" ref={element}>
+      {Array.from({ length: 10 }, (_, index) => (
+        <span key={index} />
+      ))}
+    </div>
+  )
+}
+
+function Pressed() {
+  const [unit, setUnit] = useState<'minutes' | 'hours' | 'days'>('hours')
+  const [tab, setTab] = useState('events')
+  return (
+    <Part title="Buttons, segments, tabs">
+      <div class="row">
+        <button type="button" class="primary">
+          Save
+        </button>
+        <button type="button">
+          <Icon name="plus" /> New rule
+        </button>
+        <button type="button" class="plain">
+          Cancel
+        </button>
+        <button type="button" class="danger">
+          <Icon name="trash" /> Delete
+        </button>
+        <button type="button" disabled>
+          Disabled
+        </button>
+        <button type="button" class="small">
+          Small
+        </button>
+        <button type="button" class="plain icon-button" aria-label="Copy">
+          <Icon name="copy" />
+        </button>
+      </div>
+      <div>
+        <Segments
+          label="Unit"
+          options={{ minutes: 'minutes', hours: 'hours', days: 'days' }}
+          chosen={unit}
+          choose={setUnit}
+        />
+      </div>
+      <Tabs
+        label="Preview"
+        tabs={{ events: 'Events', backtest: 'Backtest', findings: 'Findings' }}
+        chosen={tab}
+        choose={setTab}
+      />
+    </Part>
+  )
+}
+
+const states = ['done', 'failed', 'waiting', 'retrying', 'not_matched', 'draft', 'shadow']
+
+function Words() {
+  return (
+    <>
+      <Part title="Chips: a word of a sentence, a filter">
+        <div class="row">
+          <Chip kind="field" press={() => {}}>
+            score
+          </Chip>
+          <Chip press={() => {}}>is above</Chip>
+          <Chip kind="value" press={() => {}}>
+            80
+          </Chip>
+          <Chip kind="empty" press={() => {}}>
+            value
+          </Chip>
+          <Chip kind="faulty" press={() => {}}>
+            tomorrow
+          </Chip>
+          <Chip icon="filter" remove={{ label: 'Remove the filter of the rule', run: () => {} }}>
+            one rule
+          </Chip>
+        </div>
+      </Part>
+      <Part title="Badges and states">
+        <div class="row">
+          <Badge>12</Badge>
+          <Badge tone="bad">3 failed</Badge>
+          <Badge tone="wait">2 wait</Badge>
+          <Badge tone="good">ran</Badge>
+        </div>
+        <div class="row">
+          {states.map((state) => (
+            <Mark key={state} of={state} />
+          ))}
+        </div>
+      </Part>
+    </>
+  )
+}
+
+function Opened({ name }: { name: string }) {
+  const [isOpen, open] = useState(false)
+  return (
+    <Part title="What opens: menu, popover, dialog, toast">
+      <div class="row">
+        <Menu
+          label={`More, ${name}`}
+          edge="start"
+          look=""
+          items={[
+            { label: 'Duplicate', icon: 'copy', run: () => toast('Duplicated') },
+            { label: 'Executions', icon: 'executions', hint: 12, href: '/parts' },
+            {
+              label: 'Delete',
+              icon: 'trash',
+              isDanger: true,
+              run: () => toast('Deleted', { undo: () => {} }),
+            },
+          ]}
+        >
+          Menu <Icon name="down" />
+        </Menu>
+        <Popover label={`Due, ${name}`} button="Popover">
+          {(close) => (
+            <form
+              onSubmit={(event) => {
+                event.preventDefault()
+                close()
+              }}
+            >
+              <Field label="Due in">{(own) => <input {...own} value="24" />}</Field>
+              <button type="submit" class="primary">
+                Done
+              </button>
+            </form>
+          )}
+        </Popover>
+        <button type="button" onClick={() => open(true)}>
+          Dialog
+        </button>
+        <button
+          type="button"
+          onClick={() => toast('The condition is removed', { undo: () => toast('It is back') })}
+        >
+          Toast
+        </button>
+      </div>
+      {isOpen && (
+        <Dialog title="A dialog" close={() => open(false)}>
+          <p>For what has to be decided before anything else.</p>
+        </Dialog>
+      )}
+    </Part>
+  )
+}
+
+function Fields({ name }: { name: string }) {
+  const [field, setField] = useState('')
+  return (
+    <Part title="Fields">
+      <Field label="Name" hint="What it is for, in a few words.">
+        {(own) => <input {...own} placeholder="Call hot leads" />}
+      </Field>
+      <Field label="Amount" fault="Must be number">
+        {(own) => <input {...own} value="a lot" />}
+      </Field>
+      <Field label="Template">
+        {(own) => (
+          <select {...own}>
+            <option>welcome</option>
+            <option>reminder</option>
+          </select>
+        )}
+      </Field>
+      <Combobox
+        label={`Field, ${name}`}
+        path="parts"
+        value={field}
+        change={setField}
+        placeholder="A field of the data"
+        options={[
+          { value: 'score', hint: 'number, such as 80' },
+          { value: 'country', hint: 'text, such as DE' },
+        ]}
+      />
+    </Part>
+  )
+}
+
+const rows = ['Ada Lovelace', 'Grace Hopper', 'Alan Turing'].map((id, index) => ({
+  id,
+  state: states[index] ?? 'done',
+  count: 40 + 31 * index,
+}))
+
+function Lists({ name }: { name: string }) {
+  return (
+    <Part title="Rows: the link in the heading opens the whole row">
+      <Rows
+        items={rows}
+        label={`People, ${name}`}
+        columns={['Name', 'State', { number: 'Executions' }, '']}
+        selectedId="Grace Hopper"
+        row={({ id, state, count }) => (
+          <>
+            <th scope="row">
+              <a href="/parts">{id}</a>
+            </th>
+            <td>
+              <Mark of={state} />
+            </td>
+            <td class="number">{count}</td>
+            <td class="actions-cell">
+              <Menu
+                label={`More for ${id}, ${name}`}
+                look="plain icon-button small"
+                items={[{ label: 'Retry', icon: 'retry' }]}
+              />
+            </td>
+          </>
+        )}
+      />
+      <aside class="drawer detail" aria-label={`Details, ${name}`}>
+        <DetailHead title="Grace Hopper" what={`the person, ${name}`} close={() => {}} />
+        <p>What is selected lies in a drawer above the right side of its list.</p>
+      </aside>
+    </Part>
+  )
+}

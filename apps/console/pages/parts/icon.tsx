@@ -1,0 +1,20 @@
+import sprite from '../icons.svg'
+
+/** The symbols of icons.svg; a test compares both. */
+export const iconNames = [
+  ...(['today', 'events', 'executions', 'tasks', 'rules', 'webhooks', 'reconciliation', 'access'] as const),
+  ...(['settings', 'search', 'plus', 'close', 'check', 'minus', 'down', 'right', 'back', 'choose'] as const),
+  ...(['more', 'menu', 'copy', 'undo', 'retry', 'trash', 'edit', 'filter', 'external', 'clock'] as const),
+  ...(['pause', 'play', 'send', 'warning', 'user'] as const),
+]
+
+export type IconName = (typeof iconNames)[number]
+
+/** A picture beside a word. It says nothing by itself: what has no word beside it has an `aria-label`. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg class="icon" aria-hidden="true" focusable="false">
+      <use href={`${sprite}#${name}`} />
+    </svg>
+  )
+}
