@@ -2,8 +2,10 @@ import { describeClause } from './describe-clause.js'
 import { type RecentSpan, spans } from './filters.js'
 import type { Definition } from './rule-definition.js'
 
+type TestedRule = Pick<Definition, 'trigger' | 'conditions' | 'actions'>
+
 /** What a backtest evaluates. A name changes nothing. */
-export function testedOf({ trigger, conditions, actions }: Definition) {
+export function testedOf({ trigger, conditions, actions }: Definition): TestedRule {
   return { trigger, conditions, actions }
 }
 
