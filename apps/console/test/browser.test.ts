@@ -1,6 +1,7 @@
 import { openBrowser } from '@automation/launcher/open-browser'
 import t from 'tap'
 import { testBacktests } from './browser/backtests.js'
+import { testEditor } from './browser/editor.js'
 import { testHostileData } from './browser/hostile.js'
 import { testNewcomer } from './browser/newcomer.js'
 import { testRollout } from './browser/rollout.js'
@@ -14,6 +15,7 @@ const [browser, product] = await Promise.all([openBrowser(t), startProductWithCo
 const context = { browser, ...product }
 
 testNewcomer(t, context)
+testEditor(t, context)
 testVerdicts(t, context)
 testHostileData(t, context)
 testSweep(t, context)

@@ -68,6 +68,7 @@ async function measureBacktest(): Promise<number> {
   )
   const { page, at } = await visit(browser)
   await page.goto(at(`rules/${id}`))
+  await page.getByRole('button', { name: 'Backtest', exact: true }).click()
   const button = page.getByRole('button', { name: 'Run a backtest' })
   await button.waitFor()
   const begunAt = performance.now()

@@ -7,6 +7,10 @@ export interface Draft {
   baseVersion: number
   /** Of the draft of the workspace that it began with. */
   etag?: string | undefined
+  /** Of the event that a new rule is made of. */
+  eventId?: string | undefined
+  /** JSON that is not finished yet, by the path of its field; '' for the whole definition. */
+  texts?: Readonly<Record<string, string>> | undefined
   /** epoch ms */
   keptAt: number
 }

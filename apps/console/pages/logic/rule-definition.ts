@@ -10,14 +10,18 @@ export interface Definition {
   actions: Action[]
 }
 
-export function definitionOf({
-  name,
-  description,
-  trigger,
-  conditions,
-  actions,
-}: Definition | Rule): Definition {
-  return { name, description, trigger, conditions, actions }
+/** What a rule, a version or a draft has beside its definition. */
+const bookkeeping = new Set([
+  ...['id', 'workspaceId', 'version', 'isActive', 'mode', 'createdAt', 'updatedAt', 'createdBy'],
+  ...['executionCount', 'successCount', 'failureCount', 'lastSuccessAt', 'lastFailureAt', 'lastError'],
+  ...['ruleId', 'basedOn', 'isStale', 'etag', 'savedAt', 'savedBy', 'difference', 'differenceFault'],
+])
+
+/** Everything else belongs to the definition, also what this page has no words for: it is never lost. */
+export function definitionOf(rule: Definition | Rule): Definition {
+  const { name, description, trigger, conditions, actions, ...others } = rule
+  const more = Object.entries(others).filter(([key, value]) => !bookkeeping.has(key) && value !== undefined)
+  return { name, description, trigger, ...Object.fromEntries(more), conditions, actions }
 }
 
 /** A definition as text, for a diff. */
@@ -43,11 +47,12 @@ export function readDefinition(text: string): Definition | string {
     trigger = '',
     conditions = [],
     actions = [],
+    ...others
   } = value as Partial<Definition>
   if (typeof name !== 'string' || typeof description !== 'string' || typeof trigger !== 'string')
     return 'name, description and trigger are texts.'
   if (!Array.isArray(conditions) || !Array.isArray(actions)) return 'conditions and actions are lists.'
-  return { name, description, trigger, conditions, actions }
+  return definitionOf({ name, description, trigger, ...others, conditions, actions })
 }
 
 export function isSame(left: Definition, right: Definition): boolean {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { type Context, go } from './context.js'
+import { type Context, go, openPreview } from './context.js'
 
 /** What a rule would have done, beside its editor. */
 export function testBacktests(t: Test, { browser, makeWorkspace }: Context): void {
@@ -19,7 +19,8 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
       )
       const { page, complaints, at } = await visit(browser, 'editor')
       await page.goto(at(`rules/${id}`))
-      await page.getByLabel('Value').fill('50')
+      await page.getByRole('spinbutton', { name: 'Value' }).fill('50')
+      await openPreview(page, 'Backtest')
       await page.getByRole('button', { name: 'Run a backtest' }).click()
       const card = page.getByRole('region', { name: 'Backtest' })
       await card.getByText('4 LEAD_CREATED events').waitFor()
@@ -50,7 +51,7 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
       t.match(page.url(), /backtest=[0-9a-f-]{36}/)
       await page.reload()
       await card.getByText('3 mails to 3 addresses').waitFor()
-      await page.getByLabel('Value').fill('60')
+      await page.getByRole('spinbutton', { name: 'Value' }).fill('60')
       await card.getByText('You have changed the rule since then.').waitFor()
       await card.getByRole('button', { name: 'Close the result' }).click()
       t.notMatch(page.url(), /backtest=/)
@@ -66,6 +67,7 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
     await hold(page, asked)
     await page.clock.install()
     await page.goto(at(`rules/${id}`))
+    await openPreview(page, 'Backtest')
     await page.getByRole('button', { name: 'Run a backtest' }).click()
     await page.getByText('62 % done.').waitFor()
     for (let second = 0; second < 59; second++) {
@@ -82,6 +84,7 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
     const { client, visit } = await makeWorkspace()
     const { page, at } = await visit(browser)
     await page.goto(at('rules/new'))
+    await openPreview(page, 'Backtest')
     await page.getByRole('button', { name: 'Run a backtest' }).click()
     await page.getByText('Not tested: 1 field needs a change.').waitFor()
     t.equal(
@@ -96,6 +99,7 @@ export function testBacktests(t: Test, { browser, makeWorkspace }: Context): voi
     ] as const) {
       await page.route(/backtests$/, (route) => route.fulfill({ status, json: { error: 'Too many' } }))
       await page.goto(at(`rules/${id}`))
+      await openPreview(page, 'Backtest')
       await page.getByRole('button', { name: 'Run a backtest' }).click()
       await page.getByRole('alert').getByText(title).waitFor()
       await page.unroute(/backtests$/)

@@ -46,3 +46,21 @@ export async function tabTo(page: Page, name: string | RegExp, key = 'Tab'): Pro
   }
   throw new Error(`No control ${name} within 60 presses`)
 }
+
+/** Opens a part of the preview beside a rule. */
+export async function openPreview(page: Page, part: 'Events' | 'Backtest' | 'Findings'): Promise<void> {
+  await page
+    .getByRole('region', { name: 'Preview' })
+    .getByRole('button', { name: new RegExp(`^${part}`) })
+    .click()
+}
+
+/** Adds a condition to the rule, as somebody types it. @param words of the comparison, as they are shown */
+export async function addCondition(page: Page, field: string, words: string, value: string): Promise<void> {
+  await page.getByRole('button', { name: 'Condition', exact: true }).last().click()
+  const last = (name: string) => page.getByRole('combobox', { name, exact: true }).last()
+  await last('Field').fill(field)
+  await last('Comparison').fill(words)
+  await last('Comparison').press('Enter')
+  await page.keyboard.type(value)
+}

@@ -49,7 +49,7 @@ export function testHostileData(t: Test, { browser, makeWorkspace }: Context): v
     const { found, allowed } = await findShortest(page, async () => {
       await forgetLongTasks(page)
       await page.getByLabel('Name', { exact: true }).fill(`Try ${Math.random()}`)
-      await page.getByRole('button', { name: '+ Condition' }).click()
+      await page.getByRole('button', { name: 'Condition', exact: true }).click()
       await page.getByRole('button', { name: /^Remove the condition/ }).click()
       await settle(page)
     })

@@ -1,6 +1,6 @@
 import type { Client } from '@automation/client'
 import type { Test } from 'tap'
-import { type Context, go } from './context.js'
+import { type Context, go, openPreview } from './context.js'
 
 const score = (value: number) => [{ field: 'score', operator: 'greater_than' as const, value }]
 const createHot = (client: Client) =>
@@ -20,7 +20,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
       const { id } = await createHot(client)
       const { page, complaints, at } = await visit(browser, 'editor')
       await go(page, at(`rules/${id}`))
-      await page.getByLabel('Value').fill('50')
+      await page.getByRole('spinbutton', { name: 'Value' }).fill('50')
       await page.getByRole('button', { name: 'Save as draft' }).click()
       const draft = page.getByRole('region', { name: 'Draft', exact: true })
       await draft.getByText('"value": 50').waitFor()
@@ -96,21 +96,25 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
       const rule = await createHot(client)
       const { page, at } = await visit(browser)
       await page.goto(at(`rules/${rule.id}`))
-      await page.getByLabel('Value').fill('50')
+      await page.getByRole('spinbutton', { name: 'Value' }).fill('50')
       await client.rules.drafts.save(rule.id, { ...definition(rule), conditions: score(20) })
       await page.getByRole('button', { name: 'Save as draft' }).click()
       const dialog = page.getByRole('dialog', { name: 'The rule has another draft' })
       await dialog.getByText('"value": 20').waitFor()
       await dialog.getByRole('button', { name: 'Keep that draft' }).click()
-      t.equal(await page.getByLabel('Value').inputValue(), '50')
+      t.equal(await page.getByRole('spinbutton', { name: 'Value' }).inputValue(), '50')
       await page.getByRole('button', { name: 'Save as draft' }).click()
       await dialog.getByRole('button', { name: 'Replace it with my changes' }).click()
       await page.getByRole('region', { name: 'Draft', exact: true }).getByText('"value": 50').waitFor()
       t.match(await client.rules.drafts.get(rule.id), { conditions: score(50) })
 
       await page.getByRole('button', { name: 'Edit the draft' }).click()
-      t.equal(await page.getByLabel('Value').inputValue(), '50', 'the draft is edited in the editor')
-      await page.getByLabel('Value').fill('40')
+      t.equal(
+        await page.getByRole('spinbutton', { name: 'Value' }).inputValue(),
+        '50',
+        'the draft is edited in the editor',
+      )
+      await page.getByRole('spinbutton', { name: 'Value' }).fill('40')
       await page.getByRole('button', { name: 'Save as draft' }).click()
       await page.getByRole('region', { name: 'Draft', exact: true }).getByText('"value": 40').waitFor()
       await page.getByRole('button', { name: 'Discard the draft' }).click()
@@ -125,7 +129,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     const { page, complaints, at } = await visit(browser)
     await go(page, at('rules/new'))
     await page.getByLabel('Name', { exact: true }).fill('Greet')
-    await page.getByLabel('title').fill('Greet {{name}}')
+    await page.getByRole('textbox', { name: 'title' }).fill('Greet {{name}}')
     await page.getByRole('button', { name: 'Save as a shadow' }).click()
     await page.waitForURL(/rules\/[0-9a-f-]{36}/)
     await page.locator('.mark', { hasText: 'shadow' }).waitFor()
@@ -154,6 +158,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByText('"value": 50').waitFor()
     t.equal(await page.getByRole('button', { name: /Promote|Discard|shadow mode/ }).count(), 0)
     await go(page, at(`rules/${rule.id}`))
+    await openPreview(page, 'Backtest')
     await page.getByText('Operators can run backtests.').waitFor()
     t.equal(await page.getByRole('button', { name: /Run a backtest|Save/ }).count(), 0)
     t.strictSame(complaints, [])

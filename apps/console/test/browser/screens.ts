@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { type Context, go, readFocused, settle } from './context.js'
+import { addCondition, type Context, go, openPreview, readFocused, settle } from './context.js'
 
 /** What people do on each screen. */
 export function testScreens(t: Test, { browser, makeWorkspace }: Context): void {
@@ -61,7 +61,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByText('id Has more digits than a number can keep. Write it as a string').waitFor()
     await page.locator('textarea').last().fill(`{"id":"${typed}"}`)
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText(/^v2, changed/).waitFor()
+    await page.getByText('Saved as v2.').waitFor()
     t.match(await client.rules.get(id), {
       conditions: [{ value: typed }, { value: 2 }],
       actions: [{ config: { body: { id: typed } } }],
@@ -127,35 +127,61 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     t.strictSame(complaints, [])
   })
 
-  t.test(
-    'somebody else’s change is never overwritten: the draft stays, and the difference is shown',
-    async (t) => {
-      const { client, visit } = await makeWorkspace()
-      const rule = await client.rules.create({
-        name: 'Mine',
-        trigger: 'LEAD_CREATED',
-        conditions: [],
-        actions: [{ type: 'CREATE_TASK', config: { title: 'x' } }],
-      })
-      const { page, at } = await visit(browser)
-      await page.goto(at(`rules/${rule.id}`))
-      await page.getByLabel('Name', { exact: true }).fill('Mine, changed here')
-      await client.rules.update(rule.id, { description: 'changed by somebody else' })
-      await page.reload()
-      t.equal(
-        await page.getByLabel('Name', { exact: true }).inputValue(),
-        'Mine, changed here',
-        'a reload keeps the draft',
-      )
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      const dialog = page.getByRole('dialog', { name: 'The rule has changed in the meantime' })
-      await dialog.getByText('changed by somebody else').waitFor()
-      await dialog.getByRole('button', { name: 'Keep my changes' }).click()
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText(/^v3, changed/).waitFor()
-      t.match(await client.rules.get(rule.id), { name: 'Mine, changed here', version: 3 })
-    },
-  )
+  t.test('changes of two people that do not meet are both saved', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const rule = await client.rules.create({
+      name: 'Mine',
+      trigger: 'LEAD_CREATED',
+      conditions: [],
+      actions: [{ type: 'CREATE_TASK', config: { title: 'x' } }],
+    })
+    const { page, at } = await visit(browser)
+    await page.goto(at(`rules/${rule.id}`))
+    await page.getByLabel('Name', { exact: true }).fill('Mine, changed here')
+    await client.rules.update(rule.id, { description: 'changed by somebody else' })
+    await page.reload()
+    t.equal(
+      await page.getByLabel('Name', { exact: true }).inputValue(),
+      'Mine, changed here',
+      'a reload keeps the draft',
+    )
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'The rule has changed in the meantime' })
+    await dialog.getByText('Description is "changed by somebody else" now.').waitFor()
+    await dialog.getByText('Name: "Mine" → "Mine, changed here".').waitFor()
+    await dialog.getByRole('button', { name: 'Save both changes' }).click()
+    await page.getByText('Saved as v3.').waitFor()
+    t.match(await client.rules.get(rule.id), {
+      name: 'Mine, changed here',
+      description: 'changed by somebody else',
+      version: 3,
+    })
+  })
+
+  t.test('what two people changed at the same place is asked for', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const score = (value: number) => [{ field: 'score', operator: 'greater_than' as const, value }]
+    const rule = await client.rules.create({
+      name: 'Hot',
+      trigger: 'LEAD_CREATED',
+      conditions: score(80),
+      actions: [{ type: 'CREATE_TASK', config: { title: 'x' } }],
+    })
+    const { page, at } = await visit(browser)
+    await page.goto(at(`rules/${rule.id}`))
+    await page.getByRole('spinbutton', { name: 'Value' }).fill('90')
+    await client.rules.update(rule.id, { conditions: score(70), name: 'Warm' })
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'The rule has changed in the meantime' })
+    const both = dialog.getByRole('button', { name: 'Save both changes' })
+    await both.waitFor()
+    t.ok(await both.isDisabled(), 'nothing is saved before somebody chooses')
+    await dialog.getByRole('radio', { name: 'v2: score is above 70' }).check()
+    await dialog.getByRole('radio', { name: 'Yours: score is above 90' }).check()
+    await both.click()
+    await page.getByText('Saved as v3.').waitFor()
+    t.match(await client.rules.get(rule.id), { name: 'Warm', conditions: score(90) })
+  })
 
   t.test('a fault of the API stands at its field, which has the focus', async (t) => {
     const { visit } = await makeWorkspace()
@@ -206,11 +232,9 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     const asked: string[] = []
     await go(page, at('rules/new'))
     await page.getByLabel('Name', { exact: true }).fill('Hotter')
-    await page.getByLabel('title').fill('Call {{name}}')
-    await page.getByRole('button', { name: '+ Condition' }).click()
-    await page.getByRole('combobox', { name: 'Field', exact: true }).fill('score')
-    await page.getByLabel('Comparison').selectOption('greater_than')
-    await page.getByLabel('Value').fill('90')
+    await page.getByRole('textbox', { name: 'title' }).fill('Call {{name}}')
+    await addCondition(page, 'score', 'is above', '90')
+    await openPreview(page, 'Findings')
     const findings = page.getByRole('region', { name: 'Findings' })
     await findings.getByRole('link', { name: 'Hot' }).waitFor()
     // What the page shows beside the draft is read again from time to time.
@@ -230,10 +254,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
       },
     ])
     t.ok(said.length > 0)
-    await page.getByRole('button', { name: '+ Condition' }).click()
-    await page.getByRole('combobox', { name: 'Field', exact: true }).last().fill('score')
-    await page.getByLabel('Comparison').last().selectOption('less_than')
-    await page.getByLabel('Value').last().fill('50')
+    await addCondition(page, 'score', 'is below', '50')
     await findings.getByText(/Never runs: score is above 90 and score is below 50/).waitFor()
     t.strictSame(asked, [], 'without sending the draft')
     t.strictSame(complaints, [])
@@ -244,18 +265,20 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await client.trigger('LEAD_CREATED', { score: 95, lead: { country: 'DE' } })
     const { page, complaints, at } = await visit(browser)
     await go(page, at('rules/new'))
-    await page.getByRole('button', { name: '+ Condition' }).click()
+    await page.getByRole('button', { name: 'Condition', exact: true }).click()
     const field = page.getByRole('combobox', { name: 'Field', exact: true })
     await field.pressSequentially('coun')
     await page.getByRole('option', { name: /lead\.country/ }).waitFor()
-    await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     t.equal(await field.inputValue(), 'lead.country')
-    await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     t.equal(await page.getByRole('combobox', { name: 'Value' }).inputValue(), 'DE')
+    await field.fill('scor')
+    await page.getByText('No event has scor so far.').waitFor()
+    await page.getByRole('button', { name: 'Use score' }).click()
+    t.equal(await field.inputValue(), 'score')
     t.strictSame(complaints, [])
   })
 

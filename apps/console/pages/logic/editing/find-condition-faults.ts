@@ -1,5 +1,6 @@
 import type { Condition } from '@automation/client'
 import { type Fault, findOperator, findRuleFaults } from '@automation/engine'
+import { Check } from 'typebox/value'
 import { valueKindOf } from '../value-kind.js'
 import { type Clause, childPath, childrenOf, groupKindOf, isClause } from './condition-kinds.js'
 
@@ -37,14 +38,21 @@ function listClauseFaults({ field, operator: name, value }: Clause, path: string
     faults.push({ field: `${path}.field`, message: 'Choose a field', isUnfinished: true })
   const operator = findOperator(name)
   if (operator === undefined) return [...faults, wrong(`${path}.operator`, 'Must be a known comparison')]
-  const message = faultOfValue(operator.value, value)
-  if (message !== undefined)
-    faults.push({ field: `${path}.value`, message, isUnfinished: value === '' || value === null })
+  const { value: schema } = operator
+  // What has no words here is refused all the same, such as a text of more than 10,000 characters.
+  const isRefused = schema !== undefined && !Check(schema, value)
+  const message = faultOfValue(schema, value) ?? (isRefused ? 'Must be shorter' : undefined)
+  if (message !== undefined) faults.push({ field: `${path}.value`, message, isUnfinished: isNothing(value) })
   return faults
 }
 
 function wrong(field: string, message: string): ConditionFault {
   return { field, message, isUnfinished: false }
+}
+
+function isNothing(value: unknown): boolean {
+  const isEmptyList = Array.isArray(value) && value.every((one) => one === null)
+  return value === undefined || value === null || value === '' || isEmptyList
 }
 
 /** In words, since a schema alone would say "number". */
@@ -67,6 +75,7 @@ function faultOfValue(schema: object | undefined, value: unknown): string | unde
     case 'text':
       return typeof value === 'string' && value !== '' ? undefined : 'Must be a text'
     case 'scalar':
+      if (value === undefined) return 'Needs a value'
       return isScalar(value) ? undefined : 'Must be a text, a number, true, false or null'
   }
 }

@@ -14,7 +14,9 @@ export class UndoHistory<State> {
   note(before: State, after: State, at: number): void {
     const path = findChangedPath(before, after)
     if (path === undefined) return
-    const isTogether = this.#last?.path === path && at - this.#last.at < togetherMs
+    // Of a list each item comes and goes by itself.
+    const isTyped = !/(^|\.)(conditions|actions|all|any|that)$/.test(path)
+    const isTogether = isTyped && this.#last?.path === path && at - this.#last.at < togetherMs
     if (!isTogether) this.#past = [...this.#past, before].slice(-mostKept)
     this.#last = { path, at }
     this.#future = []
@@ -35,9 +37,11 @@ export class UndoHistory<State> {
     return state
   }
 
-  clear(): void {
-    this.#past = []
-    this.#future = []
-    this.#last = undefined
+  get canUndo(): boolean {
+    return this.#past.length > 0
+  }
+
+  get canRedo(): boolean {
+    return this.#future.length > 0
   }
 }

@@ -1,24 +1,12 @@
-import type { Rule } from '@automation/client'
+import type { Finding } from '../../logic/check-draft.js'
 import { namePath } from '../../logic/name-path.js'
-import type { Definition } from '../../logic/rule-definition.js'
 import { FindingText } from '../../parts/finding.js'
-import type { Fields } from './use-fields.js'
-import { useFindings } from './use-findings.js'
 import { focusField } from './use-saving.js'
 
-interface Props {
-  id: string
-  definition: Definition
-  rules: readonly Rule[]
-  fields: Fields | undefined
-}
-
-/** What is odd about the draft, as one types. It warns, and refuses nothing. */
-export function DraftFindings({ id, definition, rules, fields }: Props) {
-  const findings = useFindings(id, definition, rules, fields)
+/** What is odd about the draft, as one types. It warns, and refuses nothing. @param findings undefined until they are known */
+export function DraftFindings({ findings }: { findings: readonly Finding[] | undefined }) {
   return (
-    <section class="card" aria-labelledby="findings">
-      <h2 id="findings">Findings</h2>
+    <section aria-label="Findings">
       <p role="status" class={findings?.length ? 'hidden' : 'quiet'}>
         {findings === undefined
           ? 'Checking…'

@@ -2,6 +2,7 @@ import type { Rule } from '@automation/client'
 import { useEffect } from 'preact/hooks'
 import { lazy } from 'preact-iso'
 import type { Definition } from '../../logic/rule-definition.js'
+import { Icon } from '../../parts/icon.js'
 import { Screen } from '../../parts/screen.js'
 import { Switch } from '../../parts/switch.js'
 import { When } from '../../parts/when.js'
@@ -9,11 +10,11 @@ import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { Conflict } from './conflict.js'
 import { DraftConflict } from './draft-conflict.js'
-import { Faults } from './field.js'
 import { JsonTab } from './json-tab.js'
 import { RuleForm } from './rule-form.js'
+import { RuleMenu } from './rule-menu.js'
 import { useDraftSaving } from './use-draft-saving.js'
-import { useRuleDraft } from './use-rule-draft.js'
+import { type RuleDraftState, useRuleDraft } from './use-rule-draft.js'
 import { type Saving, useSaving } from './use-saving.js'
 import { Versions } from './versions.js'
 
@@ -32,10 +33,11 @@ const tabs = { '': 'Editor', json: 'JSON', rollout: 'Rollout', versions: 'Versio
 export function RuleEditor({ id, saved, template, reload }: Props) {
   const { query, set } = useFilters()
   const tab = query.tab ?? ''
-  const draft = useRuleDraft(id, saved, template)
-  const { definition, change } = draft
+  const draft = useRuleDraft(id, saved, template, query.event)
+  const { definition } = draft
   const saving = useSaving({ id, saved, draft, reload })
   useSaveKey(may('editor') && (saved === undefined || draft.isChanged), () => saving.save('on'))
+  useUndoKeys(may('editor'), draft)
   const keeping = useDraftSaving({ id, draft, saving })
   const title = definition.name || (saved === undefined ? 'New rule' : 'Rule without a name')
   return (
@@ -45,8 +47,9 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
       actions={
         <>
           {saved && <Switch rule={saved} after={reload} />}
+          {may('editor') && <UndoButtons draft={draft} />}
           {draft.isChanged && (
-            <button type="button" onClick={draft.drop}>
+            <button type="button" onClick={draft.discard}>
               Discard
             </button>
           )}
@@ -56,6 +59,7 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
             </button>
           )}
           {may('editor') && <SaveButtons saved={saved} isChanged={draft.isChanged} {...saving} />}
+          {saved && may('editor') && <RuleMenu rule={saved} drop={draft.drop} />}
         </>
       }
     >
@@ -78,11 +82,11 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
       <p role="alert" class={saving.problem ? 'notice bad' : 'hidden'}>
         {saving.problem}
       </p>
-      {saving.theirs && (
+      {saving.meanwhile && (
         <Conflict
           mine={definition}
-          theirs={saving.theirs}
-          keepMine={saving.keepMine}
+          meanwhile={saving.meanwhile}
+          saveMerged={saving.saveMerged}
           takeTheirs={saving.takeTheirs}
           close={saving.closeConflict}
         />
@@ -90,19 +94,18 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
       {keeping.theirs && (
         <DraftConflict mine={definition} theirs={keeping.theirs} save={keeping.save} close={keeping.close} />
       )}
-      <Faults.Provider value={saving.faults}>
-        {tab === 'json' && <JsonTab definition={definition} change={change} isReadOnly={!may('editor')} />}
-        {tab === 'rollout' && saved && <Rollout rule={saved} {...{ draft, reload }} />}
-        {tab === 'versions' && saved && <Versions rule={saved} reload={reload} />}
-        {tab === '' && (
-          <RuleForm
-            {...{ id, saved, definition, change }}
-            isChanged={draft.isChanged}
-            eventId={query.event}
-            showFaults={saving.showFaults}
-          />
-        )}
-      </Faults.Provider>
+      {tab === 'json' && (
+        <JsonTab
+          definition={definition}
+          change={draft.change}
+          isReadOnly={!may('editor')}
+          kept={draft.texts['']}
+          keep={(text) => draft.keepText('', text)}
+        />
+      )}
+      {tab === 'rollout' && saved && <Rollout rule={saved} {...{ draft, reload }} />}
+      {tab === 'versions' && saved && <Versions rule={saved} reload={reload} />}
+      {tab === '' && <RuleForm {...{ id, saved, draft, saving }} eventId={query.event} />}
     </Screen>
   )
 }
@@ -123,6 +126,35 @@ function DraftNote({ draft, saved }: { draft: ReturnType<typeof useRuleDraft>; s
     </>
   ) : (
     'Nothing is saved yet.'
+  )
+}
+
+function UndoButtons({ draft }: { draft: RuleDraftState }) {
+  return (
+    <span class="row undo">
+      <button
+        type="button"
+        class="plain icon-button"
+        aria-label="Undo"
+        title="Undo"
+        aria-keyshortcuts="Control+Z Meta+Z"
+        disabled={!draft.canUndo}
+        onClick={draft.undo}
+      >
+        <Icon name="undo" />
+      </button>
+      <button
+        type="button"
+        class="plain icon-button turned"
+        aria-label="Redo"
+        title="Redo"
+        aria-keyshortcuts="Control+Shift+Z Meta+Shift+Z"
+        disabled={!draft.canRedo}
+        onClick={draft.redo}
+      >
+        <Icon name="undo" />
+      </button>
+    </span>
   )
 }
 
@@ -170,5 +202,28 @@ function useSaveKey(isOn: boolean, save: () => Promise<void>): void {
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
+  })
+}
+
+/**
+ * Ctrl Z undoes a change of the rule, wherever the focus is, and with Shift brings it back. Text that is no part of the rule yet has the
+ * undo of the browser.
+ */
+function useUndoKeys(isOn: boolean, draft: RuleDraftState): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const { key, ctrlKey, metaKey, shiftKey, target } = event
+      const letter = key.toLowerCase()
+      if (!isOn || !(ctrlKey || metaKey) || (letter !== 'z' && letter !== 'y')) return
+      if (target instanceof Element && target.closest('dialog, [data-own-undo]')) return
+      const isRedo = letter === 'y' || shiftKey
+      if (!(isRedo ? draft.canRedo : draft.canUndo)) return
+      event.preventDefault()
+      event.stopPropagation()
+      if (isRedo) draft.redo()
+      else draft.undo()
+    }
+    addEventListener('keydown', listen, { capture: true })
+    return () => removeEventListener('keydown', listen, { capture: true })
   })
 }

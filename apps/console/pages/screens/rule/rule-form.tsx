@@ -1,150 +1,119 @@
-import type { EventTypePage, Rule } from '@automation/client'
-import { eventTypeDefinitions } from '@automation/engine'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Rule } from '@automation/client'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { describeSaved } from '../../logic/editing/describe-saved.js'
 import { evaluateDraft } from '../../logic/evaluate-draft.js'
 import { listConditionPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
-import { Loading, Problem } from '../../parts/states.js'
-import { api, may } from '../../state/session.js'
+import { may } from '../../state/session.js'
+import { toast } from '../../state/toasts.js'
 import { useFilters } from '../../state/use-filters.js'
-import { useQuery } from '../../state/use-query.js'
-import { useDefinitions } from '../../state/use-rules.js'
-import { ActionsEditor } from './actions-editor.js'
-import { BacktestCard } from './backtest/backtest-card.js'
-import { ConditionList } from './conditions-editor.js'
-import { DraftFindings } from './draft-findings.js'
-import { FaultOf, Field } from './field.js'
-import { Samples } from './samples.js'
+import { Preview } from './preview.js'
+import { Proposals } from './proposals.js'
+import { type Editing, EditingContext } from './sentence/editing.js'
+import { Faults, type FieldFault } from './sentence/faults.js'
+import { Sentence } from './sentence/sentence.js'
 import { suggest } from './suggestions.js'
 import { useFields } from './use-fields.js'
+import type { RuleDraftState } from './use-rule-draft.js'
 import { useSamples } from './use-samples.js'
+import type { Saving } from './use-saving.js'
 
 interface Props {
   id: string
   saved: Rule | undefined
-  definition: Definition
-  change: (definition: Definition) => void
-  isChanged: boolean
+  draft: RuleDraftState
+  saving: Saving
   eventId: string | undefined
-  showFaults: (faults: { field: string; message: string }[], title: string) => void
 }
 
-/** The rule on the left; on the right what it would do, and what is odd about it. */
-export function RuleForm({ id, saved, definition, change, isChanged, eventId, showFaults }: Props) {
+/** The rule as a sentence; beside it what it would do, and what is odd about it. */
+export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
+  const { definition, isChanged } = draft
+  const { query } = useFilters()
   // A screen opens with three requests: beside the result of a backtest, the fields of events are read once somebody writes.
-  const [isTouched, touch] = useState(useFilters().query.backtest === undefined)
-  const { samples, isPending, error, refetch } = useSamples(definition.trigger, eventId)
+  const [isTouched, touch] = useState(query.backtest === undefined)
+  const samples = useSamples(definition.trigger, eventId)
+  const { samples: events } = samples
   const evaluation = useMemo(
-    () => evaluateDraft(definition, samples, Date.now()),
-    [definition, samples.length, samples[0]?.id],
+    () => evaluateDraft(definition, events, Date.now()),
+    [definition, events.length, events[0]?.id],
   )
   const paths = useMemo(
-    () => listConditionPaths(samples.map(({ data }) => data)),
-    [samples.length, samples[0]?.id],
+    () => listConditionPaths(events.map(({ data }) => data)),
+    [events.length, events[0]?.id],
   )
   const fields = useFields(definition.trigger, isTouched)
   const suggestions = useMemo(() => suggest(fields, paths), [fields, paths])
-  // A screen opens with three requests: the other rules are read once something is changed.
-  const rules = useDefinitions(isChanged)
+  const { change, editing } = useEditingOf(draft, saving, suggestions)
+  const isFresh = saved !== undefined && !isChanged && query.saved === `${saved.version}`
   const set = (changes: Partial<Definition>) => change({ ...definition, ...changes })
+  const faults = useMemo(() => joinFaults(evaluation.faults, saving.faults), [evaluation, saving.faults])
   useNameFocus(definition.name)
   return (
-    <div class="editor">
-      <fieldset disabled={!may('editor')} class="bare" onFocusIn={() => touch(true)}>
-        <Head definition={definition} set={set} />
-        <section class="card" aria-labelledby="if">
-          <h2 id="if">If all of these hold</h2>
-          {definition.conditions.length === 0 && (
-            <p class="quiet">No conditions: it runs for every {definition.trigger}.</p>
-          )}
-          <FaultOf path="conditions" />
-          <ConditionList
-            conditions={definition.conditions}
-            path="conditions"
-            suggestions={suggestions}
-            change={(conditions) => set({ conditions })}
-            note={(index) =>
-              evaluation.passedBy[index] === undefined || evaluation.verdicts.length === 0
-                ? undefined
-                : `${evaluation.passedBy[index]} of ${evaluation.verdicts.length} pass`
-            }
+    <EditingContext.Provider value={editing}>
+      <Faults.Provider value={faults}>
+        <p role="status" class={isFresh ? 'notice saved' : 'hidden'}>
+          {isFresh && describeSaved(saved, evaluation)}
+        </p>
+        <div class="editor">
+          <fieldset disabled={!may('editor')} class="bare" onFocusIn={() => touch(true)}>
+            <Sentence
+              definition={definition}
+              set={set}
+              note={(index) =>
+                evaluation.passedBy[index] === undefined || evaluation.verdicts.length === 0
+                  ? undefined
+                  : `${evaluation.passedBy[index]} of ${evaluation.verdicts.length} pass`
+              }
+            >
+              {saved === undefined && eventId !== undefined && (
+                <Proposals
+                  eventId={eventId}
+                  events={events}
+                  fields={fields}
+                  conditions={definition.conditions}
+                  add={(condition) => set({ conditions: [...definition.conditions, condition] })}
+                />
+              )}
+            </Sentence>
+          </fieldset>
+          <Preview
+            {...{ id, saved, definition, isChanged, evaluation, samples, fields, eventId }}
+            showFaults={saving.showFaults}
           />
-        </section>
-        <section class="card" aria-labelledby="then">
-          <h2 id="then">Then</h2>
-          <ActionsEditor actions={definition.actions} change={(actions) => set({ actions })} />
-        </section>
-      </fieldset>
-      <div class="beside">
-        <BacktestCard
-          ruleId={saved?.id}
-          version={saved?.version}
-          {...{ definition, isChanged, showFaults }}
-        />
-        <section class="card" aria-labelledby="tried">
-          <h2 id="tried">Tested on events</h2>
-          {isPending && <Loading what="the latest events" rows={4} />}
-          {error && <Problem error={error} retry={refetch} />}
-          {!isPending && !error && (
-            <Samples {...{ evaluation, definition }} selectedId={eventId} isSaved={saved !== undefined} />
-          )}
-        </section>
-        <DraftFindings {...{ id, definition, rules, fields }} />
-      </div>
-    </div>
+        </div>
+      </Faults.Provider>
+    </EditingContext.Provider>
   )
 }
 
-function Head({ definition, set }: { definition: Definition; set: (changes: Partial<Definition>) => void }) {
-  const [isChoosing, setChoosing] = useState(false)
-  // The types of the workspace are read when somebody chooses.
-  const listed = useQuery<EventTypePage>({
-    key: isChoosing ? ['event-types'] : undefined,
-    read: () => api().eventTypes.list({ limit: 250 }),
-    pollMs: false,
-  })
-  const types = new Set([
-    definition.trigger,
-    ...eventTypeDefinitions.map(({ type }) => type),
-    ...(listed.data?.eventTypes ?? []).map(({ name }) => name),
-  ])
-  return (
-    <section class="card" aria-labelledby="when">
-      <h2 id="when" class="hidden">
-        The rule
-      </h2>
-      <Field label="Name" path="name">
-        <input
-          id="rule-name"
-          maxLength={200}
-          value={definition.name}
-          onInput={({ currentTarget }) => set({ name: currentTarget.value })}
-        />
-      </Field>
-      <Field
-        label="When"
-        path="trigger"
-        hint={eventTypeDefinitions.find(({ type }) => type === definition.trigger)?.description}
-      >
-        <select
-          value={definition.trigger}
-          onFocus={() => setChoosing(true)}
-          onChange={({ currentTarget }) => set({ trigger: currentTarget.value })}
-        >
-          {[...types].sort().map((type) => (
-            <option key={type}>{type}</option>
-          ))}
-        </select>
-      </Field>
-      <Field label="Description" path="description">
-        <input
-          maxLength={2000}
-          value={definition.description}
-          onInput={({ currentTarget }) => set({ description: currentTarget.value })}
-        />
-      </Field>
-    </section>
-  )
+/** A change forgets the faults of its field, and one that removes something says so. */
+function useEditingOf(draft: RuleDraftState, saving: Saving, suggestions: Editing['suggestions']) {
+  const removed = useRef<string>()
+  const change = (next: Definition) => {
+    const before = draft.definition
+    draft.change(next)
+    saving.forgetFaults(before, next)
+    const what = removed.current
+    removed.current = undefined
+    if (what) toast(`Removed ${what}`, { undo: () => draft.takeBack(before, next) })
+  }
+  const editing: Editing = {
+    suggestions,
+    removes: (what) => {
+      removed.current = what
+    },
+    texts: draft.texts,
+    keepText: draft.keepText,
+  }
+  return { change, editing }
+}
+
+function joinFaults(
+  live: readonly (FieldFault & { field: string })[],
+  saved: ReadonlyMap<string, FieldFault>,
+): ReadonlyMap<string, FieldFault> {
+  return new Map([...saved, ...live.map((fault) => [fault.field, fault] as const)])
 }
 
 /** A new rule begins with its name. */

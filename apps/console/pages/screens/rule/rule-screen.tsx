@@ -1,35 +1,32 @@
-import type { EventType, Rule } from '@automation/client'
-import { defaultWorkLimits, describeVocabulary } from '@automation/engine'
+import type { Rule } from '@automation/client'
+import { eventTypeDefinitions, isEventTypeName } from '@automation/engine'
+import { useMemo, useState } from 'preact/hooks'
+import { Drafts } from '../../logic/drafts.js'
+import type { Definition } from '../../logic/rule-definition.js'
 import { Loading, NoPermission, Problem } from '../../parts/states.js'
-import { api, may } from '../../state/session.js'
+import { api, may, workspaceId } from '../../state/session.js'
 import { useFilters } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
-import { beginAction } from './actions-editor.js'
 import { RuleEditor } from './rule-editor.js'
-
-const { eventTypes } = describeVocabulary(defaultWorkLimits)
+import { beginAction } from './sentence/action-lines.js'
+import { UnfinishedRule } from './unfinished-rule.js'
 
 /** What will this rule do before it does it? */
 export function RuleScreen({ id }: { id: string }) {
   const { query } = useFilters()
   const isNew = id === 'new'
+  const [asks, ask] = useState(() => isNew && isOfAnother(query.event))
   const rule = useQuery<Rule>({
     key: isNew ? undefined : ['rules', 'one', id],
     read: () => api().rules.get(id),
     pollMs: false,
   })
+  const template = useMemo(() => beginRule(query.trigger), [query.trigger])
   if (!isNew && rule.isPending) return <Loading what="the rule" rows={6} />
   if (!isNew && !rule.data) return <Problem error={rule.error} retry={() => void rule.refetch()} />
   if (isNew && !may('editor'))
     return <NoPermission>You have read-only access. Editors can write rules.</NoPermission>
-  const trigger = (eventTypes.find(({ type }) => type === query.trigger) ?? eventTypes[0])?.type as EventType
-  const template = {
-    name: '',
-    description: '',
-    trigger,
-    conditions: [],
-    actions: [beginAction('CREATE_TASK')] as never,
-  }
+  if (asks) return <UnfinishedRule done={() => ask(false)} />
   return (
     <RuleEditor
       id={id}
@@ -38,4 +35,22 @@ export function RuleScreen({ id }: { id: string }) {
       reload={() => rule.refetch().then(({ data }) => data)}
     />
   )
+}
+
+/** A rule is to be made of an event, and another new rule is unfinished. */
+function isOfAnother(eventId: string | undefined): boolean {
+  const draft = new Drafts(localStorage, workspaceId.peek() ?? '').read('new')
+  return eventId !== undefined && draft !== undefined && draft.eventId !== eventId
+}
+
+/** @param type of the address: one of the catalogue, or of the workspace */
+function beginRule(type: string | undefined): Definition {
+  const trigger = type !== undefined && isEventTypeName(type) ? type : (eventTypeDefinitions[0]?.type ?? '')
+  return {
+    name: '',
+    description: '',
+    trigger,
+    conditions: [],
+    actions: [beginAction('CREATE_TASK')] as never,
+  }
 }

@@ -1,6 +1,7 @@
-import type { EventType } from '@automation/client'
+import { findRuleFaults } from '@automation/engine'
 import { useState } from 'preact/hooks'
 import { describeActual, describeClause } from '../../logic/describe-clause.js'
+import { wordsOf } from '../../logic/editing/action-words.js'
 import { type DraftEvaluation, planSample, type SampleVerdict } from '../../logic/evaluate-draft.js'
 import { findStop, markConditions } from '../../logic/marks.js'
 import { namePath } from '../../logic/name-path.js'
@@ -10,7 +11,6 @@ import { show } from '../../logic/show.js'
 import { ExplainTree } from '../../parts/explain-tree.js'
 import { JsonView } from '../../parts/json-view.js'
 import { Mark } from '../../parts/mark.js'
-import { SendSample } from '../../parts/send-sample.js'
 import { When } from '../../parts/when.js'
 import { focusField } from './use-saving.js'
 
@@ -21,13 +21,10 @@ export function Samples({
   evaluation,
   definition,
   selectedId,
-  isSaved,
 }: {
   evaluation: DraftEvaluation
   definition: Definition
   selectedId: string | undefined
-  /** A saved rule can be tried on an event of its own. */
-  isSaved: boolean
 }) {
   const [chosen, choose] = useState(selectedId)
   const { verdicts, faults, problem } = evaluation
@@ -71,7 +68,6 @@ export function Samples({
       {verdicts.length > mostShown && (
         <p class="sub">{verdicts.length - mostShown} more are counted and not listed.</p>
       )}
-      {isExample && isSaved && <SendSample type={definition.trigger as EventType} />}
       {selected && <Chosen verdict={selected} definition={definition} />}
     </>
   )
@@ -137,16 +133,28 @@ function Chosen({
       <ol class="plan">
         {plan.map(({ type, config, fault, skipped, warnings }, index) => (
           <li key={index}>
-            <strong>{type}</strong>{' '}
-            {skipped ? <span class="quiet">skipped: {skipped}</span> : <code>{show(headOf(config))}</code>}
-            {fault && <span class="sub bad">{fault}</span>}
+            {wordsOf(type).verb}{' '}
+            {skipped ? (
+              <span class="quiet">skipped: {skipped}</span>
+            ) : isEmpty(definition.actions[index]) ? (
+              <span class="quiet">(not filled in yet)</span>
+            ) : (
+              <code>{show(mainOf(type, config))}</code>
+            )}
+            {fault && !isEmpty(definition.actions[index]) && <span class="sub bad">{fault}</span>}
             {warnings.map((warning) => (
-              <span key={warning} class="sub">
+              <span key={warning} class="sub wait">
                 {warning}
               </span>
             ))}
           </li>
         ))}
+        {plan.length === 0 &&
+          findRuleFaults({ conditions: [], actions: definition.actions }).map(({ field, message }) => (
+            <li key={field} class="sub bad">
+              {namePath(field)}: {message}
+            </li>
+          ))}
       </ol>
       <details>
         <summary>Its data</summary>
@@ -156,9 +164,12 @@ function Chosen({
   )
 }
 
+/** Nothing was typed into it yet, so nothing is wrong with it. */
+function isEmpty(action: Definition['actions'][number] | undefined): boolean {
+  return Object.values(action?.config ?? {}).every((value) => value === '')
+}
+
 /** The part of a config that says most. */
-function headOf(config: unknown): unknown {
-  if (typeof config !== 'object' || config === null) return config
-  const { title, to, text, url, duration, eventType } = config as Record<string, unknown>
-  return title ?? text ?? to ?? url ?? duration ?? eventType ?? config
+function mainOf(type: string, config: unknown): unknown {
+  return (config as Record<string, unknown> | undefined)?.[wordsOf(type).main] ?? config
 }

@@ -8,6 +8,8 @@ export interface Suggestions {
   fields: readonly Option[]
   valuesOf: (field: string) => readonly unknown[]
   exampleOf: (field: string) => unknown
+  /** Values of each kind that events have there. */
+  tellingOf: (field: string) => readonly unknown[]
 }
 
 /** From the survey of many events, and until it is known from the samples. */
@@ -21,5 +23,6 @@ export function suggest(fields: Fields | undefined, paths: readonly SeenPath[]):
     fields: [...(fields?.options ?? []), ...sampled],
     valuesOf: (field) => fields?.valuesOf(field) ?? [],
     exampleOf: (field) => examples.get(field),
+    tellingOf: (field) => fields?.tellingOf(field) ?? (examples.has(field) ? [examples.get(field)] : []),
   }
 }

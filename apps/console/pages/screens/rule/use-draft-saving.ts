@@ -3,19 +3,11 @@ import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
 import { useFilters } from '../../state/use-filters.js'
 import { describeError, readAgain } from '../../state/use-query.js'
-import type { useRuleDraft } from './use-rule-draft.js'
+import type { RuleDraftState } from './use-rule-draft.js'
 import type { Saving } from './use-saving.js'
 
 /** Saves what was typed as the draft of the workspace, and only over the draft and the version that it began with. */
-export function useDraftSaving({
-  id,
-  draft,
-  saving,
-}: {
-  id: string
-  draft: ReturnType<typeof useRuleDraft>
-  saving: Saving
-}) {
+export function useDraftSaving({ id, draft, saving }: { id: string; draft: RuleDraftState; saving: Saving }) {
   const { set } = useFilters()
   const [isBusy, setBusy] = useState(false)
   const [theirs, setTheirs] = useState<RuleDraft>()

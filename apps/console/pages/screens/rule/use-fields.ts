@@ -11,7 +11,9 @@ export interface Fields {
   options: Option[]
   /** The most frequent values of a field. */
   valuesOf: (path: string) => unknown[]
-  observed: ObservedFields
+  /** A value of each kind that the field has; undefined if no event has it. */
+  tellingOf: (path: string) => unknown[] | undefined
+  observed: ObservedFields & EventTypeFields
 }
 
 /** Surveys the newest 1,000 events. @param isWanted false: nothing is read yet. @returns undefined until they are known */
@@ -32,8 +34,18 @@ function readFields(observed: EventTypeFields): Fields {
   return {
     options: fields.map((field) => ({ value: field.path, hint: hintOf(field) })),
     valuesOf: (path) => byPath.get(path)?.top.map(({ value }) => value) ?? [],
+    tellingOf: (path) => byPath.get(path) && tellingOf(byPath.get(path) as Field),
     observed,
   }
+}
+
+/** The frequent values of a list are those of its items. */
+function tellingOf({ kinds, top }: Field): unknown[] {
+  const samples = { list: [], object: {}, null: null }
+  return [
+    ...(kinds.includes('list') ? [] : top.map(({ value }) => value)),
+    ...kinds.flatMap((kind) => (kind in samples ? [samples[kind as keyof typeof samples]] : [])),
+  ]
 }
 
 /** `number, 10 to 95, in 98 %`. */

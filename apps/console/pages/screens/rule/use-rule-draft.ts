@@ -1,24 +1,45 @@
 import type { Rule } from '@automation/client'
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import { Drafts } from '../../logic/drafts.js'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { type Draft, Drafts } from '../../logic/drafts.js'
+import { findChangedPath } from '../../logic/editing/find-changed-path.js'
+import { mergeDefinitions } from '../../logic/editing/merge-definitions.js'
+import { UndoHistory } from '../../logic/editing/undo-history.js'
 import { type Definition, definitionOf, isSame } from '../../logic/rule-definition.js'
 import { workspaceId } from '../../state/session.js'
+import { toast } from '../../state/toasts.js'
+
+export type RuleDraftState = ReturnType<typeof useRuleDraft>
 
 /**
- * What is typed, kept in the browser at each change. The saved rule may change meanwhile: the draft stays as it is, and saving names
- * the version that it began with.
+ * What is typed, kept in the browser at each change, and what it was before each change. The saved rule may change meanwhile: the draft stays
+ * as it is, and saving names the version that it began with.
  */
-export function useRuleDraft(ruleId: string, saved: Rule | undefined, template: Definition) {
+export function useRuleDraft(
+  ruleId: string,
+  saved: Rule | undefined,
+  template: Definition,
+  eventId: string | undefined,
+) {
   const drafts = useMemo(() => new Drafts(localStorage, workspaceId.peek() ?? ''), [])
+  const history = useMemo(() => new UndoHistory<Definition>(), [])
   const [draft, setDraft] = useState(() => drafts.read(ruleId))
   const base = saved === undefined ? template : definitionOf(saved)
   const definition = draft?.definition ?? base
   const isChanged = draft !== undefined && !isSame(draft.definition, base)
   const [isKept, setKept] = useState(true)
+  // What a notice takes back is what stands there when somebody presses it.
+  const current = useRef({ definition, draft })
+  current.current = { definition, draft }
 
   useEffect(() => {
     if (draft !== undefined) setKept(drafts.keep(ruleId, draft))
   }, [draft])
+
+  function write(changes: Partial<Draft>): void {
+    const { draft: known, definition: now } = current.current
+    const baseVersion = known?.baseVersion ?? saved?.version ?? 0
+    setDraft({ eventId, ...known, definition: now, baseVersion, ...changes, keptAt: Date.now() })
+  }
 
   return {
     definition,
@@ -28,8 +49,36 @@ export function useRuleDraft(ruleId: string, saved: Rule | undefined, template: 
     keptAt: draft?.keptAt,
     baseVersion: draft?.baseVersion ?? saved?.version ?? 0,
     change(next: Definition) {
-      const baseVersion = draft?.baseVersion ?? saved?.version ?? 0
-      setDraft({ ...draft, definition: next, baseVersion, keptAt: Date.now() })
+      history.note(definition, next, Date.now())
+      const path = findChangedPath(definition, next)
+      // Actions that came, went or moved have other places now.
+      const isMoved = path === undefined || path === '' || path === 'actions' || path === 'conditions'
+      write({ definition: next, ...(isMoved && { texts: undefined }) })
+    },
+    undo: () => {
+      const before = history.undo(definition)
+      if (before) write({ definition: before })
+    },
+    redo: () => {
+      const next = history.redo(definition)
+      if (next) write({ definition: next })
+    },
+    canUndo: history.canUndo,
+    canRedo: history.canRedo,
+    /** Takes one change back, whatever came after it. */
+    takeBack(before: Definition, after: Definition) {
+      const { definition: now } = current.current
+      const { merged } = mergeDefinitions(after, now, before)
+      history.note(now, merged, Date.now())
+      write({ definition: merged })
+    },
+    texts: draft?.texts ?? {},
+    /** @param text undefined: what was typed is whole now */
+    keepText(path: string, text: string | undefined) {
+      const { [path]: known, ...others } = current.current.draft?.texts ?? {}
+      if (known === text) return
+      const texts = text === undefined ? others : { ...others, [path]: text }
+      write({ texts })
     },
     etag: draft?.etag,
     /** Begins with the draft of the workspace. */
@@ -37,12 +86,21 @@ export function useRuleDraft(ruleId: string, saved: Rule | undefined, template: 
       setDraft({ definition: next, baseVersion, etag, keptAt: Date.now() })
     },
     /** Puts the draft on top of a newer version. */
-    rebase(version: number) {
-      if (draft) setDraft({ ...draft, baseVersion: version, keptAt: Date.now() })
+    rebase(version: number, next: Definition = definition) {
+      history.note(definition, next, Date.now())
+      write({ definition: next, baseVersion: version })
     },
+    /** What was typed is the rule now, or somebody does not want it any more. */
     drop() {
       drafts.drop(ruleId)
       setDraft(undefined)
+    },
+    /** Drops it on request: a notice brings it back. */
+    discard() {
+      const dropped = current.current.draft
+      drafts.drop(ruleId)
+      setDraft(undefined)
+      toast('Your changes were discarded', { undo: () => dropped && setDraft(dropped) })
     },
   }
 }

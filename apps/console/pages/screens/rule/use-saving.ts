@@ -2,16 +2,25 @@ import type { EventType, Rule } from '@automation/client'
 import { ApiError } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
+import { findChangedPath } from '../../logic/editing/find-changed-path.js'
 import { fieldOfFault } from '../../logic/field-of-fault.js'
+import { type Definition, definitionOf } from '../../logic/rule-definition.js'
 import { api } from '../../state/session.js'
 import { linkTo } from '../../state/use-filters.js'
 import { describeError, readAgain } from '../../state/use-query.js'
-import type { useRuleDraft } from './use-rule-draft.js'
+import type { FieldFault } from './sentence/faults.js'
+import type { RuleDraftState } from './use-rule-draft.js'
 
 /** What a new rule begins as. */
 export type SavedState = 'on' | 'off' | 'shadow'
 
 export type Saving = ReturnType<typeof useSaving>
+
+/** A version that somebody saved meanwhile, and the one with which the changes here began. */
+export interface Meanwhile {
+  base: Definition
+  theirs: Rule
+}
 
 /** Saves on request only, and only over the version that the draft began with. */
 export function useSaving({
@@ -22,21 +31,24 @@ export function useSaving({
 }: {
   id: string
   saved: Rule | undefined
-  draft: ReturnType<typeof useRuleDraft>
+  draft: RuleDraftState
   reload: () => Promise<Rule | undefined>
 }) {
   const { query, route } = useLocation()
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const [theirs, setTheirs] = useState<Rule>()
-  const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map())
+  const [meanwhile, setMeanwhile] = useState<Meanwhile>()
+  const [faults, setFaults] = useState<ReadonlyMap<string, FieldFault>>(new Map())
 
-  async function save(state: SavedState): Promise<void> {
-    if (isBusy) return
+  async function save(
+    state: SavedState,
+    definition: Definition = draft.definition,
+    version: number = draft.baseVersion,
+  ): Promise<void> {
+    if (isBusy || refusesTexts()) return
     setBusy(true)
     setProblem(undefined)
     setFaults(new Map())
-    const { definition, baseVersion } = draft
     try {
       if (saved === undefined) {
         const created = await api().rules.create({
@@ -47,15 +59,16 @@ export function useSaving({
         draft.drop()
         await readAgain('rules')
         // What was tested stays beside it.
-        route(linkTo(`rules/${created.id}`, { backtest: query.backtest }), true)
+        route(linkTo(`rules/${created.id}`, { backtest: query.backtest, saved: `${created.version}` }), true)
         return
       }
-      await api().rules.update(id, definition as never, { ifVersion: baseVersion })
+      const { version: now } = await api().rules.update(id, definition as never, { ifVersion: version })
       await reload()
       draft.drop()
       await readAgain('rules')
+      route(linkTo(`rules/${id}`, { ...query, saved: `${now}` }), true)
     } catch (error) {
-      if (error instanceof ApiError && error.status === 412) setTheirs(await reload())
+      if (error instanceof ApiError && error.status === 412) await compare()
       else if (error instanceof ApiError && error.errors) showFaults(error.errors)
       else setProblem(`Not saved. ${describeError(error).title}. ${describeError(error).text}`)
     } finally {
@@ -63,17 +76,40 @@ export function useSaving({
     }
   }
 
+  /** The draft has the last whole JSON: what stands in the field is something else. */
+  function refusesTexts(): boolean {
+    const [path] = Object.keys(draft.texts)
+    if (path === undefined) return false
+    if (path === '')
+      setProblem('Not saved: the JSON tab has unfinished text. Finish it, or discard it there.')
+    else showFaults([{ field: path, message: 'Must be JSON: finish it, or remove the field' }])
+    return true
+  }
+
+  /** The rule has changed: what was saved meanwhile stands beside what was typed. */
+  async function compare(): Promise<void> {
+    const [theirs, base] = await Promise.all([
+      reload(),
+      api()
+        .rules.versions.get(id, draft.baseVersion)
+        .catch(() => undefined),
+    ])
+    // A version that is no longer kept: then everything that differs is asked for.
+    const none = { name: '', description: '', trigger: '', conditions: [], actions: [] }
+    if (theirs) setMeanwhile({ theirs, base: base ? definitionOf(base as never) : none })
+  }
+
   /** Each fault at its field, the first with the focus. */
   function showFaults(found: { field: string; message: string }[], title = 'Not saved'): void {
     const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].map(
       (element) => element.dataset.path ?? '',
     )
-    const placed = new Map<string, string>()
+    const placed = new Map<string, FieldFault>()
     const elsewhere: string[] = []
     for (const { field, message } of found) {
       const place = fieldOfFault(field, fields)
       if (place === undefined) elsewhere.push(`${field}: ${message}`)
-      else placed.set(place, place === field ? message : `${field}: ${message}`)
+      else placed.set(place, { message: place === field ? message : `${field}: ${message}` })
     }
     setFaults(placed)
     setProblem(
@@ -87,21 +123,32 @@ export function useSaving({
     save,
     showFaults,
     setProblem,
-    /** The rule has changed: what is saved now stands beside what was typed. */
-    compare: async () => setTheirs(await reload()),
+    compare,
     isBusy,
     problem,
     faults,
-    theirs,
-    keepMine() {
-      if (theirs) draft.rebase(theirs.version)
-      setTheirs(undefined)
+    /** What is changed has no longer the fault that the service found. */
+    forgetFaults(before: Definition, after: Definition) {
+      const changed = findChangedPath(before, after)
+      if (faults.size === 0 || changed === undefined) return
+      setFaults(
+        new Map([...faults].filter(([path]) => !path.startsWith(changed) && !changed.startsWith(path))),
+      )
+    },
+    meanwhile,
+    /** Saves both changes, on top of the version that is saved now. */
+    async saveMerged(merged: Definition) {
+      if (!meanwhile) return
+      const { version } = meanwhile.theirs
+      draft.rebase(version, merged)
+      setMeanwhile(undefined)
+      await save('on', merged, version)
     },
     takeTheirs() {
-      draft.drop()
-      setTheirs(undefined)
+      setMeanwhile(undefined)
+      draft.discard()
     },
-    closeConflict: () => setTheirs(undefined),
+    closeConflict: () => setMeanwhile(undefined),
   }
 }
 
@@ -115,6 +162,8 @@ export function focusField(path: string): void {
   for (const element of elements.filter(({ dataset }) => dataset.path === nearest)) {
     const control = element.matches(controls) ? element : element.querySelector<HTMLElement>(controls)
     if (control) {
+      // What is folded is not seen, and takes no focus.
+      control.closest('details')?.setAttribute('open', '')
       control.focus()
       return
     }

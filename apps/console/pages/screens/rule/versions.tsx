@@ -1,5 +1,6 @@
 import type { Rule, RuleVersion } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { describeChanges } from '../../logic/editing/describe-changes.js'
 import { definitionOf, writeDefinition } from '../../logic/rule-definition.js'
 import { DiffView } from '../../parts/diff-view.js'
 import { Source } from '../../parts/source.js'
@@ -8,6 +9,7 @@ import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
 import { useFilters } from '../../state/use-filters.js'
 import { describeError, readAgain, useQuery } from '../../state/use-query.js'
+import { ChangeList } from './change-list.js'
 
 /** What the rule was, who changed what, and the way back. */
 export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLike<unknown> }) {
@@ -44,7 +46,15 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
       </ul>
       {chosen && (
         <section aria-label={`Version ${chosen.version}`}>
-          <h2>{before ? `What v${chosen.version} changed` : `v${chosen.version}, the first`}</h2>
+          {before ? (
+            <ChangeList
+              level="h2"
+              title={`What v${chosen.version} changed`}
+              changes={describeChanges(definitionOf(before as never), definitionOf(chosen as never))}
+            />
+          ) : (
+            <h2>v{chosen.version}, the first</h2>
+          )}
           {before ? (
             <DiffView
               before={writeDefinition(definitionOf(before as never))}

@@ -1,0 +1,18 @@
+import type { Rule } from '@automation/client'
+import type { DraftEvaluation } from '../evaluate-draft.js'
+import { nameType } from './action-words.js'
+
+/** What is true once a rule is saved: `On. 19 of the last 100 events would have run it.` */
+export function describeSaved(
+  { mode, isActive, trigger, version }: Pick<Rule, 'mode' | 'isActive' | 'trigger' | 'version'>,
+  { verdicts }: Pick<DraftEvaluation, 'verdicts'>,
+): string {
+  const state = mode === 'shadow' ? 'In shadow mode: it does nothing' : isActive ? 'On' : 'Off'
+  const events = verdicts.filter(({ sample }) => sample.id !== 'example')
+  const matching = events.filter(({ matches }) => matches).length
+  const found =
+    events.length === 0
+      ? `There is no event “${nameType(trigger)}” yet.`
+      : `${matching} of the last ${events.length === 1 ? 'event' : `${events.length} events`} would have run it.`
+  return `Saved as v${version}. ${state}. ${found}`
+}

@@ -1,0 +1,64 @@
+/** JSON schema, as far as a form needs it. */
+export interface FieldSchema {
+  $ref?: string
+  title?: string
+  type?: string | readonly string[]
+  enum?: readonly string[]
+  description?: string
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+  properties?: Record<string, FieldSchema>
+  required?: readonly string[]
+}
+
+/** How a field of an action is filled in. Everything else is JSON, so a field that nobody thought of can be edited, too. */
+export type FieldKind =
+  | 'choice'
+  | 'number'
+  | 'switch'
+  | 'text'
+  | 'long text'
+  | 'condition'
+  | 'fields'
+  | 'json'
+
+/** A text of so many characters is one of several lines. */
+const longText = 1_000
+
+export function kindOfField(schema: FieldSchema): FieldKind {
+  if (schema.$ref === 'Condition#' || schema.title === 'Condition') return 'condition'
+  if (schema.enum) return 'choice'
+  if (schema.type === 'integer' || schema.type === 'number') return 'number'
+  if (schema.type === 'boolean') return 'switch'
+  if (schema.type === 'string')
+    return (schema.maxLength ?? 0) > longText && !isUrl(schema) ? 'long text' : 'text'
+  return schema.type === 'object' && schema.properties ? 'fields' : 'json'
+}
+
+/** A URL may be long, but has one line. */
+function isUrl({ description = '' }: FieldSchema): boolean {
+  return /\bURL\b/.test(description)
+}
+
+/** What a field begins with when it is added. */
+export function emptyOfField(schema: FieldSchema): unknown {
+  switch (kindOfField(schema)) {
+    case 'choice':
+      return schema.enum?.[0]
+    case 'number':
+      return schema.minimum ?? 0
+    case 'switch':
+      return true
+    case 'condition':
+      return { field: '', operator: 'equals' }
+    case 'fields':
+      return Object.fromEntries(
+        (schema.required ?? []).map((name) => [name, emptyOfField(schema.properties?.[name] ?? {})]),
+      )
+    case 'json':
+      return {}
+    default:
+      return ''
+  }
+}

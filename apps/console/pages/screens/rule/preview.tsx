@@ -1,0 +1,69 @@
+import type { EventType, Rule } from '@automation/client'
+import { useState } from 'preact/hooks'
+import type { DraftEvaluation } from '../../logic/evaluate-draft.js'
+import type { Definition } from '../../logic/rule-definition.js'
+import { SendSample } from '../../parts/send-sample.js'
+import { Loading, Problem } from '../../parts/states.js'
+import { Tabs } from '../../parts/tabs.js'
+import { useFilters } from '../../state/use-filters.js'
+import { useDefinitions } from '../../state/use-rules.js'
+import { BacktestCard } from './backtest/backtest-card.js'
+import { DraftFindings } from './draft-findings.js'
+import { Samples } from './samples.js'
+import type { Fields } from './use-fields.js'
+import { useFindings } from './use-findings.js'
+
+interface Props {
+  id: string
+  saved: Rule | undefined
+  definition: Definition
+  isChanged: boolean
+  evaluation: DraftEvaluation
+  samples: { isPending: boolean; error: unknown; refetch: () => void }
+  fields: Fields | undefined
+  eventId: string | undefined
+  showFaults: (faults: { field: string; message: string }[], title: string) => void
+}
+
+/** What the rule would do, before it does it: for the latest events, for those of weeks, and what is odd about it. */
+export function Preview(props: Props) {
+  const { id, saved, definition, isChanged, evaluation, samples, fields, eventId, showFaults } = props
+  const { query } = useFilters()
+  const [chosen, choose] = useState(query.backtest === undefined ? 'events' : 'backtest')
+  // A screen opens with three requests: the other rules are read once something is changed.
+  const rules = useDefinitions(isChanged)
+  const findings = useFindings(id, definition, rules, fields)
+  const count = findings?.length ?? 0
+  return (
+    <section class="card preview" aria-label="Preview">
+      <Tabs
+        label="Parts of the preview"
+        tabs={{
+          events: 'Events',
+          backtest: 'Backtest',
+          findings: count > 0 ? `Findings (${count})` : 'Findings',
+        }}
+        chosen={chosen}
+        choose={choose}
+      />
+      {chosen === 'events' && (
+        <section aria-label="Tested on events">
+          {samples.isPending && <Loading what="the latest events" rows={4} />}
+          {samples.error !== null && <Problem error={samples.error} retry={samples.refetch} />}
+          {!samples.isPending && samples.error === null && (
+            <Samples {...{ evaluation, definition }} selectedId={eventId} />
+          )}
+        </section>
+      )}
+      {chosen === 'backtest' && (
+        <BacktestCard
+          ruleId={saved?.id}
+          version={saved?.version}
+          {...{ definition, isChanged, showFaults }}
+        />
+      )}
+      {chosen === 'findings' && <DraftFindings findings={findings} />}
+      {saved && <SendSample type={definition.trigger as EventType} />}
+    </section>
+  )
+}

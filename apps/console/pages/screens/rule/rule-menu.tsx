@@ -1,0 +1,71 @@
+import type { Rule } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { Dialog } from '../../parts/dialog.js'
+import { Menu } from '../../parts/menu.js'
+import { api } from '../../state/session.js'
+import { toast } from '../../state/toasts.js'
+import { useChange } from '../../state/use-change.js'
+import { linkTo } from '../../state/use-filters.js'
+
+/** What can be done with a rule as a whole. */
+export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {
+  const { route } = useLocation()
+  const [isDeleting, askDeletion] = useState(false)
+  const { change, problem, isBusy } = useChange('rules')
+  async function duplicate(): Promise<void> {
+    const copy = await change(() => api().rules.clone(rule.id, { ifVersion: rule.version }))
+    if (copy === undefined) return
+    route(linkTo(`rules/${copy.id}`))
+    toast(`This is the copy of ${rule.name}. It is off.`)
+  }
+  async function remove(): Promise<void> {
+    const isDone = await change(async () => {
+      await api().rules.delete(rule.id, { ifVersion: rule.version })
+      drop()
+      route(linkTo('rules'))
+      return true
+    })
+    if (isDone) toast(`${rule.name} was deleted`)
+  }
+  return (
+    <>
+      <Menu
+        label={`More for ${rule.name}`}
+        items={[
+          { label: 'Duplicate', icon: 'copy', run: () => void duplicate() },
+          { label: 'Delete…', icon: 'trash', isDanger: true, run: () => askDeletion(true) },
+        ]}
+      />
+      {problem && !isDeleting && (
+        <span role="alert" class="bad">
+          {problem}
+        </span>
+      )}
+      {isDeleting && (
+        <Dialog title={`Delete ${rule.name}?`} close={() => askDeletion(false)}>
+          <p>
+            It stops running at once, and its executions that wait are cancelled. Its history stays. A deleted
+            rule cannot be restored: to keep it, switch it off.
+          </p>
+          <p role="alert" class="bad">
+            {problem}
+          </p>
+          <div class="row end">
+            <button type="button" onClick={() => askDeletion(false)}>
+              Cancel
+            </button>
+            <button
+              type="button"
+              class="danger"
+              aria-disabled={isBusy}
+              onClick={() => !isBusy && void remove()}
+            >
+              Delete
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,227 @@
+import type { Action } from '@automation/client'
+import { actionDefinitions } from '@automation/engine'
+import { nameConfigField, nameField, wordsOf } from '../../../logic/editing/action-words.js'
+import { describeAction } from '../../../logic/editing/describe-changes.js'
+import { KeptConfigs, type LooseAction } from '../../../logic/editing/kept-configs.js'
+import { emptyOfField, type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
+import { Combobox } from '../../../parts/combobox.js'
+import { Icon } from '../../../parts/icon.js'
+import { Menu, type MenuItem } from '../../../parts/menu.js'
+import { ActionOptions } from './action-options.js'
+import { ConfigChip } from './config-chip.js'
+import { focusSoon, stepOfKey, useEditing } from './editing.js'
+import { FaultOf } from './faults.js'
+import { JsonInput } from './json-input.js'
+
+const definitions: ReadonlyMap<string, (typeof actionDefinitions)[number]> = new Map(
+  actionDefinitions.map((definition) => [definition.type, definition]),
+)
+const typeOptions = actionDefinitions.map(({ type, description }) => ({
+  value: type,
+  text: wordsOf(type).verb,
+  hint: description.split('. ')[0] ?? '',
+}))
+const keptConfigs = new KeptConfigs()
+
+/** What a rule does, in order. The sentence follows from the schemas of the engine, so a new action or field needs no change here. */
+export function ActionLines({ actions, change }: { actions: Action[]; change: (actions: Action[]) => void }) {
+  const { removes } = useEditing()
+  const list = actions as unknown as LooseAction[]
+  const write = (next: LooseAction[]) => change(next as unknown as Action[])
+  const move = (index: number, by: number) => {
+    const moved = list[index]
+    if (!moved || index + by < 0 || index + by >= list.length) return
+    const focused = document.activeElement?.closest('[data-path]')?.getAttribute('data-path')
+    write(list.toSpliced(index, 1).toSpliced(index + by, 0, moved))
+    const to = focused?.replace(`actions[${index}]`, `actions[${index + by}]`)
+    if (to) focusSoon(to)
+  }
+  const add = (action: LooseAction, at = list.length) => {
+    write(list.toSpliced(at, 0, structuredClone(action)))
+    focusSoon(`actions[${at}].type`)
+  }
+  const remove = (index: number) => {
+    removes(`the action "${wordsOf(list[index]?.type ?? '').verb}"`)
+    write(list.toSpliced(index, 1))
+  }
+  const menuOf = (index: number): MenuItem[] => [
+    ...(index > 0 ? [{ label: 'Move up', hint: 'Alt ↑', run: () => move(index, -1) }] : []),
+    ...(index < list.length - 1 ? [{ label: 'Move down', hint: 'Alt ↓', run: () => move(index, 1) }] : []),
+    { label: 'Duplicate', icon: 'copy', run: () => add(list[index] as LooseAction, index + 1) },
+  ]
+  return (
+    <>
+      <FaultOf path="actions" />
+      <ol class="lines">
+        {list.map((action, index) => (
+          <li
+            key={index}
+            onKeyDown={(event) => {
+              const by = stepOfKey(event)
+              if (by === 0) return
+              event.preventDefault()
+              move(index, by)
+            }}
+          >
+            <ActionLine
+              action={action}
+              index={index}
+              menu={menuOf(index)}
+              change={(next) => write(list.with(index, keptConfigs.follow(action, next)))}
+              changeType={(type) =>
+                write(
+                  list.with(
+                    index,
+                    keptConfigs.changeType(
+                      action,
+                      beginAction(type),
+                      fieldsOf(type).map(([name]) => name),
+                    ),
+                  ),
+                )
+              }
+              remove={() => remove(index)}
+            />
+          </li>
+        ))}
+      </ol>
+      <div class="line">
+        <span class="joint" />
+        <div class="row">
+          <button type="button" class="plain small" onClick={() => add(beginAction('CREATE_TASK'))}>
+            <Icon name="plus" /> Action
+          </button>
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** A new action with its required fields empty. */
+export function beginAction(type: string): LooseAction {
+  const required = (definitions.get(type)?.config.required ?? []) as string[]
+  return { type, config: Object.fromEntries(required.map((name) => [name, ''])) }
+}
+
+function fieldsOf(type: string): [string, FieldSchema][] {
+  return Object.entries((definitions.get(type)?.config.properties ?? {}) as Record<string, FieldSchema>)
+}
+
+interface LineProps {
+  action: LooseAction
+  index: number
+  menu: MenuItem[]
+  change: (action: LooseAction) => void
+  changeType: (type: string) => void
+  remove: () => void
+}
+
+function ActionLine({ action, index, menu, change, changeType, remove }: LineProps) {
+  const path = `actions[${index}]`
+  const name = `action ${index + 1}`
+  return (
+    <>
+      <fieldset class="line" aria-label={`Action ${index + 1}: ${describeAction(action)}`} data-path={path}>
+        <span class="joint">{index === 0 ? 'then' : 'and then'}</span>
+        <div class="chips">
+          <Combobox
+            label={`Action ${index + 1}`}
+            path={`${path}.type`}
+            look="chip verb-chip"
+            isStrict
+            value={action.type}
+            options={typeOptions}
+            change={changeType}
+            taken={() => focusSoon(`${path}.config.${wordsOf(action.type).main}`)}
+          />
+          <FaultOf path={`${path}.type`} />
+          <Config {...{ action, path, change }} />
+          <FaultOf path={path} />
+        </div>
+        <span class="line-end">
+          <Menu label={`More for ${name}`} look="plain icon-button small" items={menu} />
+          <button
+            type="button"
+            class="plain icon-button small"
+            aria-label={`Remove ${name}`}
+            onClick={remove}
+          >
+            <Icon name="close" />
+          </button>
+        </span>
+      </fieldset>
+      <ActionOptions {...{ action, path, change }} />
+    </>
+  )
+}
+
+/** The fields of the config, those that have a line of their own at the end. */
+function Config({
+  action,
+  path,
+  change,
+}: {
+  action: LooseAction
+  path: string
+  change: (action: LooseAction) => void
+}) {
+  const definition = definitions.get(action.type)
+  const set = (name: string, value: unknown) => {
+    const { [name]: _, ...rest } = action.config
+    change({ ...action, config: value === undefined ? rest : { ...action.config, [name]: value } })
+  }
+  if (definition === undefined)
+    return (
+      <JsonInput
+        label="Config"
+        path={`${path}.config`}
+        value={action.config}
+        change={(config) => change({ ...action, config: config as LooseAction['config'] })}
+      />
+    )
+  const required = new Set<string>((definition.config.required ?? []) as string[])
+  const isShown = (name: string) => required.has(name) || action.config[name] !== undefined
+  const fields = fieldsOf(action.type)
+  const missing = fields.filter(([name]) => !isShown(name))
+  const chips = fields
+    .filter(([name]) => isShown(name))
+    .sort(([, one], [, other]) => weightOf(one) - weightOf(other))
+  return (
+    <>
+      {chips.map(([name, schema]) => (
+        <ConfigChip
+          key={`${action.type} ${name}`}
+          name={name}
+          words={nameConfigField(action.type, name)}
+          schema={schema}
+          path={`${path}.config.${name}`}
+          value={action.config[name]}
+          example={(definition.example as Record<string, unknown>)[name]}
+          change={(value) => set(name, value)}
+          remove={required.has(name) ? undefined : () => set(name, undefined)}
+        />
+      ))}
+      {missing.length > 0 && (
+        <Menu
+          label="Add a field"
+          look="chip empty-chip"
+          edge="start"
+          items={missing.map(([name, schema]) => ({
+            label: nameConfigField(action.type, name) || nameField(name),
+            run: () => {
+              set(name, emptyOfField(schema))
+              focusSoon(`${path}.config.${name}`)
+            },
+          }))}
+        >
+          <Icon name="plus" /> field
+        </Menu>
+      )}
+    </>
+  )
+}
+
+function weightOf(schema: FieldSchema): number {
+  const kind = kindOfField(schema)
+  return kind === 'json' || kind === 'long text' ? 1 : 0
+}

@@ -1,0 +1,130 @@
+import { phrases } from '@automation/check'
+import type { Condition } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { listComparisons } from '../../../logic/editing/comparisons.js'
+import type { Clause } from '../../../logic/editing/condition-kinds.js'
+import { findNearestPath } from '../../../logic/paths.js'
+import { show } from '../../../logic/show.js'
+import { valueKindOf } from '../../../logic/value-kind.js'
+import { Combobox, type Option } from '../../../parts/combobox.js'
+import { focusSoon, useEditing, vocabulary } from './editing.js'
+import { useFault } from './faults.js'
+import { emptyValue, ValueChip } from './value-chip.js'
+
+const byName = new Map(
+  vocabulary.operators.flatMap((operator) =>
+    [operator.name, ...operator.aliases].map((name) => [name, operator]),
+  ),
+)
+const names = vocabulary.operators.map(({ name }) => name)
+
+interface Props {
+  clause: Clause
+  path: string
+  change: (clause: Condition) => void
+}
+
+/** A field of the event, a comparison, a value: `score` `is above` `80`. */
+export function ClauseChips({ clause, path, change }: Props) {
+  const { suggestions } = useEditing()
+  const operator = byName.get(clause.operator)
+  const kind = valueKindOf(operator?.value)
+  const fault = useFault(`${path}.field`)
+  const write = (changes: Partial<Clause>) => change({ ...clause, ...changes } as Condition)
+  const choose = (name: string) => {
+    const nextKind = valueKindOf(byName.get(name)?.value)
+    const { value: _, ...rest } = clause
+    const value = nextKind === kind ? clause.value : emptyValue(nextKind)
+    change({ ...rest, operator: name, ...(nextKind !== 'none' && { value }) } as Condition)
+  }
+  return (
+    <>
+      <Combobox
+        label="Field"
+        path={`${path}.field`}
+        placeholder="field"
+        look={`chip field-chip ${clause.field === '' ? 'empty-chip' : fault.look}`}
+        value={clause.field}
+        options={suggestions.fields}
+        change={(field) => write({ field })}
+        takesFirst
+        taken={() => focusSoon(`${path}.operator`)}
+        isInvalid={fault.isInvalid}
+        describedBy={fault.describedBy}
+      />
+      <Comparison {...{ clause, path, choose }} />
+      <ValueChip
+        kind={kind}
+        value={clause.value}
+        path={`${path}.value`}
+        example={operator?.example.value}
+        seen={suggestions.valuesOf(clause.field)}
+        change={(value) => write({ value })}
+      />
+      {fault.text}
+      <About field={clause.field} take={(field) => write({ field })} />
+    </>
+  )
+}
+
+/** Only comparisons that read what events have in the field; the others come when somebody asks for them. */
+function Comparison({
+  clause,
+  path,
+  choose,
+}: {
+  clause: Clause
+  path: string
+  choose: (name: string) => void
+}) {
+  const { suggestions } = useEditing()
+  const [isAll, showAll] = useState(false)
+  const fault = useFault(`${path}.operator`)
+  const name = byName.get(clause.operator)?.name ?? clause.operator
+  const fitting = listComparisons(names, isAll ? [] : suggestions.tellingOf(clause.field))
+  const offered = names.filter((one) => fitting.includes(one) || one === name)
+  const options: Option[] = offered.map((one) => ({
+    value: one,
+    text: phrases[one] ?? one.replaceAll('_', ' '),
+    hint: byName.get(one)?.description ?? '',
+  }))
+  if (fitting.length < names.length)
+    options.push({ value: '', text: 'all comparisons…', hint: '', more: () => showAll(true) })
+  return (
+    <>
+      <Combobox
+        label="Comparison"
+        path={`${path}.operator`}
+        look={`chip ${fault.look}`}
+        isStrict
+        value={name}
+        options={options}
+        change={choose}
+        taken={() => focusSoon(`${path}.value`)}
+        isInvalid={fault.isInvalid}
+        describedBy={fault.describedBy}
+      />
+      {fault.text}
+    </>
+  )
+}
+
+/** What events have in the field; or that none has it, and which one may be meant. */
+function About({ field, take }: { field: string; take: (field: string) => void }) {
+  const { suggestions } = useEditing()
+  const example = suggestions.exampleOf(field)
+  if (example !== undefined) return <span class="sub">for example {show(example)}</span>
+  const known = suggestions.fields.map(({ value }) => value)
+  if (field === '' || known.length === 0 || known.includes(field)) return null
+  const near = findNearestPath(field, known) ?? known.find((one) => one.startsWith(field))
+  return (
+    <span class="sub wait">
+      No event has {field} so far.{' '}
+      {near && (
+        <button type="button" class="link" onClick={() => take(near)}>
+          Use {near}
+        </button>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,203 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { nameField } from '../../../logic/editing/action-words.js'
+import { type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
+import { readNumber } from '../../../logic/value-kind.js'
+import { Combobox } from '../../../parts/combobox.js'
+import { Icon } from '../../../parts/icon.js'
+import { TemplateInput } from '../../../parts/template-input.js'
+import { ConditionLine } from './condition-lines.js'
+import { filterOptions, useEditing } from './editing.js'
+import { useFault } from './faults.js'
+import { JsonInput } from './json-input.js'
+import { useChoices } from './use-choices.js'
+
+export interface ConfigField {
+  name: string
+  /** What stands before it in the sentence. */
+  words: string
+  schema: FieldSchema
+  path: string
+  value: unknown
+  /** Something that could stand there. */
+  example?: unknown
+  change: (value: unknown) => void
+  /** Without it the field has to be there. */
+  remove?: (() => void) | undefined
+}
+
+/** One field of an action, as its schema says it is filled in. */
+export function ConfigChip(field: ConfigField) {
+  const { name, words, schema, path, remove } = field
+  const kind = kindOfField(schema)
+  const fault = useFault(path)
+  const label = words || nameField(name)
+  const isBlock = kind === 'json' || kind === 'long text' || kind === 'condition' || kind === 'fields'
+  return (
+    <span class={isBlock ? 'config block' : 'config'} data-path={path}>
+      {words && <span class="words">{words}</span>}
+      <Control {...field} label={label} fault={fault} />
+      {remove && kind !== 'condition' && (
+        <button type="button" class="plain icon-button small" aria-label={`Remove ${label}`} onClick={remove}>
+          <Icon name="close" />
+        </button>
+      )}
+      {fault.text}
+    </span>
+  )
+}
+
+type ControlProps = ConfigField & { label: string; fault: ReturnType<typeof useFault> }
+
+function Control(props: ControlProps): ComponentChildren {
+  const { schema, value, change, path, label } = props
+  switch (kindOfField(schema)) {
+    case 'choice':
+      return <ChoiceControl {...props} />
+    case 'number':
+      return <NumberControl {...props} />
+    case 'switch':
+      return (
+        <input
+          type="checkbox"
+          aria-label={label}
+          checked={value === true}
+          onChange={({ currentTarget }) => change(currentTarget.checked)}
+        />
+      )
+    case 'condition':
+      return <ConditionControl {...props} />
+    case 'fields':
+      return <FieldsControl {...props} />
+    case 'json':
+      // A field that takes a lone placeholder as well is a text of JSON then.
+      return <JsonInput label={label} path={path} value={value} change={change} />
+    default:
+      return <TextControl {...props} />
+  }
+}
+
+function TextControl({ name, schema, path, value, example, change, label, fault }: ControlProps) {
+  const { suggestions } = useEditing()
+  const [isWanted, want] = useState(false)
+  const choices = useChoices(name, isWanted)
+  const text = String(value ?? '')
+  const look = text === '' ? 'empty-chip' : fault.look
+  // Filters in an example would be much for a beginning.
+  const placeholder = typeof example === 'string' ? example.replace(/\s*\|[^}]*/g, '') : label
+  const shared = {
+    label,
+    path,
+    value: text,
+    change,
+    placeholder,
+    isInvalid: fault.isInvalid,
+    describedBy: fault.describedBy,
+  }
+  if (choices !== undefined)
+    return (
+      <Combobox
+        {...shared}
+        look={`chip value-chip ${look}`}
+        options={choices}
+        takesFirst
+        begin={() => want(true)}
+      />
+    )
+  const isLong = kindOfField(schema) === 'long text'
+  return (
+    <TemplateInput
+      {...shared}
+      look={`${isLong ? 'text-chip' : 'chip'} value-chip ${look}`}
+      rows={isLong ? 2 : undefined}
+      fields={suggestions.fields}
+      filters={filterOptions}
+    />
+  )
+}
+
+function ChoiceControl({ schema, path, value, change, label, fault }: ControlProps) {
+  return (
+    <Combobox
+      label={label}
+      path={path}
+      look={`chip value-chip ${fault.look}`}
+      isStrict
+      value={String(value ?? '')}
+      options={(schema.enum ?? []).map((one) => ({ value: one }))}
+      change={change}
+      isInvalid={fault.isInvalid}
+      describedBy={fault.describedBy}
+    />
+  )
+}
+
+function NumberControl({ schema, path, value, change, label, fault }: ControlProps) {
+  const isFilled = typeof value === 'number' || typeof value === 'string'
+  return (
+    <input
+      type="number"
+      class={`chip value-chip ${fault.look}`}
+      aria-label={label}
+      aria-invalid={fault.isInvalid || undefined}
+      aria-describedby={fault.describedBy}
+      data-path={path}
+      min={schema.minimum}
+      max={schema.maximum}
+      value={isFilled ? value : ''}
+      onInput={({ currentTarget: { value: text } }) => change(text === '' ? '' : readNumber(text))}
+    />
+  )
+}
+
+function ConditionControl({ path, value, change, remove = () => {} }: ControlProps) {
+  return (
+    <div class="nested">
+      <ConditionLine
+        condition={value as never}
+        path={path}
+        joint=""
+        menu={[]}
+        change={change}
+        remove={remove}
+      />
+    </div>
+  )
+}
+
+/** Fields of an option, such as the attempts of a retry. */
+function FieldsControl({ schema, path, value, change }: ControlProps) {
+  const held = (value ?? {}) as Record<string, unknown>
+  return (
+    <span class="chips">
+      {Object.entries(schema.properties ?? {}).map(([name, inner]) => {
+        const isNeeded = schema.required?.includes(name)
+        const { [name]: own, ...others } = held
+        if (own === undefined && !isNeeded)
+          return (
+            <button
+              key={name}
+              type="button"
+              class="chip empty-chip"
+              title={inner.description}
+              onClick={() => change({ ...held, [name]: inner.enum?.[0] ?? inner.minimum ?? 0 })}
+            >
+              <Icon name="plus" /> {nameField(name)}
+            </button>
+          )
+        return (
+          <ConfigChip
+            key={name}
+            name={name}
+            words={nameField(name)}
+            schema={inner}
+            path={`${path}.${name}`}
+            value={own}
+            change={(next) => change({ ...held, [name]: next })}
+            remove={isNeeded ? undefined : () => change(others)}
+          />
+        )
+      })}
+    </span>
+  )
+}

@@ -1,0 +1,139 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { nameType } from '../../../logic/editing/action-words.js'
+import type { Definition } from '../../../logic/rule-definition.js'
+import { Combobox } from '../../../parts/combobox.js'
+import { ActionLines } from './action-lines.js'
+import { ConditionLines } from './condition-lines.js'
+import { FaultOf, useFault } from './faults.js'
+import { useEventTypes } from './use-choices.js'
+import '../../../styles/sentence.css'
+
+interface Props {
+  definition: Definition
+  set: (changes: Partial<Definition>) => void
+  /** Shown at the end of a condition. */
+  note: (index: number) => string | undefined
+  /** What is proposed for the conditions. */
+  children: ComponentChildren
+}
+
+/** When *lead created* and *score* *is above* *80* then *create a task* "Call {{name}}". */
+export function Sentence({ definition, set, note, children }: Props) {
+  const { trigger, conditions, actions } = definition
+  return (
+    <section class="card sentence" aria-label="The rule">
+      <Head definition={definition} set={set} />
+      <section aria-labelledby="when">
+        <h2 id="when" class="hidden">
+          When, and if all of these hold
+        </h2>
+        <Trigger trigger={trigger} change={(next) => set({ trigger: next })} />
+        <FaultOf path="conditions" />
+        {conditions.length === 0 && (
+          <div class="line">
+            <span class="joint" />
+            <p class="quiet">Without a condition it runs for every event “{nameType(trigger)}”.</p>
+          </div>
+        )}
+        <ConditionLines
+          conditions={conditions}
+          path="conditions"
+          change={(next) => set({ conditions: next })}
+          joint="and"
+          begin="and"
+          note={note}
+        />
+        {children}
+      </section>
+      <section aria-labelledby="then">
+        <h2 id="then" class="hidden">
+          Then
+        </h2>
+        <ActionLines actions={actions} change={(next) => set({ actions: next })} />
+        {!JSON.stringify(actions).includes('{{') && (
+          <p class="sub hint">
+            Type <code>{'{{'}</code> in a text to put in a field of the event.
+          </p>
+        )}
+      </section>
+    </section>
+  )
+}
+
+function Head({ definition, set }: Pick<Props, 'definition' | 'set'>) {
+  const { name, description } = definition
+  const fault = useFault('name')
+  const [isDescribed, describe] = useState(description !== '')
+  return (
+    <div class="sentence-head">
+      <div class="row">
+        <input
+          id="rule-name"
+          class="title"
+          aria-label="Name"
+          placeholder="Name of the rule"
+          maxLength={200}
+          data-path="name"
+          value={name}
+          aria-invalid={fault.isInvalid || undefined}
+          aria-describedby={fault.describedBy}
+          onInput={({ currentTarget }) => set({ name: currentTarget.value })}
+        />
+        {!isDescribed && description === '' && (
+          <button
+            type="button"
+            class="plain small"
+            onClick={() => {
+              describe(true)
+              requestAnimationFrame(() => document.getElementById('rule-description')?.focus())
+            }}
+          >
+            Describe it
+          </button>
+        )}
+      </div>
+      {fault.text}
+      {(isDescribed || description !== '') && (
+        <input
+          id="rule-description"
+          class="description"
+          aria-label="Description"
+          placeholder="What it is for"
+          maxLength={2000}
+          data-path="description"
+          value={description}
+          onInput={({ currentTarget }) => set({ description: currentTarget.value })}
+        />
+      )}
+      <FaultOf path="description" />
+    </div>
+  )
+}
+
+function Trigger({ trigger, change }: { trigger: string; change: (trigger: string) => void }) {
+  const [isWanted, want] = useState(false)
+  const types = useEventTypes(isWanted, trigger)
+  const fault = useFault('trigger')
+  return (
+    <fieldset class="line" aria-label={`When: ${nameType(trigger)}`}>
+      <span class="joint">When</span>
+      <div class="chips">
+        <Combobox
+          label="When"
+          path="trigger"
+          look={`chip verb-chip ${fault.look}`}
+          isStrict
+          value={trigger}
+          options={types}
+          change={change}
+          begin={() => want(true)}
+          isInvalid={fault.isInvalid}
+          describedBy={fault.describedBy}
+        />
+        {fault.text}
+      </div>
+      <span class="line-end" />
+    </fieldset>
+  )
+}

@@ -1,0 +1,40 @@
+import type { EmailTemplateSummary, EventTypePage } from '@automation/client'
+import { eventTypeDefinitions } from '@automation/engine'
+import { nameType } from '../../../logic/editing/action-words.js'
+import type { Option } from '../../../parts/combobox.js'
+import { api } from '../../../state/session.js'
+import { useQuery } from '../../../state/use-query.js'
+
+/** The types of events, those of the workspace after the first wish. */
+export function useEventTypes(isWanted: boolean, current = ''): Option[] {
+  const listed = useQuery<EventTypePage>({
+    key: isWanted ? ['event-types'] : undefined,
+    read: () => api().eventTypes.list({ limit: 250 }),
+    pollMs: false,
+  })
+  const described = new Map<string, string>(
+    eventTypeDefinitions.map(({ type, description }) => [type, description]),
+  )
+  const types = new Set([
+    ...(current === '' ? [] : [current]),
+    ...described.keys(),
+    ...(listed.data?.eventTypes ?? []).map(({ name }) => name),
+  ])
+  return [...types]
+    .sort()
+    .map((type) => ({ value: type, text: nameType(type), hint: described.get(type) ?? 'of this workspace' }))
+}
+
+/** What can be chosen for a field of an action that names something of the workspace; undefined for other fields. */
+export function useChoices(name: string, isWanted: boolean): Option[] | undefined {
+  const types = useEventTypes(isWanted && name === 'eventType')
+  const templates = useQuery<{ emailTemplates: EmailTemplateSummary[] }>({
+    key: isWanted && name === 'template' ? ['email-templates', 'names'] : undefined,
+    read: () => api().emailTemplates.list({ limit: 100 }),
+    pollMs: false,
+  })
+  if (name === 'eventType') return types.map(({ value, hint = '' }) => ({ value, hint }))
+  return name === 'template'
+    ? (templates.data?.emailTemplates ?? []).map((one) => ({ value: one.name, hint: 'template' }))
+    : undefined
+}

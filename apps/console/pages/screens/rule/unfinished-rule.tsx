@@ -1,0 +1,48 @@
+import { Drafts } from '../../logic/drafts.js'
+import { Screen } from '../../parts/screen.js'
+import { When } from '../../parts/when.js'
+import { workspaceId } from '../../state/session.js'
+import { toast } from '../../state/toasts.js'
+import { useFilters } from '../../state/use-filters.js'
+
+/** There is a new rule that was never saved: nobody gets it in place of the one that was asked for, and nobody loses it. */
+export function UnfinishedRule({ done }: { done: () => void }) {
+  const { set } = useFilters()
+  const drafts = new Drafts(localStorage, workspaceId.peek() ?? '')
+  const draft = drafts.read('new')
+  const name = draft?.definition.name || 'A rule without a name'
+  function begin(): void {
+    drafts.drop('new')
+    done()
+    toast(`“${name}” was put away`, { undo: () => draft && bringBack(draft) })
+  }
+  function bringBack(kept: NonNullable<typeof draft>): void {
+    drafts.keep('new', kept)
+    // The page reads it anew.
+    location.reload()
+  }
+  return (
+    <Screen title="Another new rule is unfinished">
+      <div class="card">
+        <p>
+          “{name}” was not saved yet; you changed it last{' '}
+          <When at={new Date(draft?.keptAt ?? Date.now()).toISOString()} />.
+        </p>
+        <div class="row">
+          <button type="button" class="primary" onClick={begin}>
+            Begin a rule for this event
+          </button>
+          <button
+            type="button"
+            onClick={() => {
+              set({ event: '', trigger: '' }, { replaces: true })
+              done()
+            }}
+          >
+            Go on with “{name}”
+          </button>
+        </div>
+      </div>
+    </Screen>
+  )
+}
