@@ -31,7 +31,7 @@ t.test('a job links to the console: its event, the first of its events, or its r
   t.strictSame(linkOf('trigger', events(workspaceId, workspaceId)), { href, displayText: 'First event' })
   const executionId = randomUUID()
   t.strictSame(linkOf('resume', { executionId, eventId: id, workspaceId }), {
-    href: `${consoleUrl}/w/${workspaceId}/runs?id=${executionId}`,
+    href: `${consoleUrl}/w/${workspaceId}/executions?id=${executionId}`,
     displayText: 'Run',
   })
 })

@@ -21,12 +21,15 @@ const RuleScreen = lazy(() => import('./screens/rule/rule-screen.js').then(({ Ru
 const screens = {
   today: Today,
   events: Events,
-  runs: Runs,
+  executions: Runs,
   rules: Rules,
   webhooks: Webhooks,
-  books: Books,
+  reconciliation: Books,
   access: Access,
 }
+
+/** Addresses that screens had before. Bookmarks and sent links still have them. */
+const moved: Record<string, string> = { runs: 'executions', books: 'reconciliation' }
 
 export function App() {
   useEffect(() => {
@@ -79,6 +82,12 @@ function Main() {
 }
 
 function Shown({ screen, id }: { screen: string; id: string | undefined }) {
+  const { route } = useLocation()
+  const target = Object.hasOwn(moved, screen) ? moved[screen] : undefined
+  useEffect(() => {
+    if (target !== undefined) route(linkTo(target) + location.search, true)
+  }, [target])
+  if (target !== undefined) return null
   if (!me.value?.workspaces.some((one) => one.id === workspaceId.value))
     return (
       <Empty title="No such workspace">

@@ -19,7 +19,7 @@ const mostShown = 12
 
 /** What lies below a screen. */
 const parts: [label: string, screen: string, query: Record<string, string>][] = [
-  ['Failed executions', 'runs', { status: 'failed' }],
+  ['Failed executions', 'executions', { status: 'failed' }],
   ['Findings', 'rules', { tab: 'findings' }],
   ['Email templates', 'rules', { tab: 'templates' }],
   ['Refused webhooks', 'webhooks', { state: 'rejected' }],
@@ -159,7 +159,7 @@ async function findById(
 ): Promise<void> {
   const finders = [
     [() => api().events.get(id), linkTo('events', { id })],
-    [() => api().executions.get(id), linkTo('runs', { id })],
+    [() => api().executions.get(id), linkTo('executions', { id })],
     [() => api().rules.get(id), linkTo(`rules/${id}`)],
   ] as const
   for (const [find, target] of finders) {

@@ -17,9 +17,16 @@ export const groups = ['Observe', 'Build', 'Settings'] as const
 export const places: readonly Place[] = [
   { screen: 'today', label: 'Today', key: 't', icon: 'today', group: 'Observe', isInBar: true },
   { screen: 'events', label: 'Events', key: 'e', icon: 'events', group: 'Observe', isInBar: true },
-  { screen: 'runs', label: 'Executions', key: 'r', icon: 'executions', group: 'Observe', isInBar: true },
+  {
+    screen: 'executions',
+    label: 'Executions',
+    key: 'r',
+    icon: 'executions',
+    group: 'Observe',
+    isInBar: true,
+  },
   { screen: 'webhooks', label: 'Webhooks', key: 'w', icon: 'webhooks', group: 'Observe' },
-  { screen: 'books', label: 'Reconciliation', key: 'b', icon: 'reconciliation', group: 'Observe' },
+  { screen: 'reconciliation', label: 'Reconciliation', key: 'b', icon: 'reconciliation', group: 'Observe' },
   { screen: 'rules', label: 'Rules', key: 'u', icon: 'rules', group: 'Build', isInBar: true },
   { screen: 'access', label: 'Access', key: 'a', icon: 'access', group: 'Settings' },
 ]

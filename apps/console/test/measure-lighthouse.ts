@@ -9,7 +9,16 @@ import { startProductWithConsole } from './fixtures/product.js'
 //   node packages/launcher/dist/src/with-services.js node apps/console/dist/test/measure-lighthouse.js
 
 const version = '12.8.2'
-const screens = ['today', 'events', 'runs', 'rules', 'rules/new', 'webhooks', 'books', 'access']
+const screens = [
+  'today',
+  'events',
+  'executions',
+  'rules',
+  'rules/new',
+  'webhooks',
+  'reconciliation',
+  'access',
+]
 const categories = ['performance', 'accessibility', 'best-practices']
 
 interface Result {

@@ -9,7 +9,16 @@ import { startProductWithConsole } from './fixtures/product.js'
 const visits = 3
 const testedEvents = 10_000
 const listedEvents = 100_000
-const screens = ['today', 'events', 'runs', 'rules', 'rules/new', 'webhooks', 'books', 'access']
+const screens = [
+  'today',
+  'events',
+  'executions',
+  'rules',
+  'rules/new',
+  'webhooks',
+  'reconciliation',
+  'access',
+]
 
 interface Figures {
   /** First and largest contentful paint, ms. */

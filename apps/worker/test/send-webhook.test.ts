@@ -578,7 +578,7 @@ t.test('an event of the service leads to the console', async (t) => {
   }
   const base = 'https://console.example/w/w'
   t.equal(await read('rule.updated', { ruleId }), `${base}/rules/${ruleId}`)
-  t.equal(await read('execution.failed', { ruleId, executionId }), `${base}/runs?id=${executionId}`)
+  t.equal(await read('execution.failed', { ruleId, executionId }), `${base}/executions?id=${executionId}`)
   t.equal(await read('receipt.rejected', { key: 'x' }), `${base}/webhooks?state=rejected`)
   t.equal(await read('rule.deleted', { ruleId }), undefined)
   t.equal(await read('subscription.ping', {}), undefined)

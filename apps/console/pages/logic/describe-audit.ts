@@ -151,7 +151,7 @@ const sentences: Readonly<Record<string, Describe>> = {
   ],
   'execution.retried': ({ subject, details }) =>
     details.retried === undefined
-      ? ['retried ', { text: 'an execution', place: ['runs', { id: subject }] }]
+      ? ['retried ', { text: 'an execution', place: ['executions', { id: subject }] }]
       : [`retried ${countOf(Number(details.retried), 'execution')}`],
   'event.replayed': ({ subject, details }) =>
     details.replayed === undefined

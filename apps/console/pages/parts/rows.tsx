@@ -2,8 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { windowedFrom, windowRows } from '../logic/window-rows.js'
 
-/** A heading, or that of a column of numbers. */
-export type Column = string | { number: string }
+/**
+ * A heading, or that of a column of numbers. One that is low is left out where there is little room; its cells have the class `low`.
+ */
+export type Column = string | { text: string; isLow: true } | { number: string; isLow?: boolean }
 
 const rowHeight = 36
 
@@ -35,17 +37,9 @@ export function Rows<Item extends { id: string }>({ items, label, columns, selec
     <table aria-label={label} aria-rowcount={items.length} class="rows">
       <thead>
         <tr>
-          {columns.map((column) =>
-            typeof column === 'string' ? (
-              <th key={column} scope="col">
-                {column || <span class="hidden">Actions</span>}
-              </th>
-            ) : (
-              <th key={column.number} scope="col" class="number">
-                {column.number}
-              </th>
-            ),
-          )}
+          {columns.map((column) => (
+            <Heading key={typeof column === 'string' ? column : JSON.stringify(column)} column={column} />
+          ))}
         </tr>
       </thead>
       <tbody ref={body}>
@@ -62,6 +56,16 @@ export function Rows<Item extends { id: string }>({ items, label, columns, selec
         {end < items.length && <Space rows={items.length - end} columns={columns.length} />}
       </tbody>
     </table>
+  )
+}
+
+function Heading({ column }: { column: Column }) {
+  if (typeof column === 'string') return <th scope="col">{column || <span class="hidden">Actions</span>}</th>
+  const isNumber = 'number' in column
+  return (
+    <th scope="col" class={`${isNumber ? 'number' : ''} ${column.isLow ? 'low' : ''}`}>
+      {isNumber ? column.number : column.text}
+    </th>
   )
 }
 

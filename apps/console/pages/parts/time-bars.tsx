@@ -18,7 +18,7 @@ export function useOverview(span: RecentSpan) {
 }
 
 interface Props {
-  screen: 'events' | 'runs'
+  screen: 'events' | 'executions'
   span: RecentSpan
   /** The filters of the screen, which stay when a bar is opened. */
   query: Record<string, string | undefined>

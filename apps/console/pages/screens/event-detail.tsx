@@ -33,7 +33,7 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
         {causedBy && (
           <>
             {' '}
-            · <a href={linkTo('runs', { id: causedBy })}>emitted by an execution</a>
+            · <a href={linkTo('executions', { id: causedBy })}>emitted by an execution</a>
           </>
         )}
         {replayOf && (
@@ -127,7 +127,7 @@ function OneRule({ rule, eventId }: { rule: RuleWhy; eventId: string }) {
       {executionId && (
         <>
           {' '}
-          · <a href={linkTo('runs', { id: executionId })}>its execution</a>
+          · <a href={linkTo('executions', { id: executionId })}>its execution</a>
         </>
       )}
       {stop && <span class="sub">{describeStop(stop.trace)}</span>}

@@ -84,7 +84,7 @@ export function Runs() {
         <SpanSelect span={span} usual="24h" set={(last: RecentSpan) => set({ last, to: '' })} />
         <Until to={to} set={(until) => set({ to: until })} />
       </search>
-      <TimeBars screen="runs" span={span} query={query} />
+      <TimeBars screen="executions" span={span} query={query} />
       <History
         list={list}
         what="executions"
@@ -94,7 +94,7 @@ export function Runs() {
         row={(run) => (
           <>
             <th scope="row">
-              <a href={linkTo('runs', { ...query, id: run.id })}>{nameOf(run.ruleId)}</a>
+              <a href={linkTo('executions', { ...query, id: run.id })}>{nameOf(run.ruleId)}</a>
               {run.error && <span class="sub">{run.error}</span>}
             </th>
             <td data-label="State">

@@ -23,7 +23,7 @@ export function Today() {
   const { route } = useLocation()
   const { data } = overview
   const hrefOf = (index: number) =>
-    linkTo('runs', { last: span, to: data?.slices[index + 1]?.from ?? data?.to })
+    linkTo('executions', { last: span, to: data?.slices[index + 1]?.from ?? data?.to })
   const isEmpty = data !== undefined && data.totals.events === 0 && sumRuns(data) === 0
   const readAt = formatTime(new Date(overview.dataUpdatedAt).toISOString(), zone.value, new Date())
   return (
@@ -115,12 +115,12 @@ function Verdict({
       </p>
       <div class="figures">
         {figure(events, 'events accepted', linkTo('events', { last: span }))}
-        {figure(succeeded, 'executions succeeded', linkTo('runs', { last: span, status: 'succeeded' }))}
-        {figure(failed, 'executions failed', linkTo('runs', { last: span, status: 'failed' }), 'bad')}
+        {figure(succeeded, 'executions succeeded', linkTo('executions', { last: span, status: 'succeeded' }))}
+        {figure(failed, 'executions failed', linkTo('executions', { last: span, status: 'failed' }), 'bad')}
         {figure(
           unfinished,
           'executions unfinished',
-          linkTo('runs', { last: span, status: 'waiting,retrying,running' }),
+          linkTo('executions', { last: span, status: 'waiting,retrying,running' }),
         )}
         {figure(rejectedWebhooks, 'webhooks refused', linkTo('webhooks', { state: 'rejected' }), 'bad')}
       </div>
@@ -168,7 +168,7 @@ function NeedsYou({
               <span class="sub">{lastError}</span>
             </div>
             <div class="row">
-              <a class="button" href={linkTo('runs', { rule: id, status: 'failed', last: '30d' })}>
+              <a class="button" href={linkTo('executions', { rule: id, status: 'failed', last: '30d' })}>
                 Failed runs
               </a>
               <a class="button" href={linkTo(`rules/${id}`)}>

@@ -16,7 +16,7 @@ export function useCounts(): Record<string, Count | undefined> {
   const failed = overview?.totals.failed ?? 0
   return {
     today: needing > 0 ? { count: needing, word: 'need attention', tone: 'bad' } : undefined,
-    runs: failed > 0 ? { count: failed, word: 'failed in the last day', tone: 'bad' } : undefined,
+    executions: failed > 0 ? { count: failed, word: 'failed in the last day', tone: 'bad' } : undefined,
   }
 }
 

@@ -6,16 +6,21 @@ import { type Context, go, settle } from './context.js'
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/** Where a table, a rail or a bar begins or ends, and beside it. */
+const widths = [1440, 1280, 1100, 1024, 900, 768, 700, 699, 360, 320]
+/** What a page may move while it loads. */
+const mostShift = 0.02
+
 const screens = [
   'today',
   'events',
-  'runs',
+  'executions',
   'rules',
   'rules/new',
   'webhooks',
   'webhooks?state=rejected',
   'webhooks?way=out',
-  'books',
+  'reconciliation',
   'access',
   'access?tab=keys',
   'access?tab=secrets',
@@ -146,7 +151,7 @@ async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['clien
     `rules/${shadow.id}?tab=rollout`,
     `rules/${guarded.id}?tab=rollout`,
     `events?id=${run.id}`,
-    `runs?id=${executions[0]?.id}`,
+    `executions?id=${executions[0]?.id}`,
     `webhooks?way=out&id=${subscription.id}`,
     `rules?tab=templates&id=${template.id}`,
   ]
@@ -173,8 +178,10 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
           await page.setViewportSize(viewport)
           t.strictSame(await findFaults(page), [], `${path}, ${colorScheme}, ${viewport.width}`)
         }
-        await page.setViewportSize({ width: 320, height: 700 })
-        t.notOk(await findExcessWidth(page), `${path} needs no sideways scrolling at 320 px`)
+        for (const width of widths) {
+          await page.setViewportSize({ width, height: 700 })
+          t.notOk(await findExcessWidth(page), `${path} needs no sideways scrolling at ${width} px`)
+        }
       }
       t.strictSame(complaints, [], 'no message in the console')
       t.strictSame([...hosts], [new URL(consoleUrl).host], 'nobody else was asked')
@@ -231,11 +238,45 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
     t.strictSame(complaints, [])
   })
 
-  t.test('a screen opens with at most three requests to the API', async (t) => {
+  t.test('the page of parts has no fault, in both colours and at each width', async (t) => {
+    const { page, complaints } = await browser.visit({ reducedMotion: 'reduce' })
+    await page.goto(`${consoleUrl}/parts`)
+    await page.getByRole('heading', { name: 'Parts of the console' }).waitFor()
+    for (const { colorScheme, viewport } of looks) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize(viewport)
+      t.strictSame(await findFaults(page), [], `${colorScheme}, ${viewport.width}`)
+    }
+    t.strictSame(complaints, [])
+  })
+
+  t.test('an address of before leads to the screen that has it now', async (t) => {
+    const { visit } = await makeWorkspace()
+    const { page, at } = await visit(browser)
+    for (const [before, now] of [
+      ['runs?status=failed&last=7d', 'executions?status=failed&last=7d'],
+      ['books?last=7d', 'reconciliation?last=7d'],
+    ] as const) {
+      await page.goto(at(before))
+      await page.waitForURL(at(now))
+      await page.locator('h1').waitFor()
+      t.equal(page.url(), at(now))
+    }
+  })
+
+  t.test('a screen opens with at most three requests to the API, and hardly moves', async (t) => {
     const { client, visit } = await makeWorkspace()
     const more = await fill(client)
     const { page, at } = await visit(browser)
-    for (const path of [...screens, ...more.filter((path) => path.startsWith('rules/'))]) {
+    await page.addInitScript(noteShifts)
+    const narrow = { width: 360, height: 780 }
+    const paths = [...screens, ...more]
+    for (const path of paths) {
+      await page.setViewportSize(narrow)
+      await page.goto(at(path))
+      await settle(page)
+      t.same(await readShifts(page), [], `${path}, 360`)
+      await page.setViewportSize({ width: 1280, height: 800 })
       const asked: string[] = []
       const note = (request: { url(): string }) => {
         if (new URL(request.url()).pathname.startsWith('/api/')) asked.push(request.url())
@@ -244,9 +285,36 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       await page.goto(at(path))
       await settle(page)
       page.off('request', note)
+      t.same(await readShifts(page), [], `${path}, 1280`)
       // The page was loaded anew, so it also asks who it is.
       const own = asked.filter((url) => !url.endsWith('/api/me'))
       t.ok(own.length <= 3, `${path}: ${own.length} ${own.join(' ')}`)
     }
   })
+}
+
+interface Shifts {
+  shifts: { value: number; what: string[] }[]
+}
+
+function noteShifts(): void {
+  const noted = window as unknown as Shifts
+  noted.shifts = []
+  interface Shift extends PerformanceEntry {
+    value: number
+    sources: { node: Element | null }[]
+  }
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries() as Shift[])
+      noted.shifts.push({ value, what: sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? '') })
+  }).observe({ type: 'layout-shift', buffered: true })
+}
+
+/** What moved since the page was loaded, once all of it together moved too far. */
+function readShifts(page: Page): Promise<Shifts['shifts']> {
+  return page.evaluate(async (most) => {
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))
+    const { shifts } = window as unknown as Shifts
+    return shifts.reduce((sum, { value }) => sum + value, 0) > most ? shifts : []
+  }, mostShift)
 }

@@ -15,7 +15,7 @@ function findScreen(
   { ruleId, executionId }: { ruleId?: unknown; executionId?: unknown },
 ): string | undefined {
   if (type === 'receipt.rejected') return 'webhooks?state=rejected'
-  if (isUuid(executionId)) return `runs?id=${executionId}`
+  if (isUuid(executionId)) return `executions?id=${executionId}`
   if (type !== 'rule.deleted' && isUuid(ruleId)) return `rules/${ruleId}`
   return undefined
 }

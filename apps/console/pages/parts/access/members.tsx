@@ -56,7 +56,7 @@ function MemberRole({ userId, role }: { userId: string; role: Role }) {
     <>
       <RoleSelect
         label={`Role of ${userId}`}
-        isLabelHidden
+        isShort
         role={role}
         choose={(next) => void change(() => api().developer.members.put(userId, next))}
       />
@@ -69,22 +69,23 @@ function MemberRole({ userId, role }: { userId: string; role: Role }) {
 
 function RoleSelect({
   label,
-  isLabelHidden = false,
+  isShort = false,
   role,
   choose,
 }: {
   label: string
-  isLabelHidden?: boolean
+  /** In a row: without its label, and what each role may. */
+  isShort?: boolean
   role: Role
   choose: (role: Role) => void
 }) {
   return (
     <label>
-      <span class={isLabelHidden ? 'hidden' : ''}>{label}</span>
+      <span class={isShort ? 'hidden' : ''}>{label}</span>
       <select value={role} onChange={({ currentTarget }) => choose(currentTarget.value as Role)}>
         {Object.entries(roles).map(([name, text]) => (
           <option key={name} value={name}>
-            {text}
+            {isShort ? name : text}
           </option>
         ))}
       </select>

@@ -76,7 +76,7 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
             </button>
           ),
         )}
-        {saved && <a href={linkTo('runs', { rule: saved.id, last: '30d' })}>Executions</a>}
+        {saved && <a href={linkTo('executions', { rule: saved.id, last: '30d' })}>Executions</a>}
         {saved && <a href={linkTo('events', { rule: saved.id, last: '30d' })}>Events</a>}
       </fieldset>
       <p role="alert" class={saving.problem ? 'notice bad' : 'hidden'}>

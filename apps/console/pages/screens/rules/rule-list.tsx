@@ -71,9 +71,9 @@ export function RuleList() {
             'Name',
             'Trigger',
             'Last 24 hours',
-            { number: 'Succeeded' },
+            { number: 'Succeeded', isLow: true },
             { number: 'Failed' },
-            'Last execution',
+            { text: 'Last execution', isLow: true },
             'State',
           ]}
           row={(rule) => (
@@ -170,19 +170,19 @@ function RuleRow({
         <code>{rule.trigger}</code>
       </td>
       <td data-label="Last 24 hours">{overview && <LastDay {...{ overview, doing, last }} />}</td>
-      <td data-label="Succeeded" class="number">
+      <td data-label="Succeeded" class="number low">
         {rule.successCount.toLocaleString('en-US')}
       </td>
       <td data-label="Failed" class="number">
         {rule.failureCount > 0 ? (
-          <a href={linkTo('runs', { rule: rule.id, status: 'failed', last: '30d' })}>
+          <a href={linkTo('executions', { rule: rule.id, status: 'failed', last: '30d' })}>
             {rule.failureCount.toLocaleString('en-US')}
           </a>
         ) : (
           0
         )}
       </td>
-      <td data-label="Last execution">
+      <td class="low">
         <When at={last} />
       </td>
       <td data-label="State">

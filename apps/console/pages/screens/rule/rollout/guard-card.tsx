@@ -44,7 +44,7 @@ function Tripped({ rule, guard }: { rule: Rule; guard: RuleGuard }) {
         <a href={linkTo(`rules/${rule.id}`, { tab: 'versions', version: String(version) })}>
           What v{version} changed
         </a>
-        <a href={linkTo('runs', { rule: rule.id, last: '24h', to: trippedAt ?? undefined })}>
+        <a href={linkTo('executions', { rule: rule.id, last: '24h', to: trippedAt ?? undefined })}>
           The executions until then
         </a>
       </p>
