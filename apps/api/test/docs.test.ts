@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { startApi } from './fixtures/api.js'
 
-const textPaths = ['/docs/rules', '/docs/recipes']
+const textPaths = ['/docs/rules', '/docs/recipes', '/docs/signing']
 const paths = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js', ...textPaths]
 const api = await startApi(t)
 

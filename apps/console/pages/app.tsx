@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks'
 import { ErrorBoundary, LocationProvider, lazy, useLocation } from 'preact-iso'
 import { Dialog } from './parts/dialog.js'
-import { Empty, Problem } from './parts/states.js'
+import { Screen as Page } from './parts/screen.js'
+import { Problem } from './parts/states.js'
 import { SignIn } from './screens/sign-in.js'
 import { Today } from './screens/today.js'
 import { Shell } from './shell.js'
@@ -14,6 +15,7 @@ const Rules = lazy(() => import('./screens/rules.js').then(({ Rules }) => Rules)
 const Runs = lazy(() => import('./screens/runs.js').then(({ Runs }) => Runs))
 const Webhooks = lazy(() => import('./screens/webhooks.js').then(({ Webhooks }) => Webhooks))
 const Books = lazy(() => import('./screens/books.js').then(({ Books }) => Books))
+const Tasks = lazy(() => import('./screens/tasks.js').then(({ Tasks }) => Tasks))
 const Access = lazy(() => import('./screens/access.js').then(({ Access }) => Access))
 const PartsPage = lazy(() => import('./parts-page.js').then(({ PartsPage }) => PartsPage))
 const RuleScreen = lazy(() => import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen))
@@ -22,6 +24,7 @@ const screens = {
   today: Today,
   events: Events,
   executions: Runs,
+  tasks: Tasks,
   rules: Rules,
   webhooks: Webhooks,
   reconciliation: Books,
@@ -90,20 +93,20 @@ function Shown({ screen, id }: { screen: string; id: string | undefined }) {
   if (target !== undefined) return null
   if (!me.value?.workspaces.some((one) => one.id === workspaceId.value))
     return (
-      <Empty title="No such workspace">
+      <Page title="There is no such workspace">
         <p>You are not a member of this workspace, or it does not exist. Choose another one above.</p>
-      </Empty>
+      </Page>
     )
   if (screen === 'rules' && id) return <RuleScreen id={id} key={id} />
   const Screen = Object.hasOwn(screens, screen) ? screens[screen as keyof typeof screens] : undefined
   return Screen ? (
     <Screen key={screen} />
   ) : (
-    <Empty title="There is no such page">
+    <Page title="There is no such page">
       <p>
         The address may be wrong. <a href={linkTo('today')}>Go to Today</a>
       </p>
-    </Empty>
+    </Page>
   )
 }
 

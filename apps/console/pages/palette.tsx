@@ -4,6 +4,7 @@ import { type Choice, rankChoices } from './logic/rank.js'
 import { Choices } from './parts/choices.js'
 import { Dialog } from './parts/dialog.js'
 import { places } from './places.js'
+import { linkToEvent, linkToRun } from './state/links.js'
 import { theme, updates, zone } from './state/preferences.js'
 import { api, may, signOut } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
@@ -56,7 +57,7 @@ function isDark(): boolean {
     : theme.value === 'dark'
 }
 
-/** Go, find, do: one field for all three. A pasted id finds its event, run or rule. */
+/** Go, find, do: one field for all three. A pasted id finds its event, execution or rule. */
 export function Palette({ close, show }: { close: () => void; show: (dialog: 'keys' | 'sample') => void }) {
   const { route } = useLocation()
   const [typed, setTyped] = useState('')
@@ -158,8 +159,8 @@ async function findById(
   tell: (problem: string) => void,
 ): Promise<void> {
   const finders = [
-    [() => api().events.get(id), linkTo('events', { id })],
-    [() => api().executions.get(id), linkTo('executions', { id })],
+    [() => api().events.get(id), linkToEvent(id)],
+    [() => api().executions.get(id), linkToRun(id)],
     [() => api().rules.get(id), linkTo(`rules/${id}`)],
   ] as const
   for (const [find, target] of finders) {

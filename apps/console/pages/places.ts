@@ -25,6 +25,7 @@ export const places: readonly Place[] = [
     group: 'Observe',
     isInBar: true,
   },
+  { screen: 'tasks', label: 'Tasks', key: 'k', icon: 'tasks', group: 'Observe' },
   { screen: 'webhooks', label: 'Webhooks', key: 'w', icon: 'webhooks', group: 'Observe' },
   { screen: 'reconciliation', label: 'Reconciliation', key: 'b', icon: 'reconciliation', group: 'Observe' },
   { screen: 'rules', label: 'Rules', key: 'u', icon: 'rules', group: 'Build', isInBar: true },

@@ -25,6 +25,14 @@ export default defineConfig({
     // A data: URL would be another kind of source, and the policy of the page lists as few as possible.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What most screens share is one file: by itself each set of screens that share something would be another one.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [{ name: 'shared', test: /pages\/(state|parts|logic)\//, minShareCount: 5 }],
+        },
+      },
+    },
   },
   server: { proxy: { '/api': 'http://127.0.0.1:3003', '/session': 'http://127.0.0.1:3003' } },
 })

@@ -7,6 +7,7 @@ import { testNewcomer } from './browser/newcomer.js'
 import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
 import { testSweep } from './browser/sweep.js'
+import { testTruth } from './browser/truth.js'
 import { testVerdicts } from './browser/verdicts.js'
 import { startProductWithConsole } from './fixtures/product.js'
 
@@ -18,6 +19,7 @@ testNewcomer(t, context)
 testEditor(t, context)
 testVerdicts(t, context)
 testHostileData(t, context)
+testTruth(t, context)
 testSweep(t, context)
 if (process.env.TEST_LONG) {
   testScreens(t, context)

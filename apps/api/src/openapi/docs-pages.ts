@@ -1,5 +1,5 @@
 /** The documents for authors of rules, which /docs serves beside the reference. */
-export const textPages = ['rules', 'recipes'] as const
+export const textPages = ['rules', 'recipes', 'signing'] as const
 /** The reference: a page, its script, and the document in two formats. */
 export const referencePaths = [
   '/docs/',

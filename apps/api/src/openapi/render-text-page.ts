@@ -28,7 +28,11 @@ ${writeHtml(markdown)}
 `
 }
 
-const titles: Record<TextPage, string> = { rules: 'Language of rules', recipes: 'Recipes' }
+const titles: Record<TextPage, string> = {
+  rules: 'Language of rules',
+  recipes: 'Recipes',
+  signing: 'Signatures of webhooks',
+}
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }

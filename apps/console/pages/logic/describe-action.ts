@@ -19,7 +19,7 @@ type Config = Readonly<Record<string, unknown>>
 export function describeAction(type: string, config: unknown): ActionText {
   const describe = Object.hasOwn(descriptions, type) ? descriptions[type] : undefined
   if (describe === undefined || typeof config !== 'object' || config === null)
-    return { heading: names[type] ?? type, facts: [] }
+    return { heading: Object.hasOwn(names, type) ? (names[type] as string) : type, facts: [] }
   return describe(config as Config)
 }
 

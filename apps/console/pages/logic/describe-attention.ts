@@ -25,9 +25,8 @@ export function describeAttention({
   at: string
 } {
   if (reason !== 'failures') return { text: reasons[reason], word: 'since', at: since }
-  if (failuresInARow === 0)
+  if (failuresInARow < 2)
     return { text: `has failed ${countOf(failureCount, 'time')}`, word: 'last', at: lastFailureAt }
-  const text =
-    failuresInARow === 1 ? 'failed' : `failed ${failuresInARow.toLocaleString('en-US')} times in a row`
+  const text = `failed ${failuresInARow.toLocaleString('en-US')} times in a row`
   return { text, word: 'since', at: since }
 }

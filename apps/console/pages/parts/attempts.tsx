@@ -1,25 +1,42 @@
-import type { ActionResult } from '@automation/client'
-import { formatDuration } from '../logic/format-time.js'
-import { show } from '../logic/show.js'
+import type { ActionResult, Execution, Task } from '@automation/client'
+import { describeAction } from '../logic/describe-action.js'
+import { formatDay, formatDuration } from '../logic/format-time.js'
+import { show, showControls } from '../logic/show.js'
+import { zone } from '../state/preferences.js'
+import { linkTo } from '../state/use-filters.js'
+import { JsonView } from './json-view.js'
 import { Mark } from './mark.js'
-import { When } from './when.js'
+import { now, When } from './when.js'
 
 /** A wait between two attempts that is longer than this is shown as a fold. */
 const foldMs = 60_000
 
-/** The actions of a run, from top to bottom, with every attempt of each. */
-export function Attempts({ results }: { results: readonly ActionResult[] }) {
-  if (results.length === 0) return <p class="quiet">No action has started.</p>
+type TracedAction = NonNullable<Execution['trace']>['actions'][number]
+
+interface Props {
+  results: readonly ActionResult[]
+  /** The actions of the rule, with what they were done with; empty if the rule was deleted. */
+  actions: readonly TracedAction[]
+  /** That the execution has created. */
+  tasks: readonly Task[]
+}
+
+/** The actions of an execution, from top to bottom: what each was done with, every attempt of it, and what is still to come. */
+export function Attempts({ results, actions, tasks }: Props) {
+  const toCome = actions
+    .slice(results.length)
+    .map(({ type }): ActionResult => ({ action: type, status: 'pending' }))
+  if (results.length + toCome.length === 0) return <p class="quiet">No action has started.</p>
   return (
     <ol class="timeline">
-      {results.map((result, index) => (
+      {[...results, ...toCome].map((result, index) => (
         <li key={index} class={result.status}>
-          <div class="row spread">
-            <strong>
-              {index + 1}. {result.action}
-            </strong>
-            <Mark of={result.status} />
-          </div>
+          <ActionHead
+            result={result}
+            index={index}
+            config={actions[index]?.config}
+            task={tasks.find(({ actionIndex }) => actionIndex === index)}
+          />
           {result.reason && <p class="sub">{result.reason}</p>}
           {result.until && (
             <p class="sub">
@@ -44,6 +61,56 @@ export function Attempts({ results }: { results: readonly ActionResult[] }) {
         </li>
       ))}
     </ol>
+  )
+}
+
+/** What the action was done with. A task leads to its page. */
+function ActionHead({
+  result: { action, status },
+  index,
+  config,
+  task,
+}: {
+  result: ActionResult
+  index: number
+  config: unknown
+  task: Task | undefined
+}) {
+  const { heading: raw, facts, body } = describeAction(action, task ?? config)
+  const heading = showControls(raw)
+  const due = task?.dueAt ? `, due ${formatDay(task.dueAt, zone.value, now.value)}` : ''
+  return (
+    <>
+      <div class="row spread">
+        <strong>
+          {index + 1}.{' '}
+          {task ? (
+            <a href={linkTo('tasks', { id: task.id, execution: task.executionId })}>
+              {heading}
+              {due}
+            </a>
+          ) : (
+            heading
+          )}
+        </strong>
+        <Mark of={status} />
+      </div>
+      <code class="sub">{action}</code>
+      {facts.length > 0 && (
+        <dl class="facts">
+          {facts.map(([label, value]) => [
+            <dt key={label}>{label}</dt>,
+            <dd key={`${label} value`}>{showControls(value)}</dd>,
+          ])}
+        </dl>
+      )}
+      {body !== undefined && (
+        <details>
+          <summary>What it sent</summary>
+          <JsonView value={body} label={`Data of action ${index + 1}`} />
+        </details>
+      )}
+    </>
   )
 }
 

@@ -1,3 +1,5 @@
+import { useState } from 'preact/hooks'
+import { countOf } from '../logic/count-words.js'
 import { formatTime } from '../logic/format-time.js'
 import { zone } from '../state/preferences.js'
 import { Source } from './source.js'
@@ -19,6 +21,7 @@ interface Line {
 interface Props {
   bars: Bar[]
   label: string
+  /** '': there is only the other part. */
   goodWord: string
   /** undefined: there is only the quiet part. */
   badWord?: string
@@ -26,8 +29,8 @@ interface Props {
   line?: Line | undefined
   /** Where the last bar ends. */
   until?: string
-  /** Where a bar leads. Every link stands in the table, too. */
-  hrefOf?: (index: number) => string
+  /** Where a bar leads, or several of them. Every link of one stands in the table, too. */
+  hrefOf?: (first: number, last: number) => string
   /** Opens what hrefOf names. */
   open?: (href: string) => void
 }
@@ -37,13 +40,14 @@ const gap = 0.2
 
 /** Counts by time, in a picture, a sentence and a table. */
 export function Bars({ bars, label, goodWord, badWord, line, until = 'now', hrefOf, open }: Props) {
+  const [drag, setDrag] = useState<{ first: number; last: number }>()
   const highest = Math.max(1, ...bars.map(({ good, bad }) => good + bad))
   const most = Math.max(highest, ...(line?.counts ?? []))
   const scale = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * height))
   const at = (iso: string | undefined) => (iso ? formatTime(iso, zone.value, now.value) : '')
   const say = ({ good, bad }: Pick<Bar, 'good' | 'bad'>, other = line?.counts.reduce(add, 0)) =>
     [
-      `${write(good)} ${goodWord}`,
+      ...(goodWord === '' ? [] : [sayCount(good, goodWord)]),
       ...(badWord === undefined ? [] : [`${write(bad)} ${badWord}`]),
       ...(line === undefined ? [] : [`${write(other ?? 0)} ${line.word}`]),
     ].join(', ')
@@ -53,17 +57,22 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
   )
   return (
     <figure class="bars">
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the table below has a link for each bar */}
       <svg
         viewBox={`0 0 ${bars.length} ${height}`}
         preserveAspectRatio="none"
         role="img"
         aria-label={`${label}: ${say(sum(bars))}`}
         class={open ? 'opens' : ''}
-        onClick={({ clientX, currentTarget }) => {
-          const { left, width } = currentTarget.getBoundingClientRect()
-          const index = Math.floor(((clientX - left) / width) * bars.length)
-          if (hrefOf && open && bars[index]) open(hrefOf(index))
+        onPointerDown={(event) => {
+          const at = findBar(event, bars.length)
+          if (open && event.button === 0) setDrag({ first: at, last: at })
+        }}
+        onPointerMove={(event) => drag && setDrag({ ...drag, last: findBar(event, bars.length) })}
+        onPointerLeave={() => setDrag(undefined)}
+        onPointerUp={() => {
+          if (hrefOf && open && drag)
+            open(hrefOf(Math.min(drag.first, drag.last), Math.max(drag.first, drag.last)))
+          setDrag(undefined)
         }}
       >
         <defs>
@@ -92,6 +101,15 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
             />
           </g>
         ))}
+        {drag && drag.first !== drag.last && (
+          <rect
+            x={Math.min(drag.first, drag.last)}
+            width={Math.abs(drag.last - drag.first) + 1}
+            y="0"
+            height={height}
+            class="bar-chosen"
+          />
+        )}
         {line && <path class="bar-line" d={drawSteps(line.counts.map((count) => height - scale(count)))} />}
       </svg>
       <figcaption>
@@ -134,9 +152,11 @@ function BarsTable({
             <thead>
               <tr>
                 <th scope="col">From</th>
-                <th scope="col" class="number">
-                  {goodWord}
-                </th>
+                {goodWord !== '' && (
+                  <th scope="col" class="number">
+                    {goodWord}
+                  </th>
+                )}
                 {badWord !== undefined && (
                   <th scope="col" class="number">
                     {badWord}
@@ -152,8 +172,8 @@ function BarsTable({
             <tbody>
               {shown.map(({ bar, index }) => (
                 <tr key={bar.from}>
-                  <td>{hrefOf ? <a href={hrefOf(index)}>{at(bar.from)}</a> : at(bar.from)}</td>
-                  <td class="number">{write(bar.good)}</td>
+                  <td>{hrefOf ? <a href={hrefOf(index, index)}>{at(bar.from)}</a> : at(bar.from)}</td>
+                  {goodWord !== '' && <td class="number">{write(bar.good)}</td>}
                   {badWord !== undefined && <td class="number">{write(bar.bad)}</td>}
                   {line && <td class="number">{write(line.counts[index] ?? 0)}</td>}
                 </tr>
@@ -164,6 +184,16 @@ function BarsTable({
       </Source>
     </details>
   )
+}
+
+/** `1 event` and `2 events`; other words stay as they are. */
+function sayCount(count: number, word: string): string {
+  return word.endsWith('events') ? countOf(count, word.slice(0, -1)) : `${write(count)} ${word}`
+}
+
+function findBar(event: { clientX: number; currentTarget: Element }, count: number): number {
+  const { left, width } = event.currentTarget.getBoundingClientRect()
+  return Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * count)))
 }
 
 function sum(bars: readonly Bar[]): Pick<Bar, 'good' | 'bad'> {

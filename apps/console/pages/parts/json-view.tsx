@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { showControls } from '../logic/show.js'
 import { sliceText } from '../logic/slice-text.js'
 import { Source } from './source.js'
@@ -37,8 +37,16 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
   )
 }
 
+/** How long it says that something was copied: the next copy would not be noticed otherwise. */
+const copiedMs = 2_000
+
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const timer = setTimeout(() => setCopied(false), copiedMs)
+    return () => clearTimeout(timer)
+  }, [isCopied])
   return (
     <button
       type="button"

@@ -39,7 +39,13 @@ export function Retry({ run }: { run: Execution }) {
 }
 
 /** Counts first, then does, then says what came of it. */
-export function RetryMany({ filter }: { filter: NonNullable<ExecutionsToRetry['filter']> }) {
+export function RetryMany({
+  filter,
+  label = 'Retry all of these…',
+}: {
+  filter: NonNullable<ExecutionsToRetry['filter']>
+  label?: string
+}) {
   const [count, setCount] = useState<string>()
   const [isOpen, open] = useState(false)
   const [said, say] = useState<string>()
@@ -71,15 +77,16 @@ export function RetryMany({ filter }: { filter: NonNullable<ExecutionsToRetry['f
           void ask(true)
         }}
       >
-        Retry all of these…
+        {label}
       </button>
       {isOpen && (
         <Dialog title="Retry failed executions" close={() => open(false)}>
           {count === undefined && said === undefined && <Loading what="their number" />}
           {count !== undefined && (
             <p>
-              <strong>{count}</strong> failed executions match the filter. Each continues from the action that
-              failed, with the version that ran, under the same idempotency keys; at most 1,000 at a time.
+              <strong>{count}</strong> failed {count === '1' ? 'execution matches' : 'executions match'} the
+              filter. Each continues from the action that failed, with the version that ran, under the same
+              idempotency keys; at most 1,000 at a time.
             </p>
           )}
           <p role="status">{said}</p>

@@ -5,6 +5,7 @@ import { useLocation } from 'preact-iso'
 import { api } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { describeError, readAgain, useQuery } from '../state/use-query.js'
+import { useRuleNames } from '../state/use-rules.js'
 import { DialogForm } from './dialog-form.js'
 import { Loading, Problem } from './states.js'
 
@@ -24,7 +25,9 @@ export function SampleDialog({ type: wanted, close }: { type?: EventType | undef
   const [text, setText] = useState<string>()
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
-  const chosen = type ?? types[0]?.type
+  // The newest rule is most likely what somebody wants to try.
+  const { rules } = useRuleNames()
+  const chosen = type ?? (rules.find(({ isActive }) => isActive) ?? rules[0])?.trigger ?? types[0]?.type
   const example = types.find((one) => one.type === chosen)?.example
   useEffect(() => {
     if (example !== undefined) setText(JSON.stringify(example, null, 2))

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { describeError } from '../state/use-query.js'
+import { describeError, isMissing } from '../state/use-query.js'
 import { Icon, type IconName } from './icon.js'
 import { When } from './when.js'
 
@@ -51,13 +51,15 @@ export function NoPermission({ children }: { children: ComponentChildren }) {
 
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
   const { title, text } = describeError(error)
+  // What does not exist will not exist a moment later.
+  const mayRetry = retry !== undefined && !isMissing(error)
   return (
     <div class="state problem" role="alert">
       <h2>
         <Icon name="warning" /> {title}
       </h2>
       {text && <p>{text}</p>}
-      {retry && (
+      {mayRetry && (
         <button type="button" onClick={retry}>
           Try again
         </button>

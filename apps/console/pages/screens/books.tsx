@@ -1,5 +1,6 @@
 import type { Ledger } from '@automation/client'
-import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
+import { type RecentSpan, readSpan } from '../logic/filters.js'
+import { writeRange } from '../logic/time-range.js'
 import { Icon } from '../parts/icon.js'
 import { Screen } from '../parts/screen.js'
 import { SpanSelect } from '../parts/span-select.js'
@@ -15,7 +16,8 @@ export function Books() {
   const span = readSpan(query.last)
   const books = useQuery<Ledger>({
     key: may('admin') ? ['books', span] : undefined,
-    read: () => api().developer.ledger({ from: new Date(Date.now() - spans[span].ms).toISOString() }),
+    // From the same moment as Today, so that both screens count the same.
+    read: () => api().developer.ledger({ from: writeRange({ last: span }).from }),
     pollMs: false,
   })
   return (
@@ -100,7 +102,7 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
           [events.fromOutside, 'by the API'],
           [events.emitted, 'emitted by rules'],
           [events.replayed, 'replayed'],
-          [events.service, 'to subscriptions'],
+          [events.service, 'deliveries to subscriptions'],
         ]}
         below={[
           [events.done, 'done'],
@@ -112,14 +114,12 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
       <Step
         title="Executions"
         total={executions.begun}
-        parts={[
-          [executions.succeeded, 'succeeded'],
-          [executions.failed, 'failed', 'bad'],
-          [executions.cancelled, 'cancelled'],
-          [executions.waiting, 'waiting'],
-          [executions.leased, 'in progress'],
+        parts={partsOfExecutions(executions)}
+        below={[
+          [executions.waiting, 'waiting, deliveries included'],
+          [executions.leased, 'in progress, deliveries included'],
+          [executions.overdue, 'overdue', 'bad'],
         ]}
-        below={[[executions.overdue, 'overdue', 'bad']]}
       />
       <Step
         title="Effects"
@@ -137,6 +137,24 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
       />
     </ol>
   )
+}
+
+/** Those of rules, as Today counts them, and the deliveries to subscriptions beside them. */
+export function partsOfExecutions({
+  succeeded,
+  failed,
+  cancelled,
+  waiting,
+  leased,
+  deliveries,
+}: Ledger['executions']): Part[] {
+  return [
+    [succeeded - deliveries.succeeded, 'of rules succeeded'],
+    [failed - deliveries.failed, 'of rules failed', 'bad'],
+    [cancelled - deliveries.cancelled, 'of rules cancelled'],
+    [waiting + leased - deliveries.unfinished, 'of rules unfinished'],
+    [deliveries.begun, 'deliveries to subscriptions'],
+  ]
 }
 
 function Step({

@@ -1,17 +1,19 @@
 import type { Event, EventWhy, RuleWhy } from '@automation/client'
-import { useState } from 'preact/hooks'
 import { describeActual, describeClause } from '../logic/describe-clause.js'
 import { describeNeed } from '../logic/describe-need.js'
 import { findStop, markConditions } from '../logic/marks.js'
 import { DetailHead } from '../parts/detail-head.js'
+import { EventState } from '../parts/event-state.js'
 import { ExplainTree } from '../parts/explain-tree.js'
 import { JsonView } from '../parts/json-view.js'
 import { Mark } from '../parts/mark.js'
+import { Replay } from '../parts/replay.js'
 import { Loading, Problem } from '../parts/states.js'
 import { When } from '../parts/when.js'
+import { linkToEvent, linkToRun } from '../state/links.js'
 import { api, may } from '../state/session.js'
-import { linkTo, useFilters } from '../state/use-filters.js'
-import { describeError, readAgain, useQuery } from '../state/use-query.js'
+import { linkTo } from '../state/use-filters.js'
+import { useQuery } from '../state/use-query.js'
 
 /** One event: which rules looked at it, and what stopped each of the others. */
 export function EventDetail({ id, close }: { id: string; close: () => void }) {
@@ -24,22 +26,22 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
         <Problem error={event.error} retry={() => void event.refetch()} />
       </>
     )
-  const { type, acceptedAt, data, status, causedBy, replayOf } = event.data as Event
+  const { type, acceptedAt, data, status, continuesAt, causedBy, replayOf, ruleId } = event.data as Event
   return (
     <>
       <DetailHead title={type} what="the event" close={close} />
       <p>
-        <Mark of={status} /> · accepted <When at={acceptedAt} />
+        <EventState status={status} continuesAt={continuesAt} /> · accepted <When at={acceptedAt} />
         {causedBy && (
           <>
             {' '}
-            · <a href={linkTo('executions', { id: causedBy })}>emitted by an execution</a>
+            · <a href={linkToRun(causedBy)}>emitted by an execution</a>
           </>
         )}
         {replayOf && (
           <>
             {' '}
-            · <a href={linkTo('events', { id: replayOf })}>a replay</a>
+            · <a href={linkToEvent(replayOf)}>a replay</a>
           </>
         )}
       </p>
@@ -48,7 +50,7 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
       <h3>Data</h3>
       <JsonView value={data} label="Data of the event" />
       <div class="row">
-        {may('operator') && <Replay id={id} />}
+        {may('operator') && <Replay event={{ id, type, data, ruleId }} />}
         {may('editor') && (
           <a class="button" href={linkTo('rules/new', { trigger: type, event: id })}>
             Create a rule for this
@@ -127,7 +129,7 @@ function OneRule({ rule, eventId }: { rule: RuleWhy; eventId: string }) {
       {executionId && (
         <>
           {' '}
-          · <a href={linkTo('executions', { id: executionId })}>its execution</a>
+          · <a href={linkToRun(executionId)}>its execution</a>
         </>
       )}
       {stop && <span class="sub">{describeStop(stop.trace)}</span>}
@@ -148,28 +150,4 @@ function describeStop(trace: NonNullable<ReturnType<typeof findStop>>['trace']):
   if ('group' in trace && trace.group !== undefined) return `not ${trace.group}`
   const { warning } = trace as { warning?: string }
   return `${describeClause(trace)}, ${warning ?? describeActual(trace)}`
-}
-
-function Replay({ id }: { id: string }) {
-  const { set } = useFilters()
-  const [said, say] = useState<string>()
-  return (
-    <>
-      <button
-        type="button"
-        onClick={async () => {
-          try {
-            const run = await api().events.replay(id)
-            await readAgain('events')
-            set({ id: run.id })
-          } catch (error) {
-            say(describeError(error).title)
-          }
-        }}
-      >
-        Replay with the current rules
-      </button>
-      <span role="status">{said}</span>
-    </>
-  )
 }

@@ -1,17 +1,19 @@
-import type { EventSummary } from '@automation/client'
-import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
+import type { EventSummary, Vocabulary } from '@automation/client'
+import { readSpan, spans } from '../logic/filters.js'
+import { writeRange } from '../logic/time-range.js'
+import { Chip } from '../parts/chip.js'
+import { EventState } from '../parts/event-state.js'
 import { History } from '../parts/history.js'
-import { Mark } from '../parts/mark.js'
 import { Screen } from '../parts/screen.js'
 import { SendSample } from '../parts/send-sample.js'
-import { SpanSelect } from '../parts/span-select.js'
 import { Empty } from '../parts/states.js'
-import { TimeBars } from '../parts/time-bars.js'
-import { Until } from '../parts/until.js'
+import { barsOfEvents, TimeBars } from '../parts/time-bars.js'
+import { TimeFilter } from '../parts/time-filter.js'
 import { When } from '../parts/when.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useList } from '../state/use-list.js'
+import { useQuery } from '../state/use-query.js'
 import { EventDetail } from './event-detail.js'
 
 const states = ['accepted', 'running', 'done', 'quarantined'] as const
@@ -19,38 +21,30 @@ const states = ['accepted', 'running', 'done', 'quarantined'] as const
 /** What came in, and what did the rules do with it? */
 export function Events() {
   const { query, set } = useFilters()
-  const { type = '', status = '', rule, to, id } = query
-  const span = readSpan(query.last, '24h')
-  const list = useList<EventSummary>(['events', type, status, rule, span, to], async (cursor) => {
-    const { events, nextCursor = null } = await api().events.list({
-      limit: 50,
-      ...(to === undefined ? { from: new Date(Date.now() - spans[span].ms).toISOString() } : { to }),
-      ...(cursor !== undefined && { cursor }),
-      ...(type !== '' && { eventType: type }),
-      ...(status !== '' && { status: status as 'done' }),
-      ...(rule !== undefined && { ruleId: rule }),
-    })
-    return { rows: events, nextCursor }
-  })
-  const isFiltered = type !== '' || status !== '' || rule !== undefined || to !== undefined
+  const { type = '', status = '', rule, from, to, last, id } = query
+  const filter = {
+    ...(type !== '' && { eventType: type }),
+    ...(rule !== undefined && { ruleId: rule }),
+  }
+  const list = useList<EventSummary>(
+    ['events', type, status, rule, last, from, to],
+    async (cursor) => {
+      const { events, nextCursor = null } = await api().events.list({
+        limit: 50,
+        ...writeRange(query),
+        ...(cursor !== undefined && { cursor }),
+        ...(status !== '' && { status: status as 'done' }),
+        ...filter,
+      })
+      return { rows: events, nextCursor }
+    },
+    id,
+  )
+  const isFiltered = [type, status, rule ?? '', from ?? '', to ?? ''].some((value) => value !== '')
   return (
-    <Screen title="Events" actions={list.rows.length > 0 && <SendSample />}>
+    <Screen title="Events" actions={list.rows.length > 0 && <SendSample {...(type !== '' && { type })} />}>
       <search class="filters">
-        <label>
-          Type
-          <input
-            data-filter
-            list="types"
-            value={type}
-            placeholder="any"
-            onChange={({ currentTarget }) => set({ type: currentTarget.value.trim() })}
-          />
-          <datalist id="types">
-            {[...new Set(list.rows.map((row) => row.type))].map((one) => (
-              <option key={one} value={one} />
-            ))}
-          </datalist>
-        </label>
+        <TypeFilter type={type} set={(chosen) => set({ type: chosen })} />
         <label>
           State
           <select value={status} onChange={({ currentTarget }) => set({ status: currentTarget.value })}>
@@ -60,22 +54,23 @@ export function Events() {
             ))}
           </select>
         </label>
-        <SpanSelect span={span} usual="24h" set={(last: RecentSpan) => set({ last, to: '' })} />
-        <Until to={to} set={(until) => set({ to: until })} />
+        <TimeFilter query={query} usual="24h" set={set} />
         {rule !== undefined && (
-          <button type="button" class="chip" onClick={() => set({ rule: '' })}>
-            one rule <span aria-hidden="true">✕</span>
-            <span class="hidden">: show all</span>
-          </button>
+          <Chip remove={{ label: 'Show all', run: () => set({ rule: '' }) }}>one rule</Chip>
         )}
       </search>
-      <TimeBars screen="events" span={span} query={query} />
+      <TimeBars
+        screen="events"
+        query={query}
+        filter={{ ...filter, ...(status !== '' && { eventStatus: status as 'done' }) }}
+        pick={barsOfEvents}
+      />
       <History
         list={list}
         what="events"
-        columns={['Accepted', 'Type', { number: 'Rules evaluated' }, 'State']}
+        columns={['Accepted', 'Type', 'Rules', 'State']}
         selectedId={id}
-        empty={<NoEvents {...{ isFiltered, span, set }} />}
+        empty={<NoEvents {...{ isFiltered, last, set }} />}
         row={(event) => (
           <>
             <th scope="row">
@@ -86,11 +81,16 @@ export function Events() {
             <td data-label="Type">
               <code>{event.type}</code>
             </td>
-            <td data-label="Rules evaluated" class="number">
-              {event.triggered}
+            <td data-label="Rules">
+              {event.matched} of {event.triggered} ran
+              {event.failed > 0 && (
+                <>
+                  , <span class="bad">{event.failed} failed</span>
+                </>
+              )}
             </td>
             <td data-label="State">
-              <Mark of={event.status} />
+              <EventState {...event} />
             </td>
           </>
         )}
@@ -100,30 +100,57 @@ export function Events() {
   )
 }
 
+/** All types that there are, and not only those of the rows that happen to be loaded. */
+function TypeFilter({ type, set }: { type: string; set: (type: string) => void }) {
+  const { data } = useQuery<Vocabulary>({
+    key: ['vocabulary'],
+    read: () => api().vocabulary(),
+    pollMs: false,
+    staleMs: 60_000,
+  })
+  const types = data?.eventTypes.map((one) => one.type) ?? []
+  const isKnown = type === '' || (types as string[]).includes(type)
+  return (
+    <label>
+      Type
+      <select data-filter value={type} onChange={({ currentTarget }) => set(currentTarget.value)}>
+        <option value="">any</option>
+        {!isKnown && <option>{type}</option>}
+        {types.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 /** Nothing fits the filter, nothing came in this time, or nothing came at all: each has its own way out. */
 function NoEvents({
   isFiltered,
-  span,
+  last,
   set,
 }: {
   isFiltered: boolean
-  span: RecentSpan
+  last: string | undefined
   set: (changes: Record<string, string>) => void
 }) {
   if (isFiltered)
     return (
       <Empty title="No events match the filter">
-        <button type="button" onClick={() => set({ type: '', status: '', rule: '', to: '' })}>
-          Show all events
+        <button
+          type="button"
+          onClick={() => set({ type: '', status: '', rule: '', from: '', to: '', last: '30d' })}
+        >
+          Show all events of the last 30 days
         </button>
       </Empty>
     )
   return (
-    <Empty title={`No events in the ${spans[span].label.toLowerCase()}`}>
+    <Empty title={`No events in the ${spans[readSpan(last)].label.toLowerCase()}`}>
       <p>An event is data of one type. Every active rule for that type is evaluated.</p>
       <div class="row">
         <SendSample />
-        {span !== '30d' && (
+        {last !== '30d' && (
           <button type="button" onClick={() => set({ last: '30d' })}>
             Show the last 30 days
           </button>

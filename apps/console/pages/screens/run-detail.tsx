@@ -1,4 +1,4 @@
-import type { Execution } from '@automation/client'
+import type { Execution, Task } from '@automation/client'
 import { Attempts } from '../parts/attempts.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { ExplainTree } from '../parts/explain-tree.js'
@@ -6,6 +6,7 @@ import { Mark } from '../parts/mark.js'
 import { Retry } from '../parts/retry.js'
 import { Loading, Problem } from '../parts/states.js'
 import { When } from '../parts/when.js'
+import { linkToEvent } from '../state/links.js'
 import { api } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
@@ -24,11 +25,19 @@ export function RunDetail({
     key: ['run', id],
     read: () => api().executions.get(id, { explain: true }) as PromiseLike<Execution>,
   })
+  const hasTasks = run.data?.results.some(
+    ({ action, status }) => action === 'CREATE_TASK' && status === 'success',
+  )
+  const tasks = useQuery<Task[]>({
+    key: hasTasks ? ['tasks', 'of', id, run.data?.status] : undefined,
+    read: async () => (await api().tasks.list({ executionId: id })).tasks,
+    pollMs: false,
+  })
   if (run.isPending) return <Loading what="the execution" />
   if (run.error && !run.data)
     return (
       <>
-        <DetailHead title="Run" what="the execution" close={close} />
+        <DetailHead title="Execution" what="the execution" close={close} />
         <Problem error={run.error} retry={() => void run.refetch()} />
       </>
     )
@@ -37,8 +46,7 @@ export function RunDetail({
     <>
       <DetailHead title={nameOf(ruleId)} what="the execution" close={close} />
       <p>
-        <Mark of={status} /> · began <When at={startedAt} /> ·{' '}
-        <a href={linkTo('events', { id: eventId })}>its event</a>
+        <Mark of={status} /> · began <When at={startedAt} /> · <a href={linkToEvent(eventId)}>its event</a>
         {ruleVersion !== null && (
           <>
             {' '}
@@ -52,7 +60,7 @@ export function RunDetail({
       {error && <p class="notice bad">{error}</p>}
       <Retry run={run.data as Execution} />
       <h3>What it did</h3>
-      <Attempts results={results} />
+      <Attempts results={results} actions={trace?.actions ?? []} tasks={tasks.data ?? []} />
       <h3>Why it ran</h3>
       {trace ? (
         <ExplainTree conditions={trace.conditions} />

@@ -1,15 +1,15 @@
 import type { ExecutionSummary } from '@automation/client'
-import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
-import { formatDuration } from '../logic/format-time.js'
+import { readSpan, spans } from '../logic/filters.js'
+import { formatDuration, timeOfId } from '../logic/format-time.js'
+import { writeRange } from '../logic/time-range.js'
 import { History } from '../parts/history.js'
 import { Mark } from '../parts/mark.js'
 import { RetryMany } from '../parts/retry.js'
 import { Screen } from '../parts/screen.js'
-import { SpanSelect } from '../parts/span-select.js'
 import { Empty } from '../parts/states.js'
 import { Tabs } from '../parts/tabs.js'
-import { TimeBars } from '../parts/time-bars.js'
-import { Until } from '../parts/until.js'
+import { barsOfRuns, TimeBars } from '../parts/time-bars.js'
+import { TimeFilter } from '../parts/time-filter.js'
 import { When } from '../parts/when.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
@@ -28,31 +28,36 @@ const statuses = {
 /** What ran, what failed, what waits, and what do I do about it? */
 export function Runs() {
   const { query, set } = useFilters()
-  const { status = '', rule = '', error = '', to, id } = query
-  const span = readSpan(query.last, '24h')
-  const filter = {
-    ...(to === undefined ? { from: new Date(Date.now() - spans[span].ms).toISOString() } : { to }),
+  const { status = '', rule = '', error = '', last, from, to, id } = query
+  const narrowing = {
     ...(rule !== '' && { ruleId: rule }),
     ...(error !== '' && { error }),
   }
-  const list = useList<ExecutionSummary>(['runs', status, rule, error, span, to], async (cursor) => {
-    const { executions, nextCursor = null } = await api().executions.list({
-      ...filter,
-      limit: 50,
-      ...(cursor !== undefined && { cursor }),
-      ...(status !== '' && { status }),
-    })
-    return { rows: executions, nextCursor }
-  })
+  const list = useList<ExecutionSummary>(
+    ['runs', status, rule, error, last, from, to],
+    async (cursor) => {
+      const { executions, nextCursor = null } = await api().executions.list({
+        ...writeRange(query),
+        ...narrowing,
+        limit: 50,
+        ...(cursor !== undefined && { cursor }),
+        ...(status !== '' && { status }),
+      })
+      return { rows: executions, nextCursor }
+    },
+    id,
+  )
   const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
-  const isFiltered = status !== '' || rule !== '' || error !== '' || to !== undefined
+  const isFiltered = [status, rule, error, from ?? '', to ?? ''].some((value) => value !== '')
   return (
     <Screen
       title="Executions"
       note="An execution is what one rule does for one event."
       actions={
         status === 'failed' &&
-        list.rows.length > 0 && <RetryMany filter={{ ...filter, status: ['failed'] }} />
+        list.rows.length > 0 && (
+          <RetryMany filter={{ ...writeRange(query), ...narrowing, status: ['failed'] }} />
+        )
       }
     >
       <Tabs label="State" tabs={statuses} chosen={status} choose={(value) => set({ status: value })} />
@@ -81,16 +86,20 @@ export function Runs() {
             onChange={({ currentTarget }) => set({ error: currentTarget.value })}
           />
         </label>
-        <SpanSelect span={span} usual="24h" set={(last: RecentSpan) => set({ last, to: '' })} />
-        <Until to={to} set={(until) => set({ to: until })} />
+        <TimeFilter query={query} usual="24h" set={set} />
       </search>
-      <TimeBars screen="executions" span={span} query={query} />
+      <TimeBars
+        screen="executions"
+        query={query}
+        filter={narrowing}
+        pick={(overview) => barsOfRuns(overview, status)}
+      />
       <History
         list={list}
         what="executions"
-        columns={['Rule', 'State', 'Event', 'Started', { number: 'Duration' }]}
+        columns={['Rule', 'State', 'Event', 'Event accepted', { number: 'Duration' }]}
         selectedId={id}
-        empty={<NoRuns {...{ isFiltered, span, set }} />}
+        empty={<NoRuns {...{ isFiltered, last, set }} />}
         row={(run) => (
           <>
             <th scope="row">
@@ -103,8 +112,8 @@ export function Runs() {
             <td data-label="Event">
               <code>{run.eventType}</code>
             </td>
-            <td data-label="Started">
-              <When at={run.startedAt} />
+            <td data-label="Event accepted">
+              <When at={new Date(timeOfId(run.id)).toISOString()} />
             </td>
             <td data-label="Duration" class="number">
               {took(run)}
@@ -119,28 +128,31 @@ export function Runs() {
 
 function NoRuns({
   isFiltered,
-  span,
+  last,
   set,
 }: {
   isFiltered: boolean
-  span: RecentSpan
+  last: string | undefined
   set: (changes: Record<string, string>) => void
 }) {
   if (isFiltered)
     return (
       <Empty title="No executions match the filter">
-        <button type="button" onClick={() => set({ status: '', rule: '', error: '', to: '', last: '30d' })}>
-          Show all executions
+        <button
+          type="button"
+          onClick={() => set({ status: '', rule: '', error: '', from: '', to: '', last: '30d' })}
+        >
+          Show all executions of the last 30 days
         </button>
       </Empty>
     )
   return (
-    <Empty title={`No executions in the ${spans[span].label.toLowerCase()}`}>
+    <Empty title={`No executions in the ${spans[readSpan(last)].label.toLowerCase()}`}>
       <p>
         A rule runs when an event matches its conditions. <a href={linkTo('rules')}>The rules</a> ·{' '}
         <a href={linkTo('events')}>the events</a>
       </p>
-      {span !== '30d' && (
+      {last !== '30d' && (
         <button type="button" onClick={() => set({ last: '30d' })}>
           Show the last 30 days
         </button>
@@ -156,5 +168,5 @@ function took({
 }: Pick<ExecutionSummary, 'startedAt' | 'finishedAt' | 'dueAt'>) {
   if (startedAt && finishedAt) return formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
   const waitsMs = dueAt ? Date.parse(dueAt) - Date.now() : 0
-  return waitsMs > 0 ? `in ${formatDuration(waitsMs)}` : '…'
+  return waitsMs > 0 ? `continues in ${formatDuration(waitsMs)}` : '…'
 }

@@ -1,30 +1,33 @@
 import type { AttentionItem, Overview } from '@automation/client'
 import { useLocation } from 'preact-iso'
+import { describeAttention } from '../logic/describe-attention.js'
 import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
 import { formatTime } from '../logic/format-time.js'
 import { Bars } from '../parts/bars.js'
 import { Icon } from '../parts/icon.js'
+import { RetryMany } from '../parts/retry.js'
 import { Screen } from '../parts/screen.js'
-import { SendSample } from '../parts/send-sample.js'
 import { Empty, Loading, Problem, Stale } from '../parts/states.js'
-import { barsOfRuns, useOverview } from '../parts/time-bars.js'
+import { barsOfRuns, findTime, useOverview } from '../parts/time-bars.js'
 import { When } from '../parts/when.js'
 import { updates, zone } from '../state/preferences.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
+import { FirstSteps } from './today/first-steps.js'
 
 /** Is anything wrong right now, since when, and what do I press? */
 export function Today() {
   const { query, set } = useFilters()
   const span = readSpan(query.last)
-  const overview = useOverview(span)
+  const overview = useOverview({ last: span })
   const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: 60_000 })
   const { route } = useLocation()
   const { data } = overview
-  const hrefOf = (index: number) =>
-    linkTo('executions', { last: span, to: data?.slices[index + 1]?.from ?? data?.to })
-  const isEmpty = data !== undefined && data.totals.events === 0 && sumRuns(data) === 0
+  const hrefOf = (first: number, last: number) =>
+    data ? linkTo('executions', findTime(data, first, last)) : ''
+  const isEmpty =
+    data !== undefined && data.totals.events + data.totals.rejectedWebhooks === 0 && sumRuns(data) === 0
   const readAt = formatTime(new Date(overview.dataUpdatedAt).toISOString(), zone.value, new Date())
   return (
     <Screen
@@ -59,15 +62,15 @@ export function Today() {
       {overview.isPending && <Loading what="the last hours" rows={3} />}
       {overview.error && !data && <Problem error={overview.error} retry={() => void overview.refetch()} />}
       {overview.error && data && <Stale error={overview.error} since={overview.dataUpdatedAt} />}
-      {data && <Verdict overview={data} attention={attention.data?.rules ?? []} span={span} />}
+      {data && !isEmpty && <Verdict overview={data} attention={attention.data?.rules ?? []} span={span} />}
       {isEmpty && (
-        <Empty title={`No events in the ${spans[span].label.toLowerCase()}`}>
-          <p>
-            Your programs send events through the API or as signed webhooks. Send a sample event to see a rule
-            run.
-          </p>
-          <SendSample />
-        </Empty>
+        <FirstSteps
+          otherwise={
+            <Empty title={`No events in the ${spans[span].label.toLowerCase()}`}>
+              <p>Your programs send events through the API or as signed webhooks.</p>
+            </Empty>
+          }
+        />
       )}
       {data && !isEmpty && (
         <Bars
@@ -77,7 +80,9 @@ export function Today() {
           open={(href) => route(href)}
         />
       )}
-      {data && <NeedsYou overview={data} attention={attention} />}
+      {data && (!isEmpty || (attention.data?.rules.length ?? 0) > 0) && (
+        <NeedsYou overview={data} attention={attention} />
+      )}
     </Screen>
   )
 }
@@ -133,15 +138,13 @@ function Verdict({
   )
 }
 
-const reasons: Record<AttentionItem['reason'], string> = {
-  failures: 'fails often',
-  unknown_outcome: 'has a call with an unknown outcome',
-  event_loop: 'is in an event loop',
-  work_budget: 'exceeds the evaluation limit',
-  event_budget: 'emits too many events',
-  worker_crashes: 'was switched off because it crashed workers',
-  auto_paused: 'was switched off because it failed too often',
-  guard_tripped: 'was rolled back: the promoted version exceeded a limit of its guard',
+function AttentionText(item: AttentionItem) {
+  const { text, word, at } = describeAttention(item)
+  return (
+    <>
+      {text}, {word} <When at={at} />
+    </>
+  )
 }
 
 function NeedsYou({
@@ -161,17 +164,20 @@ function NeedsYou({
         <p class="quiet">Nothing needs your attention.</p>
       )}
       <ul class="cards">
-        {rules.map(({ id, name, reason, since, lastError }) => (
-          <li key={id}>
+        {rules.map((item) => (
+          <li key={item.id}>
             <div>
-              <strong>{name}</strong> {reasons[reason]}, since <When at={since} />
-              <span class="sub">{lastError}</span>
+              <strong>{item.name}</strong> <AttentionText {...item} />
+              <span class="sub">{item.lastError}</span>
             </div>
             <div class="row">
-              <a class="button" href={linkTo('executions', { rule: id, status: 'failed', last: '30d' })}>
-                Failed runs
+              {item.reason === 'failures' && (
+                <RetryMany filter={{ ruleId: item.id, status: ['failed'] }} label="Retry failed…" />
+              )}
+              <a class="button" href={linkTo('executions', { rule: item.id, status: 'failed', last: '30d' })}>
+                Failed executions
               </a>
-              <a class="button" href={linkTo(`rules/${id}`)}>
+              <a class="button" href={linkTo(`rules/${item.id}`)}>
                 Open the rule
               </a>
             </div>

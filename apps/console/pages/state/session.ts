@@ -9,6 +9,14 @@ export const hasEnded = signal(false)
 export const startProblem = signal<unknown>(undefined)
 export const workspaceId = signal<string | undefined>(undefined)
 
+/** The address at which the console reaches the API, for programs; '' if it is not known. */
+export const apiUrl = signal('')
+
+interface Session {
+  isSignedIn: boolean
+  apiUrl?: string
+}
+
 const clients = new Map<string, Client>()
 
 /** The client of the shown workspace. Its origin is the page's own, and the cookie is the session. */
@@ -43,10 +51,12 @@ export async function loadMe(): Promise<void> {
   try {
     // The console itself knows whether there is a session: without one, nothing is asked of the API.
     const response = await fetch('/session')
-    if (response.ok && !((await response.json()) as { isSignedIn: boolean }).isSignedIn) {
+    const session = response.ok ? ((await response.json()) as Session) : undefined
+    if (session?.isSignedIn === false) {
       me.value = null
       return
     }
+    apiUrl.value = session?.apiUrl ?? ''
     me.value = await createClient({ baseUrl: '', retries: 1 }).me()
     startProblem.value = undefined
     hasEnded.value = false

@@ -16,10 +16,13 @@ const maxSkipped = 5
 /**
  * A list of history, newest first. What is new is announced and never inserted above what is being read; what is shown keeps its
  * place and gets its new state.
+ *
+ * @param selectedId what the reader has opened: it is shown in the list also if it is new, such as an event that the reader has sent
  */
 export function useList<Item extends Row>(
   key: readonly unknown[],
   read: (cursor?: string) => PromiseLike<Page<Item>>,
+  selectedId?: string,
 ) {
   const identity = JSON.stringify(key)
   const [older, setOlder] = useState<{ of: string; rows: Item[]; nextCursor: string | null } | undefined>()
@@ -36,6 +39,10 @@ export function useList<Item extends Row>(
 
   const begin = shownFrom?.of === identity ? latest.findIndex(({ id }) => id <= shownFrom.id) : 0
   const newer = begin < 0 ? latest.length : begin
+  const isSelectedNew = latest.slice(0, newer).some(({ id }) => id === selectedId)
+  useEffect(() => {
+    if (isSelectedNew && newestId !== undefined) setShownFrom({ of: identity, id: newestId })
+  }, [isSelectedNew])
   const appended = older?.of === identity ? older : undefined
   const rows = join(latest.slice(newer), appended?.rows ?? [])
   const nextCursor = appended ? appended.nextCursor : (first.data?.nextCursor ?? null)

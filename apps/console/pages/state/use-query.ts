@@ -78,6 +78,11 @@ function hasRoom(): boolean {
   return remaining === undefined || remaining >= fewLeft
 }
 
+/** Whether the API knows nothing of this name or id. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
+}
+
 /** What went wrong, in words for the user. */
 export function describeError(error: unknown): { title: string; text: string } {
   if (!(error instanceof ApiError)) return { title: 'Something went wrong', text: String(error) }

@@ -29,12 +29,17 @@ export const tokenRoutes: FastifyPluginAsync<Options> = async (app, options) => 
   let checks = 0
 
   /** Which ways in there are. */
-  app.get('/', async (request) => ({
-    isSignedIn:
-      findProxyBearer(request, trustsBearer) !== undefined || (await sessions.read(request)) !== undefined,
-    hasIdentityProvider: oidc !== undefined,
-    hasProxy: trustsBearer,
-  }))
+  app.get('/', async (request) => {
+    const isSignedIn =
+      findProxyBearer(request, trustsBearer) !== undefined || (await sessions.read(request)) !== undefined
+    return {
+      isSignedIn,
+      hasIdentityProvider: oidc !== undefined,
+      hasProxy: trustsBearer,
+      // Where programs post events: the page shows it to those who may read what they post.
+      ...(isSignedIn && { apiUrl }),
+    }
+  })
 
   app.post<{ Body: { token: string } }>(
     '/token',

@@ -22,7 +22,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.goBack()
     await page.getByText('0 of 1 ran.').waitFor()
     t.equal(
-      await page.getByLabel('Type', { exact: true }).inputValue(),
+      await page.locator('select[data-filter]').inputValue(),
       'LEAD_CREATED',
       'back restores the filter',
     )

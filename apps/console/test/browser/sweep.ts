@@ -15,6 +15,7 @@ const screens = [
   'today',
   'events',
   'executions',
+  'tasks',
   'rules',
   'rules/new',
   'webhooks',
@@ -142,7 +143,10 @@ async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['clien
   await client.rules.drafts.promote(guarded.id, {
     guard: { for: '1h', maxRunsPerHour: 5, maxFailureRate: 0.2 },
   })
+  const { tasks } = await client.tasks.list()
   return [
+    `tasks?id=${tasks[0]?.id}`,
+    'nowhere',
     `rules/${rule.id}`,
     `rules/${rule.id}?tab=json`,
     `rules/${rule.id}?tab=versions`,

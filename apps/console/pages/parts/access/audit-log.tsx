@@ -1,44 +1,185 @@
-import type { AuditEntry } from '@automation/client'
-import { show } from '../../logic/show.js'
+import type { ApiKey, AuditEntry, Subscription } from '@automation/client'
+import { describeAudit, nameActor, type Part } from '../../logic/describe-audit.js'
+import { readShownRange } from '../../logic/time-range.js'
+import { zone } from '../../state/preferences.js'
 import { api } from '../../state/session.js'
-import { linkTo } from '../../state/use-filters.js'
+import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useList } from '../../state/use-list.js'
+import { useQuery } from '../../state/use-query.js'
+import { useRuleNames } from '../../state/use-rules.js'
 import { History } from '../history.js'
 import { Empty } from '../states.js'
-import { When } from '../when.js'
+import { TimeFilter } from '../time-filter.js'
+import { now, When } from '../when.js'
 
+type Action = AuditEntry['action']
+
+/** What can be looked for, by the noun that an action begins with. */
+const kinds: Record<string, readonly string[]> = {
+  Members: ['member.added', 'member.changed', 'member.removed', 'token.minted'],
+  Rules: [
+    ...['rule.created', 'rule.updated', 'rule.deleted', 'rule.activated', 'rule.deactivated', 'rule.cloned'],
+    ...['rule.restored', 'rule.paused', 'rule.promoted', 'rule.rolled_back', 'draft.saved', 'draft.deleted'],
+    'guard.ended',
+  ],
+  Executions: ['execution.retried', 'event.replayed'],
+  Access: [
+    ...['api_key.created', 'api_key.revoked'],
+    ...['signing_secret.created', 'signing_secret.retired', 'signing_secret.revoked'],
+  ],
+  Subscriptions: ['subscription.created', 'subscription.updated', 'subscription.deleted'],
+  Texts: ['email_template.created', 'email_template.updated', 'email_template.deleted'],
+  'Event types': ['event_type.created', 'event_type.deleted'],
+  Workspace: ['workspace.created', 'workspace.updated'],
+}
+
+/** Who changed what, and when: in sentences. */
 export function AuditLog() {
-  const list = useList<AuditEntry>(['audit'], async (cursor) => {
+  const { query, set } = useFilters()
+  const { actor = '', action = '', last, from, to } = query
+  const hasTime = last !== undefined || from !== undefined || to !== undefined
+  const list = useList<AuditEntry>(['audit', actor, action, last, from, to], async (cursor) => {
+    const range = readShownRange(query, '30d', Date.now())
     const { data, nextCursor = null } = await api().developer.auditLog.list({
       limit: 50,
       ...(cursor !== undefined && { cursor }),
+      ...(actor !== '' && { actor }),
+      ...(action !== '' && { action: action as Action }),
+      ...(hasTime && { from: new Date(range.from).toISOString() }),
+      ...(to !== undefined && { to: new Date(range.to ?? 0).toISOString() }),
     })
     return { rows: data, nextCursor }
   })
+  const names = useNames(list.rows)
+  const isFiltered = actor !== '' || action !== '' || hasTime
   return (
-    <History
-      list={list}
-      what="audit log"
-      columns={['When', 'Who', 'What', 'Details']}
-      empty={<Empty title="No changes yet" />}
-      row={({ at, actor, action, subject, details }) => (
-        <>
-          <td data-label="When">
-            <When at={at} />
-          </td>
-          <th scope="row">{actor}</th>
-          <td data-label="What">
-            {action.startsWith('rule.') && action !== 'rule.deleted' ? (
-              <a href={linkTo(`rules/${subject}`, { tab: 'versions' })}>{action}</a>
-            ) : (
-              action
-            )}
-          </td>
-          <td data-label="Details">
-            <code class="cut">{show(details)}</code>
-          </td>
-        </>
-      )}
-    />
+    <>
+      <search class="filters">
+        <PersonFilter actor={actor} rows={list.rows} names={names} set={(chosen) => set({ actor: chosen })} />
+        <label>
+          Kind
+          <select value={action} onChange={({ currentTarget }) => set({ action: currentTarget.value })}>
+            <option value="">any</option>
+            {Object.entries(kinds).map(([group, actions]) => (
+              <optgroup key={group} label={group}>
+                {actions.map((one) => (
+                  <option key={one} value={one}>
+                    {one.replaceAll(/[._]/g, ' ')}
+                  </option>
+                ))}
+              </optgroup>
+            ))}
+          </select>
+        </label>
+        <TimeFilter query={query} usual="any" set={set} />
+      </search>
+      <History
+        list={list}
+        what="audit log"
+        columns={['When', 'What']}
+        empty={
+          isFiltered ? (
+            <Empty title="No changes match the filter">
+              <button
+                type="button"
+                onClick={() => set({ actor: '', action: '', last: '', from: '', to: '' })}
+              >
+                Show all changes
+              </button>
+            </Empty>
+          ) : (
+            <Empty title="No changes yet" />
+          )
+        }
+        row={(entry) => (
+          <>
+            <td data-label="When">
+              <When at={entry.at} />
+            </td>
+            <th scope="row" data-label="What">
+              <Sentence parts={describeAudit(entry, names)} />
+            </th>
+          </>
+        )}
+      />
+    </>
   )
+}
+
+function Sentence({ parts }: { parts: readonly Part[] }) {
+  // In a part of its own: the first link of a heading would open the whole row.
+  return (
+    <span>
+      {parts.map((part, index) =>
+        typeof part === 'string' ? (
+          part
+        ) : (
+          <a key={index} href={linkTo(...part.place)}>
+            {part.text}
+          </a>
+        ),
+      )}
+    </span>
+  )
+}
+
+/** Those who are in the loaded rows, or an id that somebody types. */
+function PersonFilter({
+  actor,
+  rows,
+  names,
+  set,
+}: {
+  actor: string
+  rows: readonly AuditEntry[]
+  names: ReturnType<typeof useNames>
+  set: (actor: string) => void
+}) {
+  const known = new Map([...new Set(rows.map((row) => row.actor))].map((one) => [nameActor(one, names), one]))
+  const read = (text: string) =>
+    known.get(text) ?? (text === '' || text.includes(':') ? text : `user:${text}`)
+  return (
+    <label>
+      Who
+      <input
+        data-filter
+        type="search"
+        list="actors"
+        placeholder="anyone"
+        value={actor === '' ? '' : nameActor(actor, names)}
+        onChange={({ currentTarget }) => set(read(currentTarget.value.trim()))}
+      />
+      <datalist id="actors">
+        {[...known.keys()].map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+    </label>
+  )
+}
+
+/** What names the objects of the rows. Keys and subscriptions are read only if a row is about one. */
+function useNames(rows: readonly AuditEntry[]) {
+  const { rules } = useRuleNames(
+    rows.flatMap(({ action, subject }) => (action.startsWith('rule.') ? [subject] : [])),
+  )
+  const keys = useQuery<readonly ApiKey[]>({
+    key: rows.some(({ actor }) => actor.startsWith('api_key:')) ? ['keys'] : undefined,
+    read: async () => (await api().developer.apiKeys.list()).data,
+    pollMs: false,
+  })
+  const isAboutSubscription = ({ action }: AuditEntry) => /^(subscription|signing_secret)\./.test(action)
+  const subscriptions = useQuery<readonly Subscription[]>({
+    key: rows.some(isAboutSubscription) ? ['subscriptions'] : undefined,
+    read: async () => (await api().developer.subscriptions.list()).data,
+    pollMs: false,
+  })
+  const ruleNames = new Map(rules.map(({ id, name }) => [id, name]))
+  return {
+    rule: (id: string) => ruleNames.get(id),
+    apiKey: (id: string) => keys.data?.find((key) => key.id === id)?.name,
+    subscription: (id: string) => subscriptions.data?.find((one) => one.id === id)?.url,
+    zone: zone.value,
+    now: now.value,
+  }
 }

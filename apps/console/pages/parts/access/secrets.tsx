@@ -1,7 +1,8 @@
-import type { SigningSecret } from '@automation/client'
+import type { SigningSecret, Subscription } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
+import { useQuery } from '../../state/use-query.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
 import { DialogForm } from '../dialog-form.js'
@@ -10,11 +11,25 @@ import { ShownOnceDialog } from '../shown-once.js'
 import { When } from '../when.js'
 
 export function Secrets() {
+  const [hasSubscriptions, setHasSubscriptions] = useState(false)
+  const subscriptions = useQuery<readonly Subscription[]>({
+    key: hasSubscriptions ? ['subscriptions'] : undefined,
+    read: async () => (await api().developer.subscriptions.list()).data,
+    pollMs: false,
+  })
+  /** The secret of a subscription names it by its id: readers know its URL. */
+  const nameOf = (provider: string) => subscriptions.data?.find(({ id }) => id === provider)?.url ?? provider
   return (
     <AdminList
       queryKey="secrets"
       what="signing secrets"
-      read={async () => (await api().developer.signingSecrets.list()).data}
+      read={async () => {
+        const { data } = await api().developer.signingSecrets.list()
+        setHasSubscriptions(
+          data.some(({ direction, provider }) => direction === 'outgoing' && isUuid(provider)),
+        )
+        return data
+      }}
       columns={['For', 'Direction', 'State', 'Last used', '']}
       empty={{
         title: 'No signing secrets',
@@ -24,7 +39,7 @@ export function Secrets() {
       row={(secret) => (
         <>
           <th scope="row">
-            {secret.provider}
+            {nameOf(secret.provider)}
             <span class="sub id">{secret.id}</span>
           </th>
           <td data-label="Direction">{secret.direction === 'incoming' ? 'incoming' : 'outgoing'}</td>
@@ -40,7 +55,7 @@ export function Secrets() {
             <When at={secret.lastUsedAt} />
           </td>
           <td data-label="" class="actions-cell">
-            <EndSecret secret={secret} />
+            <EndSecret secret={secret} name={nameOf(secret.provider)} />
           </td>
         </>
       )}
@@ -48,24 +63,27 @@ export function Secrets() {
   )
 }
 
-function EndSecret({ secret }: { secret: SigningSecret }) {
-  const { id, provider, state } = secret
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+}
+
+function EndSecret({ secret: { id, state }, name }: { secret: SigningSecret; name: string }) {
   return (
     <span class="row">
       {state === 'active' && (
         <Confirm
           label="Retire"
-          title={`Retire the secret of ${provider} in 24 hours`}
+          title={`Retire the secret of ${name} in 24 hours`}
           reads="secrets"
           work={() => api().developer.signingSecrets.retire(id, { overlap: '24h' })}
         >
-          <p>It works for 24 hours more. Make a new secret first, and give it to {provider}.</p>
+          <p>It works for 24 hours more. Make a new secret first, and give it to {name}.</p>
         </Confirm>
       )}
       {(state === 'active' || state === 'retiring') && (
         <Confirm
           label="Revoke"
-          title={`Revoke the secret of ${provider} now`}
+          title={`Revoke the secret of ${name} now`}
           reads="secrets"
           work={() => api().developer.signingSecrets.revoke(id)}
         >

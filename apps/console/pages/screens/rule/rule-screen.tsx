@@ -3,10 +3,11 @@ import { eventTypeDefinitions, isEventTypeName } from '@automation/engine'
 import { useMemo, useState } from 'preact/hooks'
 import { Drafts } from '../../logic/drafts.js'
 import type { Definition } from '../../logic/rule-definition.js'
+import { Screen } from '../../parts/screen.js'
 import { Loading, NoPermission, Problem } from '../../parts/states.js'
 import { api, may, workspaceId } from '../../state/session.js'
-import { useFilters } from '../../state/use-filters.js'
-import { useQuery } from '../../state/use-query.js'
+import { linkTo, useFilters } from '../../state/use-filters.js'
+import { isMissing, useQuery } from '../../state/use-query.js'
 import { RuleEditor } from './rule-editor.js'
 import { beginAction } from './sentence/action-lines.js'
 import { UnfinishedRule } from './unfinished-rule.js'
@@ -23,7 +24,15 @@ export function RuleScreen({ id }: { id: string }) {
   })
   const template = useMemo(() => beginRule(query.trigger), [query.trigger])
   if (!isNew && rule.isPending) return <Loading what="the rule" rows={6} />
-  if (!isNew && !rule.data) return <Problem error={rule.error} retry={() => void rule.refetch()} />
+  if (!isNew && !rule.data)
+    return (
+      <Screen title={isMissing(rule.error) ? 'There is no such rule' : 'Rule'}>
+        <Problem error={rule.error} retry={() => void rule.refetch()} />
+        <p>
+          <a href={linkTo('rules')}>All rules</a>
+        </p>
+      </Screen>
+    )
   if (isNew && !may('editor'))
     return <NoPermission>You have read-only access. Editors can write rules.</NoPermission>
   if (asks) return <UnfinishedRule done={() => ask(false)} />

@@ -1,3 +1,4 @@
+import { countOf } from '../../logic/count-words.js'
 import { namePath } from '../../logic/name-path.js'
 import { FindingText } from '../../parts/finding.js'
 import { Empty, Loading, Problem } from '../../parts/states.js'
@@ -34,7 +35,7 @@ export function Findings() {
       </ul>
       {notKnown.length > 0 && (
         <details>
-          <summary>{notKnown.length} questions could not be decided</summary>
+          <summary>{countOf(notKnown.length, 'question')} could not be decided</summary>
           <ul class="plain-list">
             {notKnown.map(({ rule, path, code, reason }) => (
               <li key={`${code} ${rule.index} ${path}`}>

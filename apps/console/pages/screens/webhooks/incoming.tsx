@@ -5,7 +5,8 @@ import { CopyButton } from '../../parts/json-view.js'
 import { Mark } from '../../parts/mark.js'
 import { Empty } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
-import { api, may, workspaceId } from '../../state/session.js'
+import { linkToEvent } from '../../state/links.js'
+import { api, apiUrl, may, workspaceId } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useList } from '../../state/use-list.js'
 
@@ -65,13 +66,18 @@ export function Incoming() {
               <Mark of={receipt.receiptState} />
               {receipt.reason && <span class="sub">{receipt.reason}</span>}
             </td>
-            <td data-label="Became">{receipt.eventTypes.join(', ') || '–'}</td>
+            <td data-label="Became">{receipt.eventTypes.map(nameType).join(', ') || '–'}</td>
           </>
         )}
         detail={selected && <Doctor receipt={selected} close={() => set({ id: '' })} />}
       />
     </>
   )
+}
+
+/** Receipts write types of the catalogue in small letters, and events do not: a reader sees one spelling. */
+function nameType(type: string): string {
+  return /^[a-z][a-z_]*$/.test(type) ? type.toUpperCase() : type
 }
 
 function NoWebhooks({ isRejected }: { isRejected: boolean }) {
@@ -121,7 +127,7 @@ function Doctor({ receipt, close }: { receipt: Receipt; close: () => void }) {
           {eventIds.map((eventId, index) => (
             <span key={eventId}>
               {index > 0 && ', '}
-              <a href={linkTo('events', { id: eventId })}>{receipt.eventTypes[index] ?? 'an event'}</a>
+              <a href={linkToEvent(eventId)}>{nameType(receipt.eventTypes[index] ?? 'an event')}</a>
             </span>
           ))}
         </p>
@@ -155,8 +161,10 @@ function Refusal({ receipt: { reason, findings } }: { receipt: Receipt }) {
         ))}
       </ol>
       <p class="quiet">
-        The signature is made over the raw bytes of the body. Examples in TypeScript, Python and shell are in
-        docs/signing.md.
+        The signature is made over the raw bytes of the body.{' '}
+        <a href={`${apiUrl.value}/docs/signing`} target="_blank" rel="noreferrer">
+          Examples in TypeScript, Python and shell
+        </a>
       </p>
     </>
   )

@@ -1,0 +1,168 @@
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { type Context, go, settle } from './context.js'
+
+type Client = Awaited<ReturnType<Context['makeWorkspace']>>['client']
+
+/** A rule that does something of each kind, and one that waits. */
+async function fill(client: Client) {
+  await client.emailTemplates.create({ name: 'welcome', text: 'Dear {{name}}' })
+  const welcome = await client.rules.create({
+    name: 'Welcome customers',
+    trigger: 'LEAD_CREATED',
+    conditions: [{ field: 'seats', operator: 'greater_than', value: 5 }],
+    actions: [
+      { type: 'CREATE_TASK', config: { title: 'Review {{name}}, {{seats}} seats', dueIn: '24h' } },
+      { type: 'SEND_EMAIL', config: { to: '{{email}}', subject: 'Hello {{name}}', template: 'welcome' } },
+    ],
+  })
+  const later = await client.rules.create({
+    name: 'Remind later',
+    trigger: 'DEAL_CREATED',
+    actions: [
+      { type: 'WAIT', config: { duration: '7d' } },
+      { type: 'CREATE_TASK', config: { title: 'Remind {{name}}' } },
+    ],
+  })
+  const data = { name: 'Acme', seats: 20, email: 'ada@example.com' }
+  const event = await client.trigger('LEAD_CREATED', data, { wait: 10 })
+  const waiting = await client.trigger('DEAL_CREATED', { name: 'Acme' })
+  return { welcome, later, event, waiting }
+}
+
+const detailsOf = (page: Page) => page.getByRole('complementary', { name: 'Details' })
+
+/** What the console says is so, and what cannot be taken back is asked first. */
+export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
+  t.test('an execution shows its task, email and what is to come; the task leads back', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { event, waiting } = await fill(client)
+    const { page, complaints, at } = await visit(browser)
+    const details = detailsOf(page)
+    await go(page, at(`events?id=${event.id}`))
+    await details.getByRole('link', { name: 'its execution' }).click()
+    await details.getByText('Email to ada@example.com').waitFor()
+    await details.getByText('Hello Acme').waitFor()
+    await page.locator('.rows tr[aria-current]').waitFor()
+    await details.getByRole('link', { name: /^Task: Review Acme, 20 seats, due tomorrow/ }).click()
+    await details.getByRole('heading', { name: 'Review Acme, 20 seats' }).waitFor()
+    t.match(page.url(), /\/tasks\?.*id=/)
+    await details.getByRole('link', { name: 'an execution' }).click()
+    await details.getByRole('link', { name: 'its event' }).click()
+    await details.getByRole('heading', { name: 'LEAD_CREATED' }).waitFor()
+    await page.locator('.rows tr[aria-current]').waitFor()
+
+    await go(page, at('events'))
+    await page
+      .getByRole('table', { name: 'events' })
+      .getByText(/waits until Dec|waits until \w{3} \d+/)
+      .waitFor()
+    await go(page, at(`events?id=${waiting.id}`))
+    await details.getByRole('link', { name: 'its execution' }).click()
+    await page.locator('.timeline').getByText('not started').waitFor()
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a replay says first what it would do, and a switch can be switched back', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { event } = await fill(client)
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at(`events?id=${event.id}`))
+    await page.getByRole('button', { name: 'Replay with the current rules…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Replay the event?' })
+    await dialog.getByText('1 of 1 rule would run').waitFor()
+    await dialog.getByText('which means 1 email, 1 task').waitFor()
+    await dialog.getByText('Email to ada@example.com').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    t.equal((await client.events.list()).events.length, 2, 'nothing is replayed before the answer')
+
+    await go(page, at('rules'))
+    await page.getByRole('switch', { name: 'Welcome customers is on' }).click()
+    await page.getByRole('switch', { name: 'Welcome customers is off' }).waitFor()
+    await page.getByText('Welcome customers is off').first().waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('switch', { name: 'Welcome customers is on' }).waitFor()
+    await page.getByRole('switch', { name: 'Remind later is on' }).click()
+    const question = page.getByRole('dialog', { name: 'Switch Remind later off?' })
+    await question.getByText('1 execution of this rule waits').waitFor()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    t.ok(
+      (await client.rules.list()).rules.every(({ isActive }) => isActive),
+      'nothing is cancelled before the answer',
+    )
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a chart counts what its list has, in the time that the reader chooses', async (t) => {
+    const { client, visit, storeEvents } = await makeWorkspace()
+    await fill(client)
+    const day = (hours: number) => Date.parse('2026-01-10T00:00:00Z') + hours * 3_600_000
+    await storeEvents(
+      'LEAD_CREATED',
+      [10, 11, 15].map((hours) => ({ at: day(hours), data: {} })),
+    )
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at('events?type=DEAL_CREATED'))
+    const chart = page.locator('figure.bars')
+    await chart.getByText('1 event;').waitFor()
+    await page.getByRole('button', { name: 'Last 24 hours' }).click()
+    const time = page.getByRole('dialog', { name: 'Time' })
+    await time.getByLabel(/^From/).fill('2026-01-10 99:00')
+    await time.getByRole('button', { name: 'Show' }).click()
+    await time.getByRole('alert').getByText('Must be a time such as').waitFor()
+    await time.getByLabel(/^From/).fill('2026-01-10 00:00')
+    await time.getByLabel(/^Until/).fill('2026-01-11 00:00')
+    await time.getByRole('button', { name: 'Show' }).click()
+    await page.getByText('No events match the filter').waitFor()
+    await page.getByLabel(/^Type/).selectOption('LEAD_CREATED')
+    await chart.getByText('3 events;').waitFor()
+    t.equal(await page.getByRole('table', { name: 'events' }).getAttribute('aria-rowcount'), '3')
+    await chart.getByText('As a table').click()
+    await chart.getByRole('link').first().click()
+    await chart.getByText('1 event;').waitFor()
+    t.equal(await page.getByRole('table', { name: 'events' }).getAttribute('aria-rowcount'), '1')
+    t.strictSame(complaints, [])
+  })
+
+  t.test(
+    'the audit log speaks in sentences, and what does not exist has a heading and a way back',
+    async (t) => {
+      const { client, visit } = await makeWorkspace()
+      const { welcome } = await fill(client)
+      await client.developer.members.put('dee', 'viewer')
+      await client.rules.toggle(welcome.id)
+      const { id } = await client.developer.subscriptions.create({
+        url: 'https://hooks.example.com/a',
+        eventTypes: ['execution.failed'],
+      })
+      const { page, at } = await visit(browser)
+      await go(page, at('access?tab=audit'))
+      await page.getByText(/^admin-.* added dee as viewer$/).waitFor()
+      await page.getByText(/switched the rule Welcome customers off$/).waitFor()
+      await page.getByLabel('Kind').selectOption('member.added')
+      await page.locator('table[aria-rowcount="1"]').waitFor()
+      await go(page, at('access?tab=secrets'))
+      await page.getByRole('rowheader', { name: /^https:\/\/hooks.example.com\/a/ }).waitFor()
+      for (const [path, heading, way] of [
+        [`rules/${id}`, 'There is no such rule', 'All rules'],
+        ['nowhere', 'There is no such page', 'Go to Today'],
+      ] as const) {
+        await go(page, at(path))
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+        await page.locator('main').getByRole('link', { name: way }).waitFor()
+        t.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, 'what is missing stays so')
+      }
+      await settle(page)
+    },
+  )
+
+  t.test('somebody who sees an empty workspace reads the first steps', async (t) => {
+    const { visit, workspaceId } = await makeWorkspace()
+    const { page, complaints } = await visit(browser)
+    await page.getByRole('heading', { name: 'First steps' }).waitFor()
+    const command = await page.locator('.first-steps pre').innerText()
+    t.match(command, /^curl http:\/\/127\.0\.0\.1:\d+\/api\//)
+    t.match(command, workspaceId)
+    t.strictSame(complaints, [])
+  })
+}
