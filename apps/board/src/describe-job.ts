@@ -28,7 +28,10 @@ export function describeData(data: unknown): unknown {
 export function linkJob({ data }: QueuedJob, consoleUrl: string) {
   if (!Check(JobData, data)) return undefined
   if (!('events' in data))
-    return { displayText: 'Run', href: `${consoleUrl}/w/${data.workspaceId}/executions?id=${data.executionId}` }
+    return {
+      displayText: 'Run',
+      href: `${consoleUrl}/w/${data.workspaceId}/executions?id=${data.executionId}`,
+    }
   const [first] = data.events
   const displayText = data.events.length === 1 ? 'Event' : 'First event'
   return { displayText, href: `${consoleUrl}/w/${first?.workspaceId}/events?id=${first?.id}` }
