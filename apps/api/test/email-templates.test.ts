@@ -296,7 +296,7 @@ t.test('a preview warns of forms that are often meant otherwise', async (t) => {
   })
   t.strictSame(body.warnings, [
     'text: default:friend reads the field friend: a text needs quotes, default:"friend"',
-    'html: {{this.name}} reads a field of the event with this name: blocks are not supported',
+    'html: {{this.name}} reads a field of the event with this name: within {{#each}} the item is {{item}}',
   ])
 })
 

@@ -90,7 +90,7 @@ t.test('a tree is counted once a second, and all of its events know the count', 
     Array.from({ length: 300 }, async (_, n) => {
       const event = { id: `${n}`, workspaceId: 'a', rootId: 'root' } as LoadedEvent
       await causation.countStored(event)
-      return causation.countEmission(event)
+      return causation.countEmissions(event, 1)
     }),
   )
   t.strictSame(counted, ['root'])
@@ -199,6 +199,6 @@ t.test('a refund takes back no more than was counted', async (t) => {
   const causation = new Causation({} as Database, { descendants: 2, perMinute: 2 })
   const event = { id: newId(), rootId: null, workspaceId: newId() } as LoadedEvent
   causation.refund(event, 5)
-  const refusals = Array.from({ length: 3 }, () => causation.countEmission(event))
+  const refusals = Array.from({ length: 3 }, () => causation.countEmissions(event, 1))
   t.match(refusals, [undefined, undefined, /One event may cause/])
 })

@@ -49,7 +49,7 @@ t.test('emissions that come to nothing do not count, and those of other executio
     context.event,
     new Causation({} as Database, { descendants: 2, perMinute: 100 }),
   )
-  const emit = () => budget.countEvent(1)?.attention
+  const emit = () => budget.countEvents([1])?.attention
   t.strictSame([emit(), emit(), emit()], [undefined, undefined, 'event_budget'])
   budget.refund(1)
   t.strictSame([emit(), emit()], [undefined, 'event_budget'])

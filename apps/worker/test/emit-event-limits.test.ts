@@ -121,3 +121,65 @@ t.test('what an execution emits shares a job, as far as a worker may load it tog
   emit(execution, dataOf(100))
   t.equal(execution.emitted[0]?.jobId, execution.emitted[0]?.id)
 })
+
+function emitEach(execution: Execution, data: object[], size = 0) {
+  const events = data.map((one, index) => ({ index, data: one }))
+  const config = { eventType: 'DEAL_WON', forEach: 'items' }
+  return emitEvent(execution, { of: { index: 2 }, config, size, events } as never)
+}
+
+t.test(
+  'the events of a list are emitted together, and the result has their number and their range',
+  async (t) => {
+    const execution = startExecution()
+    const result = emitEach(execution, [{ a: 1 }, { a: 2 }, { a: 3 }])
+    t.match(execution.emitted, [
+      { data: { a: 1 }, actionIndex: 2, depth: 1, type: 'DEAL_WON' },
+      { data: { a: 2 } },
+      { data: { a: 3 } },
+    ])
+    const [first, , last] = execution.emitted
+    t.strictSame(result, {
+      status: 'success',
+      output: { events: 3, firstEventId: first?.id, lastEventId: last?.id },
+    })
+    const ids = execution.emitted.map(({ id }) => id)
+    t.strictSame(ids.toSorted(), ids, 'the range has all of them')
+    t.equal(new Set(execution.emitted.map(({ jobId }) => jobId)).size, 1)
+    t.strictSame(emitEach(startExecution(), []), { status: 'success', output: { events: 0 } })
+  },
+)
+
+t.test(
+  'of a list that is more than a limit allows, no event is emitted, and nothing is counted',
+  async (t) => {
+    const few = (limits: { descendants: number; perMinute: number }) =>
+      startExecution(0, new Causation({} as Database, limits))
+    const items = (length: number) => Array.from({ length }, () => ({}))
+    const tree = few({ descendants: 10, perMinute: 100 })
+    t.match(emitEach(tree, items(8)), { status: 'success' })
+    t.match(emitEach(tree, items(3)), {
+      status: 'failed',
+      error: 'One event may cause 10 others, directly or not: none of these 3 was emitted',
+      isFinal: true,
+      output: { attention: 'event_budget' },
+    })
+    t.equal(tree.emitted.length, 8)
+    t.match(emitEach(tree, items(2)), { status: 'success' }, 'those that were refused do not count')
+    const minute = few({ descendants: 100, perMinute: 5 })
+    t.match(emitEach(minute, items(6)), {
+      status: 'failed',
+      error: 'The rules of a workspace may emit 5 events a minute: none of these 6 was emitted',
+    })
+    t.strictSame(minute.emitted, [])
+    t.match(emitEach(startExecution(10), items(2)), { status: 'failed', error: /chain of emitted events/ })
+
+    const large = startExecution()
+    t.match(emitEach(large, [{}, dataOf(mebibyte + 1), {}]), {
+      status: 'failed',
+      error: 'Event 2 of 3 would be larger than 1 MiB',
+    })
+    t.match(emitEach(large, Array(16).fill(dataOf(mebibyte))), { error: /more than 16 MiB/ })
+    t.strictSame([large.emitted, large.effectBytes], [[], 0])
+  },
+)

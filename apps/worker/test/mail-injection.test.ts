@@ -165,6 +165,27 @@ t.test('with any value for an address, one mail goes to exactly that address, or
   t.ok(sent > 20, 'some of the values are valid addresses')
 })
 
+t.test('within a list, with any value for an address, each recipient is one that was written', async (t) => {
+  const server = await openMailServer(t)
+  const post = await openPost(t, server.url)
+  let sent = 0
+  for (const attack of attacks)
+    for (const list of [['{{attack}}', '{{other}}'], '{{both}}']) {
+      server.deliveries.length = 0
+      const data = { attack, other: 'bo@example.com', both: [attack, 'bo@example.com'] }
+      const { status } = await post.send({ config: { to, bcc: list }, data })
+      const recipients = server.deliveries.flatMap((delivery) => delivery.recipients)
+      if (status === 'failed') t.same(recipients, [], inAscii(attack))
+      else {
+        // An empty one is left out.
+        const written = [to, attack, 'bo@example.com'].filter((address) => address !== '')
+        t.same(recipients.map(normalise), written.map(normalise), inAscii(attack))
+      }
+      sent += recipients.length
+    }
+  t.ok(sent > 0, 'some of the values are valid addresses')
+})
+
 t.test('a value within an address cannot make it another address', async (t) => {
   let sent = 0
   const server = await openMailServer(t)

@@ -160,7 +160,7 @@ t.test('a rehearsal stores nothing and takes back what it counted', async (t) =>
     workLimits,
     log,
   })
-  t.equal(causation.countEmission(event), undefined)
+  t.equal(causation.countEmissions(event, 1), undefined)
   t.strictSame(
     await Promise.all([harness.own.task.count(), harness.own.execution.count(), harness.own.event.count()]),
     [0, 0, 1],

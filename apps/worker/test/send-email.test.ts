@@ -183,6 +183,61 @@ t.test('the same holds for a server with pipelining', async (t) => {
   matchLists(t, server.deliveries, [{ recipients: ['ada@example.com'] }])
 })
 
+t.test('many recipients get one mail in one transaction; those that are refused are listed', async (t) => {
+  const server = await openMailServer(t, {
+    onRcptTo: ({ address }, _session, done) => {
+      const responseCode = { no: 550, later: 451 }[address.split('@')[0] ?? '']
+      done(responseCode ? Object.assign(new Error('not here'), { responseCode }) : null)
+    },
+  })
+  const post = await openPost(t, server.url)
+  const team = Array.from({ length: 48 }, (_, n) => `p${n}@example.com`)
+  const config = {
+    to: ['{{owner}}', '{{team}}', 'no@example.com'],
+    cc: ['{{missing}}', 'cc@example.com', 'p0@example.com'],
+    bcc: ['later@example.com', 'bcc@example.com'],
+  }
+  const result = await post.send({ config, data: { owner: 'ada@example.com', team } })
+  t.match(result, {
+    status: 'success',
+    output: { messageId, refused: ['no@example.com', 'later@example.com'] },
+    warnings: [
+      'missing is missing',
+      'config.cc has an empty address, which was left out',
+      /built-in/,
+      /^The mail server refused 2 of 53 recipients: (?:550|451) not here$/,
+    ],
+  })
+  t.equal(server.deliveries.length, 1)
+  const [{ recipients, content } = { recipients: [], content: '' }] = server.deliveries
+  t.strictSame(
+    recipients.toSorted(),
+    ['ada@example.com', ...team, 'cc@example.com', 'bcc@example.com'].toSorted(),
+  )
+  const headers = readHeaders(content)
+  t.equal(headers.to?.[0], ['ada@example.com', ...team, 'no@example.com'].join(', '))
+  t.equal(headers.cc?.[0], 'cc@example.com, p0@example.com')
+  t.equal(headers.bcc, undefined)
+  t.match(
+    await post.send({ config: { cc: [], bcc: ['{{no}}'] } }),
+    { status: 'success' },
+    'an empty cc is none',
+  )
+  t.strictSame(server.deliveries[1]?.recipients, ['ada@example.com'])
+})
+
+t.test('if all of many recipients are refused, the mail fails as one does', async (t) => {
+  const server = await openMailServer(t, {
+    onRcptTo: ({ address }, _session, done) =>
+      done(Object.assign(new Error('not here'), { responseCode: address.startsWith('later') ? 451 : 550 })),
+  })
+  const post = await openPost(t, server.url)
+  const send = async (to: string[]) => (await post.send({ config: { to } })).effect
+  t.match(await send(['no@example.com', 'not@example.com']), { status: 'failed', isFinal: true })
+  t.match(await send(['no@example.com', 'later@example.com']), { status: 'failed', isFinal: undefined })
+  t.strictSame(server.deliveries, [])
+})
+
 t.test('a refused login is a fault of the settings, so it is not final', async (t) => {
   const server = await openMailServer(t, {
     authOptional: false,

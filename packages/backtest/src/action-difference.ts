@@ -1,5 +1,5 @@
 import type { ReadyAction } from '@automation/engine'
-import { listTargets } from './action-tally.js'
+import { listTargets, timesOf } from './action-tally.js'
 import type { ActionDifferenceReport } from './report.js'
 import { type SavedTargets, Targets } from './targets.js'
 
@@ -40,21 +40,20 @@ export class ActionDifference {
     const left = new Map<string, number>()
     for (const action of byActive) {
       const key = keyOf(action)
-      left.set(key, (left.get(key) ?? 0) + 1)
-      this.#countsOf(action.type).removed++
+      left.set(key, (left.get(key) ?? 0) + timesOf(action))
+      this.#countsOf(action.type).removed += timesOf(action)
     }
     for (const action of byDraft) {
       const counts = this.#countsOf(action.type)
       const key = keyOf(action)
       const count = left.get(key) ?? 0
-      if (count > 0) {
-        left.set(key, count - 1)
-        counts.removed--
-        counts.same++
-      } else {
-        counts.added++
-        for (const target of listTargets(action)) counts.targets.add(target)
-      }
+      const same = Math.min(count, timesOf(action))
+      const added = timesOf(action) - same
+      left.set(key, count - same)
+      counts.removed -= same
+      counts.same += same
+      counts.added += added
+      if (added > 0) for (const target of listTargets(action)) counts.targets.add(target)
     }
   }
 

@@ -56,8 +56,10 @@ export class ActionTally {
       countMessage(this.#faults, planned.fault)
       return
     }
-    this.#counts.done++
-    this.#minutes.add(planned.at)
+    const times = timesOf(planned)
+    this.#counts.done += times
+    if (times === 0) return
+    this.#minutes.add(planned.at, times)
     for (const target of listTargets(planned)) this.#targets.add(target)
   }
 
@@ -86,12 +88,17 @@ export class ActionTally {
   }
 }
 
+/** An action with forEach counts as many times as it emits an event. */
+export function timesOf({ events }: ReadyAction): number {
+  return events?.length ?? 1
+}
+
 type TargetsOf = { [Type in ActionType]: (config: ActionConfig<Type>) => string[] }
 
 /** Whom an action reaches: addresses of mail, hosts of calls, assignees of tasks, types of events. */
 const targetsOf: TargetsOf = {
   SEND_EMAIL({ to, cc, bcc }) {
-    const addresses = [to, cc, bcc].flatMap((one) => (one === undefined ? [] : [one.trim().toLowerCase()]))
+    const addresses = [to, cc, bcc].flatMap((one = []) => one).map((one) => one.trim().toLowerCase())
     return addresses.length === 1 ? addresses : [...new Set(addresses)]
   },
   SEND_WEBHOOK: ({ url }) => [new URL(url).host],

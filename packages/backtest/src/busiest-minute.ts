@@ -25,14 +25,14 @@ export class BusiestMinute {
     this.#isAtLeast = isAtLeast
   }
 
-  /** @param at epoch ms */
-  add(at: number): void {
+  /** @param at epoch ms @param times 1 or more */
+  add(at: number, times = 1): void {
     const minute = Math.floor(at / minuteMs)
     if (minute < this.#openFrom) {
       this.#isAtLeast = true
       return
     }
-    const count = (this.#open.get(minute) ?? 0) + 1
+    const count = (this.#open.get(minute) ?? 0) + times
     this.#open.set(minute, count)
     const [bestMinute, bestCount] = this.#best
     // The earliest of several.

@@ -2,9 +2,8 @@ import {
   type Condition,
   compilePath,
   findSimilar,
+  listConfigUses,
   listPaths,
-  listPlaceholderUses,
-  listTexts,
   type RuleDefinition,
   readPath,
 } from '@automation/engine'
@@ -78,9 +77,7 @@ function listFields({ conditions, actions }: RuleDefinition): Set<string> {
   for (const condition of conditions) visitCondition(condition)
   for (const { when, config } of actions) {
     if (when) visitCondition(when)
-    for (const { text } of listTexts(config, 'config'))
-      for (const { path, fallbacks } of listPlaceholderUses(text))
-        for (const read of [path, ...fallbacks]) paths.add(read)
+    for (const { reads } of listConfigUses(config, '')) for (const read of reads) paths.add(read)
   }
   return paths
 }

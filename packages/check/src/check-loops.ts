@@ -21,6 +21,7 @@ interface Step extends PlacedAction {
   readonly index: number
   readonly emits: string
   readonly data: unknown
+  readonly isEach: boolean
 }
 
 const maxCycles = 2_000
@@ -38,7 +39,8 @@ export function checkLoops(
     const rule = rules[index] as CheckedRule
     rule.actions.forEach((action, n) => {
       if (action.type !== 'EMIT_EVENT') return
-      const step = { index, rule, action: n, emits: action.config.eventType, data: action.config.data }
+      const { eventType: emits, data, forEach } = action.config
+      const step = { index, rule, action: n, emits, data, isEach: forEach !== undefined }
       const known = byTrigger.get(rule.trigger)
       if (known === undefined) byTrigger.set(rule.trigger, [step])
       else known.push(step)
@@ -130,7 +132,7 @@ function findEvent(steps: readonly Step[], now: number, budget: WorkBudget): Fou
       const formulas = [...step.rule.conditions, ...(when ? [when] : [])].map((condition) =>
         formulaOf(condition, translate),
       )
-      source = throughEmission(step.data, source)
+      source = throughEmission(step.data, source, step.isEach)
       return formulas
     })
   }
@@ -151,10 +153,10 @@ function findEvent(steps: readonly Step[], now: number, budget: WorkBudget): Fou
 function sampleSteps(steps: readonly Step[]): Map<string, unknown> {
   const samples = new Map<string, unknown>()
   let source: FindSource = fromEvent
-  for (const { rule, action, data } of steps) {
+  for (const { rule, action, data, isEach } of steps) {
     for (const [key, sample] of sampleValues(rule.actions.slice(0, action + 1), source))
       addSample(samples, key, sample)
-    source = throughEmission(data, source)
+    source = throughEmission(data, source, isEach)
   }
   return samples
 }
@@ -192,7 +194,9 @@ function confirm(
     const rule = compiled[depth % cycle.length]
     const done = rule && findDone(planRule(rule, current, at, undefined, budget), step.action)
     if (done?.type !== 'EMIT_EVENT') return undefined
-    current = done.config.data ?? current
+    const first = done.events === undefined ? (done.config.data ?? current) : done.events[0]?.data
+    if (first === undefined) return undefined
+    current = first
     at = done.at
   }
   return { type: (cycle[0] as Step).rule.trigger, at: new Date(now).toISOString(), data }

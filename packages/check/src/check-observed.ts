@@ -42,9 +42,9 @@ export function checkObserved(
   })
   rule.actions.forEach((action, n) => {
     if (action.when) checkCondition(action.when, `actions[${n}].when`, place)
-    for (const { path, fallbacks, place: text } of listActionPlaceholders(action, `actions[${n}]`)) {
+    for (const { reads, place: text } of listActionPlaceholders(action, `actions[${n}]`)) {
       // The variables of a mail are read in its template, and the data of the event everywhere else.
-      for (const name of [path, ...fallbacks]) {
+      for (const name of reads) {
         const never = findNever(name, seen)
         if (never !== undefined) report.find('unseen_placeholder', index, text, `{{${name}}} ${never}`)
       }

@@ -14,7 +14,7 @@ interface EffectOfType {
 
 const effects: Record<ActionType, EffectOfType> = {
   // A person has two mails, whatever is in them.
-  SEND_EMAIL: { parts: ({ to }) => [to], describe: ({ to }) => `mail ${to}` },
+  SEND_EMAIL: { parts: ({ to }) => [[to].flat()], describe: ({ to }) => `mail ${[to].flat().join(', ')}` },
   CREATE_TASK: {
     parts: ({ title, assigneeId }) => [title, assigneeId],
     describe: ({ title }) => `create the task ${JSON.stringify(title)}`,
@@ -30,7 +30,7 @@ const effects: Record<ActionType, EffectOfType> = {
     describe: ({ url }) => `post the same text to ${url}`,
   },
   EMIT_EVENT: {
-    parts: ({ eventType, data }) => [eventType, data],
+    parts: ({ eventType, forEach, data }) => [eventType, forEach ?? null, data],
     describe: ({ eventType }) => `emit ${eventType} with the same data`,
   },
   WAIT: { parts: undefined, describe: () => 'WAIT' },

@@ -10,9 +10,14 @@ export type FindSource = (keys: readonly string[]) => Source
 
 export const fromEvent: FindSource = (keys) => ({ keys, isFilled: false })
 
-/** Where the values of an event come from that EMIT_EVENT emits. */
-export function throughEmission(data: unknown, before: FindSource): FindSource {
-  if (data === undefined) return before
+/**
+ * Where the values of an event come from that EMIT_EVENT emits.
+ *
+ * @param isEach whether it emits one for each item of a list: what is read of the item is not followed
+ */
+export function throughEmission(data: unknown, source: FindSource, isEach = false): FindSource {
+  if (data === undefined) return source
+  const before: FindSource = isEach ? (keys) => (keys[0] === 'item' ? 'made' : source(keys)) : source
   if (typeof data === 'string') {
     const [use] = listPlaceholderUses(data)
     const path = use?.isWhole && use.filters.length === 0 ? parsePath(use.path) : undefined

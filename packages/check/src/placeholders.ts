@@ -1,30 +1,13 @@
-import {
-  compilePath,
-  listPlaceholderUses,
-  listTexts,
-  type PlaceholderUse,
-  readPath,
-} from '@automation/engine'
+import { compilePath, listConfigUses, type PlacedUse, readPath } from '@automation/engine'
 import { type FindSource, fromEvent } from './emission.js'
 import type { CheckedRule } from './finding.js'
 import type { Space } from './space.js'
 import { keysOf, writeValue } from './write-value.js'
 
-/** A placeholder of an action, with the path of its text in the rule. */
-export interface PlacedPlaceholder extends PlaceholderUse {
-  readonly place: string
-  /** The field of the config, such as `to`. */
-  readonly field: string
-}
-
 type Action = CheckedRule['actions'][number]
 
-export function listActionPlaceholders(action: Action, place: string): PlacedPlaceholder[] {
-  return Object.entries(action.config).flatMap(([field, value]) =>
-    listTexts(value, `${place}.config.${field}`).flatMap((placed) =>
-      listPlaceholderUses(placed.text).map((use) => ({ ...use, place: placed.place, field })),
-    ),
-  )
+export function listActionPlaceholders(action: Action, place: string): PlacedUse[] {
+  return listConfigUses(action.config, place)
 }
 
 /** To find a sample takes as long as so many units of work. */
@@ -59,7 +42,9 @@ function readsOf(action: Action): readonly Read[] {
   let reads = known.get(action)
   if (reads === undefined) {
     const found = new Map<string, Read>()
-    for (const { path, field, place, isWhole } of listActionPlaceholders(action, '')) {
+    for (const { path, reads, field, place, isWhole } of listActionPlaceholders(action, '')) {
+      // What an item has is not read of the event.
+      if (!reads.includes(path)) continue
       const sample = isWhole ? sampleOf(field, place) : anyText
       const key = JSON.stringify([path, sample])
       if (!found.has(key)) found.set(key, { keys: keysOf(path), sample })
@@ -81,6 +66,7 @@ function sampleOf(field: string, place: string): unknown {
   if (/^(?:to|cc|bcc|replyTo)$/.test(field)) return 'ada@example.com'
   if (field === 'url') return 'https://example.com/'
   if (field === 'duration' || field === 'dueIn') return '1h'
+  if (field === 'forEach') return [{}]
   return place === '.config.data' ? {} : anyText
 }
 

@@ -1,4 +1,6 @@
-import { compileMarkup, type Template } from './template.js'
+import type { Neighbours } from './loop-template.js'
+import { compileMarkup } from './markup-template.js'
+import type { Template } from './template.js'
 
 /** The languages of chats, which read the texts of SEND_NOTIFICATION. */
 export const chatFormats = ['slack', 'discord', 'teams', 'text'] as const
@@ -34,8 +36,9 @@ export const maxChatLength = 10_000
 /** Compiles the text of a notification. A format that does not exist is reported by the schema. */
 export function compileChatText(text: string, config: { format?: unknown }): Template | string {
   const format = chatFormats.find((name) => name === config.format) ?? defaultFormat
-  return compileMarkup(text, ({ literals }) => {
-    const places = findPlaces(literals, format)
+  return compileMarkup(text, ({ literals }, neighbours) => {
+    const places = findPlaces(literals, format, neighbours)
+    if (typeof places === 'string') return places
     return (value, index) =>
       value.length > maxChatLength ? value : escapes[format](value, places[index] as ChatPlace)
   })
@@ -47,21 +50,37 @@ const mark = '\0'
 /** What ends a link. */
 const linkEnd = /[\s<>()[\]\\`*|]/
 
-function findPlaces(literals: readonly string[], format: ChatFormat): ChatPlace[] {
-  let before = ''
-  return literals.slice(0, -1).map((literal, n) => {
+/** Next to a list, another placeholder may stand right before, or behind. No link goes on over its border, so none has to be followed there. */
+function findPlaces(
+  literals: readonly string[],
+  format: ChatFormat,
+  neighbours: Neighbours,
+): ChatPlace[] | string {
+  let before = neighbours.before ? mark : ''
+  const places = literals.slice(0, -1).map((literal, n) => {
     before = lastWord(before + literal)
-    const isAngle = format === 'slack' && /^.?<(?![!@#])/s.test(before)
+    const isAngle = opensAngle(before, format)
     const after = literals[n + 1] as string
     const place = {
-      isInLink: isAngle || /https?:\/\/|^\]\(/i.test(before),
+      isInLink: isInLink(before, format),
       opensLink: isAngle && /<\0*$/.test(before),
       maySpellMention: /[@\0]$/.test(before),
-      goesOn: after === '' ? n + 2 < literals.length : /^[a-z]/i.test(after),
+      goesOn: after === '' ? n + 2 < literals.length || neighbours.after : /^[a-z]/i.test(after),
     }
     before += mark
     return place
   })
+  if (neighbours.after && format !== 'text' && isInLink(lastWord(before + literals.at(-1)), format))
+    return 'has a link that goes on over {{#each}} or {{/each}}: end it before, such as by a space'
+  return places
+}
+
+function isInLink(before: string, format: ChatFormat): boolean {
+  return opensAngle(before, format) || /https?:\/\/|^\]\(/i.test(before)
+}
+
+function opensAngle(before: string, format: ChatFormat): boolean {
+  return format === 'slack' && /^.?<(?![!@#])/s.test(before)
 }
 
 /** The end of a text in which a link may stand, with what is before it: `](` or `<`. */

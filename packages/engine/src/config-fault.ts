@@ -1,7 +1,9 @@
 import { Compile } from 'typebox/compile'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
+import type { Format } from './formats.js'
 import { plainBounds } from './plain-bounds.js'
+import { showText } from './show-text.js'
 import { describeUnfit, type Template } from './template.js'
 
 const checks = new Map(
@@ -23,6 +25,8 @@ export function findConfigFault(
 ): string | undefined {
   const found = findFault(type, config)
   if (found === undefined) return undefined
+  // An item of a list is what a placeholder rendered, or a part of it: the value says more than a name.
+  if (found.item !== undefined) return `${found.message}: ${found.item}`
   const unfit = template ? describeUnfit(findEntry(template, found.keys), data).slice(0, maxNamed) : []
   return unfit.length === 0 ? found.message : `${found.message}: ${unfit.join(', ')}`
 }
@@ -36,22 +40,65 @@ function findEntry(template: Template, [key, ...keys]: readonly string[]): Templ
 /** Placeholders in one message. */
 const maxNamed = 3
 
-function findFault(type: string, config: unknown): { keys: string[]; message: string } | undefined {
+interface FoundFault {
+  keys: string[]
+  message: string
+  /** The faulty item of a list. */
+  item?: string
+}
+
+function findFault(type: string, config: unknown): FoundFault | undefined {
   const check = checks.get(type)
   if (!check) return { keys: [], message: `${type} is not an action type` }
   if (!check.schema.Check(config)) {
     const [error] = check.schema.Errors(config)
     const keys = (error?.instancePath ?? '').split('/').slice(1).map(readPointer)
-    const message = `${['config', ...keys].join('.')} ${plainBounds(error?.message ?? 'does not fit')}`
-    return { keys, message }
+    const message = `${writePath(config, keys)} ${plainBounds(error?.message ?? 'does not fit')}`
+    return { keys, message, ...describeItem(config, keys) }
   }
   const texts = config as Record<string, unknown>
   for (const [key, findFormatFault] of check.formats) {
-    const text = texts[key]
-    const fault = typeof text === 'string' ? findFormatFault(text) : undefined
-    if (fault) return { keys: [key], message: `config.${key} ${fault}` }
+    const value = texts[key]
+    if (typeof value === 'string') {
+      const fault = findFormatFault(value)
+      if (fault) return { keys: [key], message: `config.${key} ${fault}` }
+    } else if (Array.isArray(value)) {
+      const fault = findItemFault(key, value, findFormatFault)
+      if (fault) return fault
+    }
   }
   return undefined
+}
+
+function findItemFault(
+  key: string,
+  items: readonly unknown[],
+  findFormatFault: Format,
+): FoundFault | undefined {
+  for (const [index, text] of items.entries()) {
+    const fault = findFormatFault(text as string)
+    if (fault)
+      return { keys: [key, String(index)], message: `config.${key}[${index}] ${fault}`, item: showText(text) }
+  }
+  return undefined
+}
+
+/** Of a field that is a list, such as `to`: below others there is any JSON. */
+function describeItem(config: unknown, keys: readonly string[]): { item?: string } {
+  const [key = '', index, ...deeper] = keys
+  const list = (config as Record<string, unknown> | undefined)?.[key]
+  if (!Array.isArray(list) || index === undefined || deeper.length > 0) return {}
+  return { item: showText(list[Number(index)]) }
+}
+
+function writePath(config: unknown, keys: readonly string[]): string {
+  let path = 'config'
+  let value = config
+  for (const key of keys) {
+    path += Array.isArray(value) ? `[${key}]` : `.${key}`
+    value = (value as Record<string, unknown> | null | undefined)?.[key]
+  }
+  return path
 }
 
 /** A key of a JSON pointer. */

@@ -1,4 +1,4 @@
-import type { ActionDefinition } from './actions/action-definition.js'
+import type { ActionDefinition, TidyList } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
 import {
   compileTemplate,
@@ -16,7 +16,12 @@ export type CompileString = (text: string) => Template | string
  * actions of a stored rule stay what they are.
  */
 export function compileConfig(type: string, config: object): Template {
-  return compileObject(config, (value, field) => compileJson(value, findCompiler(type, config, field), field))
+  const { lists = {} } = findDefinition(type) ?? {}
+  return compileObject(config, (value, field) => {
+    const template = compileJson(value, findCompiler(type, config, field), field)
+    const tidy = Object.hasOwn(lists, field) ? lists[field] : undefined
+    return tidy === undefined ? template : tidyLists(template, tidy, `config.${field}`)
+  })
 }
 
 /**
@@ -33,19 +38,41 @@ export function compileJson(json: unknown, compile: CompileString = compileTempl
 
 /** Finds how the strings in a field of a config are compiled. */
 export function findCompiler(type: unknown, config: object, field: string): CompileString {
-  const definition: ActionDefinition | undefined = actionDefinitions.find((one) => one.type === type)
+  const definition = findDefinition(type)
   const { templates = {} } = definition ?? {}
   const compile = Object.hasOwn(templates, field) ? templates[field] : undefined
   if (compile) return (text) => compile(text, config as Record<string, unknown>)
   return holdsTexts(definition?.config.properties[field]) ? compileTextField : compileTemplate
 }
 
-/** Whether a field is a text, or an object of texts such as headers. */
-function holdsTexts(schema: { type?: unknown; patternProperties?: object } = {}): boolean {
+export function findDefinition(type: unknown): ActionDefinition | undefined {
+  return actionDefinitions.find((one) => one.type === type)
+}
+
+/** Whether a field is a text, a list of texts, or an object of texts such as headers. */
+function holdsTexts({ type, ...schema }: { type?: unknown; patternProperties?: object } = {}): boolean {
+  const types = [type].flat()
   return (
-    schema.type === 'string' ||
+    (types.includes('string') && !types.includes('object')) ||
     Object.values(schema.patternProperties ?? {}).some(({ type }) => type === 'string')
   )
+}
+
+/** A list without placeholders is the same for all data, and so is what becomes of it. */
+function tidyLists(template: Template, tidy: TidyList, place: string): Template {
+  if (template.placeholders === 0)
+    return Array.isArray(template.constant)
+      ? constantTemplate(Object.freeze(tidy(template.constant, { warnings: [], size: 0 }, place)))
+      : template
+  return {
+    ...template,
+    render(data, rendering) {
+      const value = template.render(data, rendering)
+      if (!Array.isArray(value)) return value
+      // A list that is a placeholder's counts as one within a list.
+      return tidy(template.isWhole ? [value] : value, rendering, place)
+    },
+  }
 }
 
 function compileOrFail(text: string, compile: CompileString, field: string): Template {

@@ -48,16 +48,59 @@ export function writeNumber(number: number): string {
 
 /** Compares two numbers by their digits: below 0 if the left one is less. */
 export function compareDecimals(left: string, right: string): number {
+  const [one, other] = align(left, right)
+  return one === other ? 0 : one < other ? -1 : 1
+}
+
+/** Adds two numbers by their digits: 0.1 and 0.2 are 0.3. */
+export function addDecimals(left: string, right: string): string {
+  const [one, other, decimals] = align(left, right)
+  return writeDecimal(one + other, decimals)
+}
+
+export function subtractDecimals(left: string, right: string): string {
+  const [one, other, decimals] = align(left, right)
+  return writeDecimal(one - other, decimals)
+}
+
+export function multiplyDecimals(left: string, right: string): string {
+  const [one, other, decimals] = align(left, right)
+  return writeDecimal(one * other, 2 * decimals)
+}
+
+/** Digits behind the first one of a quotient that does not end. */
+const quotientDigits = 20
+
+/** Divides by digits. A quotient that does not end is that of the nearest number. Undefined for a divisor of 0. */
+export function divideDecimals(left: string, right: string): string | undefined {
+  const [one, other] = align(left, right)
+  if (other === 0n) return undefined
+  const decimals = quotientDigits + Math.max(0, String(other).length - String(one).length)
+  const scaled = one * 10n ** BigInt(decimals)
+  const text = writeDecimal(scaled / other, decimals)
+  const number = Number(text)
+  const isExact = scaled % other === 0n || Math.abs(number) > Number.MAX_SAFE_INTEGER
+  return isExact ? text : writeNumber(number)
+}
+
+/** Both as whole numbers of the same unit. */
+function align(left: string, right: string): [one: bigint, other: bigint, decimals: number] {
   const one = readDecimal(left)
   const other = readDecimal(right)
-  const decimals = Math.max(one.decimals, other.decimals)
-  const difference = scale(one, decimals) - scale(other, decimals)
-  return difference === 0n ? 0 : difference < 0n ? -1 : 1
+  const decimals = Math.max(0, one.decimals, other.decimals)
+  return [scale(one, decimals), scale(other, decimals), decimals]
 }
 
 function scale({ isNegative, digits, decimals }: Decimal, wanted: number): bigint {
   const scaled = BigInt(digits) * 10n ** BigInt(wanted - decimals)
   return isNegative ? -scaled : scaled
+}
+
+function writeDecimal(value: bigint, decimals: number): string {
+  const text = String(value < 0n ? -value : value).padStart(decimals + 1, '0')
+  const whole = text.slice(0, text.length - decimals)
+  const fraction = text.slice(text.length - decimals).replace(/0+$/, '')
+  return `${value < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
 function readDecimal(text: string): Decimal {

@@ -90,9 +90,11 @@ function describeNames(config: object, place: string): Fault[] {
 }
 
 function describePlaceholder({ path, fallbacks }: PlaceholderUse): string[] {
-  const ofBlocks = /^(?:else|elif|elsif|elseif|endif|endfor|endeach|this)\b/.test(path)
-    ? [`{{${path}}} reads a field of the event with this name: blocks are not supported`]
-    : []
+  const ofBlocks = /^this\b/.test(path)
+    ? [`{{${path}}} reads a field of the event with this name: within {{#each}} the item is {{item}}`]
+    : /^(?:else|elif|elsif|elseif|endif|endfor|endeach)\b/.test(path)
+      ? [`{{${path}}} reads a field of the event with this name: blocks are not supported`]
+      : []
   // A path of several names is not meant as a text.
   const words = fallbacks.filter((field) => !/[.[]/.test(field))
   return [

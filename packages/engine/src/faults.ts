@@ -1,7 +1,6 @@
 import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
-import { actionDefinitions } from './actions/index.js'
-import { type CompileString, findCompiler } from './config-template.js'
+import { type CompileString, findCompiler, findDefinition } from './config-template.js'
 import { findForeignSyntax, hasInvisible } from './foreign-syntax.js'
 import { findOperator } from './operators/index.js'
 import { maxPathLength, parsePath } from './path.js'
@@ -100,8 +99,11 @@ function searchAction(search: Search, action: unknown, field: string): void {
     const compile = findCompiler(action.type, action.config, key)
     searchTexts(search, value, `${field}.config.${key}`, 1, compile)
   }
-  const definition = actionDefinitions.find(({ type }) => type === action.type)
-  if (definition) searchFormats(search, definition, action.config, `${field}.config`)
+  const definition = findDefinition(action.type)
+  if (definition === undefined) return
+  searchFormats(search, definition, action.config, `${field}.config`)
+  const fault = definition.findFault?.(action.config)
+  if (fault) report(search, `${field}.config.${fault.field}`, fault.message)
 }
 
 function searchTexts(
@@ -126,9 +128,13 @@ function searchTexts(
   }
 }
 
-function searchTemplate(search: Search, { placeholders, parts = [] }: Template, field: string): void {
+function searchTemplate(
+  search: Search,
+  { placeholders, parts = [], itemParts = [] }: Template,
+  field: string,
+): void {
   search.placeholders += placeholders
-  for (const { name } of parts.slice(0, maxPlaceholders)) {
+  for (const { name } of [...parts, ...itemParts].slice(0, maxPlaceholders)) {
     const fault = findForeignSyntax(name)
     if (fault !== undefined) report(search, field, fault)
   }
@@ -142,13 +148,17 @@ function searchFormats(
   field: string,
 ): void {
   for (const [key, findFault] of Object.entries(definition.formats)) {
-    const text = Object.hasOwn(config, key) ? config[key] : undefined
+    const value = Object.hasOwn(config, key) ? config[key] : undefined
     const schema = definition.config.properties[key]
-    if (typeof text !== 'string' || !schema || !Check(schema, text)) continue
-    const template = findCompiler(definition.type, config, key)(text)
-    if (typeof template === 'string' || template.placeholders > 0) continue
-    const fault = findFault(String(template.constant))
-    if (fault) report(search, `${field}.${key}`, fault)
+    if (!schema || !Check(schema, value)) continue
+    const compile = findCompiler(definition.type, config, key)
+    const texts = Array.isArray(value) ? value : [value]
+    for (const [index, text] of texts.entries()) {
+      const template = typeof text === 'string' ? compile(text) : ''
+      if (typeof template === 'string' || template.placeholders > 0) continue
+      const fault = findFault(String(template.constant))
+      if (fault) report(search, `${field}.${key}${Array.isArray(value) ? `[${index}]` : ''}`, fault)
+    }
   }
 }
 

@@ -1,8 +1,10 @@
 import { findDeadEnd } from './dead-end.js'
 import type { Evaluation } from './evaluation.js'
-import { type Filtering, toText } from './filters.js'
+import type { Filtering } from './filters/filter.js'
 import { readPath } from './path.js'
 import type { Placeholder } from './placeholder.js'
+import { maxRenderedLength, toText } from './to-text.js'
+import { ZonedTime } from './zoned-time.js'
 
 /** The state of rendering one config: its warnings, and the number of characters written so far. */
 export interface Rendering {
@@ -13,9 +15,6 @@ export interface Rendering {
   /** To it the work of filters and of writing values is charged. */
   evaluation?: Evaluation
 }
-
-/** The maximum number of rendered characters in a config: 32 KiB of `{{lead}}` could otherwise fill the memory. */
-export const maxRenderedLength = 1_048_576
 
 /** Units of work for a character that a filter reads, or that a filter or JSON writes. */
 const workPerCharacter = 0.5
@@ -69,7 +68,7 @@ function writeInto(rendering: Rendering, value: unknown, write: Write): string {
 }
 
 /** True if nothing more is rendered: the action fails in any case. */
-function isOver({ size, evaluation }: Rendering): boolean {
+export function isOver({ size, evaluation }: Rendering): boolean {
   return size > maxRenderedLength || (evaluation !== undefined && !evaluation.affords(0))
 }
 
@@ -119,7 +118,7 @@ function applyFilters(
     rendering.evaluation?.charge(Math.max(read, written) * workPerCharacter)
     if (isOver(rendering)) break
   }
-  return filtered
+  return filtered instanceof ZonedTime ? filtered.toJSON() : filtered
 }
 
 /** Writes a value as text, and one that cannot be written as nothing. */
@@ -131,6 +130,6 @@ export function writeText(value: unknown): string {
   }
 }
 
-function warnOnce(rendering: Rendering, warning: string): void {
+export function warnOnce(rendering: Rendering, warning: string): void {
   if (!rendering.warnings.includes(warning)) rendering.warnings.push(warning)
 }

@@ -19,6 +19,8 @@ export function findForeignSyntax(name: string): string | undefined {
   if (hasInvisible(name)) return `has an invisible character in a placeholder ${shown}: type it again`
   if (/^(?:[-~] |[~=])|(?: -|~)$|^@root\b/.test(name))
     return `has syntax of another template language in ${shown}: a placeholder is the path of a field, such as {{name}}`
+  if (/^[#/]each\b/.test(name))
+    return `has a block ${shown}, which only email templates and the text of SEND_NOTIFICATION can have`
   if (/^[#/^>&!]/.test(name))
     return `has a block ${shown}, but blocks are not supported: use the filter default, or the field when of the action`
   const foreign = /^\$(?:json|node|input|items?|env|vars|now|today|workflow|execution)(?:\.(.+))?$/.exec(name)

@@ -18,10 +18,12 @@ export {
   normaliseConditions,
   normaliseRule,
 } from './conditions.js'
+export { listConfigUses, type PlacedUse } from './config-uses.js'
 export { describeListEnd } from './dead-end.js'
 export { isLongNumber } from './decimal.js'
 export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
 export { findDurationFault, parseDuration } from './duration.js'
+export type { ItemEvent } from './emit-each.js'
 export { defaultWorkLimits, Evaluation, type WorkLimits } from './evaluation.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
 export { type Fault, findRuleFaults } from './faults.js'
@@ -58,6 +60,7 @@ export {
   hasActionsLeft,
   isOpen,
   settleAction,
+  showConfig,
   simulatePlan,
   skippedAfterFailure,
 } from './progress.js'

@@ -1,10 +1,13 @@
+import { maxEmitted } from './actions/emit-event.js'
 import { maxDays } from './duration.js'
 import type { WorkLimits } from './evaluation.js'
-import { maxRenderedLength } from './fill-placeholder.js'
+import { maxRounds } from './loop-template.js'
+import { maxAddresses } from './mail-addresses.js'
 import { maxPathLength } from './path.js'
 import { maxPatternLength, maxSubjectLength } from './pattern.js'
 import { maxFilters } from './placeholder.js'
 import { maxActions, maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
+import { maxRenderedLength } from './to-text.js'
 
 /** Rules that trigger one another would never end: an event that is this many EMIT_EVENT actions away from outside emits none. */
 export const maxEmissionDepth = 10
@@ -27,6 +30,9 @@ export function listLimits({ rule, event }: WorkLimits): Limit[] {
     limit('placeholders', maxPlaceholders, 'placeholders', 'In one rule'),
     limit('filters', maxFilters, 'filters', 'In one placeholder'),
     limit('rendered', maxRenderedLength, 'characters', 'A config after its placeholders are filled'),
+    limit('rounds', maxRounds, 'items', 'Of a list that {{#each}} prints'),
+    limit('addresses', maxAddresses, 'addresses', 'In each of to, cc and bcc of a SEND_EMAIL'),
+    limit('emitted', maxEmitted, 'events', 'Of one EMIT_EVENT with forEach'),
     limit('duration', maxDays, 'days', 'A duration'),
     limit('pattern', maxPatternLength, 'characters', 'A pattern of matches'),
     limit('patterns', maxPatternSteps, 'instructions', 'All patterns of one rule; \\p{…} counts three times'),

@@ -1,10 +1,12 @@
 import type { Evaluation } from './evaluation.js'
 import type { Fault } from './faults.js'
-import { maxRenderedLength, type Rendering } from './fill-placeholder.js'
+import type { Rendering } from './fill-placeholder.js'
 import { findForeignSyntax } from './foreign-syntax.js'
+import { compileLoopText } from './loop-template.js'
 import { capitalize } from './plain-bounds.js'
 import { maxPlaceholders } from './rule.js'
 import { compileText, type TextTemplate } from './template.js'
+import { maxRenderedLength } from './to-text.js'
 
 /** The parts of a mail. A part that it lacks is null or absent. */
 export interface MailTexts {
@@ -45,11 +47,13 @@ export function findMailTemplateFaults(texts: { [Part in MailPart]?: unknown }):
   return (Object.keys(quotes) as MailPart[]).flatMap((field) => {
     const text = texts[field]
     if (typeof text !== 'string') return []
-    const template = compileText(text, quotes[field])
+    const template = compileField(text, field)
     if (typeof template === 'string') return [{ field, message: capitalize(template) }]
     if (template.placeholders > maxPlaceholders)
       return [{ field, message: `Must have at most ${maxPlaceholders} placeholders` }]
-    const foreign = (template.parts ?? []).map(({ name }) => findForeignSyntax(name))
+    const foreign = [...(template.parts ?? []), ...(template.itemParts ?? [])].map(({ name }) =>
+      findForeignSyntax(name),
+    )
     return foreign
       .filter((fault) => fault !== undefined)
       .map((message) => ({ field, message: capitalize(message) }))
@@ -80,6 +84,11 @@ export function compileMailTemplate(texts: MailTexts): MailTemplate {
   }
 }
 
+/** A subject prints no lists. */
+function compileField(text: string, part: MailPart): TextTemplate | string {
+  return part === 'subject' ? compileText(text, quotes.subject) : compileLoopText(text, quotes[part])
+}
+
 /** Escapes text for HTML, including quoted attributes. */
 export function escapeHtml(text: string): string {
   const first = text.search(/[&<>"']/)
@@ -107,7 +116,7 @@ const entities = Array.from({ length: 128 }, (_, code) => entitiesByCharacter[St
 
 function compilePart(texts: MailTexts, part: MailPart): TextTemplate | undefined {
   const text = texts[part] ?? undefined
-  const template = text === undefined ? undefined : compileText(text, quotes[part])
+  const template = text === undefined ? undefined : compileField(text, part)
   if (typeof template === 'string') throw new Error(`A mail's ${part} ${template}`)
   return template
 }

@@ -41,6 +41,22 @@ export const ActionResult = Type.Object(
         description: 'Number of failed attempts since the action started or was retried manually',
       }),
     ),
+    emitted: Type.Optional(
+      Type.Object(
+        {
+          events: Type.Integer({ description: 'Number of events that were emitted' }),
+          done: Type.Integer({
+            description: 'Those whose executions have all ended, and none failed. No rule may have matched.',
+          }),
+          failed: Type.Integer({ description: 'Those with a failed execution, or that were quarantined' }),
+        },
+        {
+          title: 'EmittedEvents',
+          description:
+            'In a response about one execution: what became of the events of an EMIT_EVENT with forEach. The others are in progress, or were removed by retention.',
+        },
+      ),
+    ),
     until: Type.Optional(
       Type.String({ format: 'date-time', description: 'The end of a WAIT, or the time of the next attempt' }),
     ),

@@ -1,4 +1,5 @@
-import { type Argument, type Filter, filters } from './filters.js'
+import type { Argument, Filter } from './filters/filter.js'
+import { filters } from './filters/index.js'
 import { describeNearest } from './nearest.js'
 import { compilePath, type Path, parsePath } from './path.js'
 

@@ -1,9 +1,10 @@
-import { lonePlaceholder } from './actions/emit-event.js'
+import { lonePlaceholder, plainPath } from './actions/emit-event.js'
 import { headerValue } from './actions/send-webhook.js'
 
 /** What the patterns of configs ask for. */
 const plainPatterns = new Map<string, string>([
   [headerValue, 'have only characters of ISO 8859-1 and no line break: a header carries no others'],
+  [plainPath, 'be the path of a list, such as items, without {{ }}'],
   [lonePlaceholder, 'be an object, or one placeholder that leads to an object'],
 ])
 

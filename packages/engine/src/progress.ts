@@ -109,10 +109,18 @@ export function simulatePlan(plan: RulePlan) {
 
 function simulateAction(action: PlannedAction): ActionResult {
   if (isReady(action))
-    return withWarnings({ action: action.type, status: 'simulated', config: action.config }, action.warnings)
+    return withWarnings(
+      { action: action.type, status: 'simulated', config: showConfig(action) },
+      action.warnings,
+    )
   const result = settleUnready(action)
   if ('config' in action) result.config = action.config
   return result
+}
+
+/** With the events of forEach, whose data is not in the config. */
+export function showConfig({ config, events }: ReadyAction): object {
+  return events === undefined ? config : { ...config, events }
 }
 
 function settleUnready(action: Exclude<PlannedAction, ReadyAction>): ActionResult {

@@ -1,12 +1,12 @@
+import { listConfigUses } from './config-uses.js'
 import { describeListEnd } from './dead-end.js'
 import { findDoubtfulForms } from './doubtful-forms.js'
 import { eventTypeDefinitions } from './event-types.js'
 import type { Fault } from './faults.js'
-import { listTexts } from './list-texts.js'
 import { findMisspelt } from './nearest.js'
 import { isIndex, parsePath } from './path.js'
 import type { Action, Condition, RuleDefinition } from './rule.js'
-import { compileTemplate, listPlaceholderUses } from './template.js'
+import { compileTemplate } from './template.js'
 
 /**
  * Finds what is allowed in a rule and probably a mistake: fields that are almost those of the event type's example, paths that begin
@@ -41,10 +41,10 @@ function searchCondition(condition: Condition, field: string, warnOfPath: WarnOf
 
 function searchAction(action: Action, field: string, warnOfPath: WarnOfPath): Fault[] {
   const ofWhen = action.when ? searchCondition(action.when, `${field}.when`, warnOfPath) : []
+  const uses = listConfigUses(action.config, field)
   const ofConfig = Object.entries(action.config).flatMap(([key, value]) => {
     const place = `${field}.config.${key}`
-    const uses = listTexts(value, place).flatMap(({ text }) => listPlaceholderUses(text))
-    const paths = new Set(uses.flatMap(({ path, fallbacks }) => [path, ...fallbacks]))
+    const paths = new Set(uses.filter((use) => use.field === key).flatMap(({ reads }) => reads))
     return [...[...paths].flatMap((path) => warnOfPath(place, path)), ...warnAboutTexts(place, value)]
   })
   return [...ofWhen, ...ofConfig]

@@ -3,12 +3,14 @@ import { type CompiledCondition, compileCondition, explainAll } from './conditio
 import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
 import { parseDuration } from './duration.js'
+import { compileEach, type ItemEvent, type RenderEach } from './emit-each.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
-import { maxRenderedLength, type Rendering } from './fill-placeholder.js'
+import type { Rendering } from './fill-placeholder.js'
 import type { ActionResult, Trace } from './outcome.js'
 import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
 import type { Template } from './template.js'
+import { maxRenderedLength } from './to-text.js'
 import type { WorkBudget } from './work-budget.js'
 
 /** A compiled rule, which runs any number of times, for any data. */
@@ -23,6 +25,8 @@ export interface CompiledAction {
   readonly type: ActionType
   readonly when?: CompiledCondition
   readonly config: Template
+  /** Of an action with forEach, whose data is not in `config`: it is rendered for each item. */
+  readonly renderEach?: RenderEach
   readonly continueOnError: boolean
   readonly timeoutMs: number | undefined
   readonly retry: Retry | undefined
@@ -54,6 +58,8 @@ export type ReadyAction = {
     readonly config: ActionConfig<Type>
     /** How many characters its placeholders rendered. */
     readonly size: number
+    /** Of an action with forEach: the events that it emits. */
+    readonly events?: readonly ItemEvent[]
   }
 }[ActionType]
 
@@ -184,12 +190,18 @@ function compileAction(action: Action, index: number): CompiledAction {
     index,
     type: action.type,
     ...(action.when && { when: compileCondition(action.when) }),
-    config: compileConfig(action.type, action.config),
+    ...compileActionConfig(action),
     continueOnError: action.continueOnError ?? false,
     timeoutMs: action.timeoutMs,
     retry: action.retry,
     onUncertain: action.onUncertain ?? 'retry',
   }
+}
+
+function compileActionConfig({ type, config }: Action): Pick<CompiledAction, 'config' | 'renderEach'> {
+  if (type !== 'EMIT_EVENT' || config.forEach === undefined) return { config: compileConfig(type, config) }
+  const { data, forEach, ...others } = config
+  return { config: compileConfig(type, { ...others, forEach }), renderEach: compileEach({ forEach, data }) }
 }
 
 /** Renders one action for a moment (epoch ms). Never throws, on any data. */
@@ -209,6 +221,7 @@ export function planAction(
     if (!holds) return { of: action, at, warnings, skipped: 'the condition in `when` did not match' }
   }
   const config = action.config.render(data, rendering)
+  const events = action.renderEach?.(data, rendering)
   if (evaluation.fault !== null)
     return { of: action, at, warnings, config: undefined, fault: evaluation.fault }
   const fault =
@@ -217,7 +230,8 @@ export function planAction(
       : (rendering.fault ?? findConfigFault(action.type, config, action.config, data))
   if (fault) return { of: action, at, warnings, config, fault }
   // findConfigFault has checked that the config fits its type, which TypeScript cannot infer.
-  return { of: action, at, warnings, type: action.type, config, size: rendering.size } as ReadyAction
+  const ready = { of: action, at, warnings, type: action.type, config, size: rendering.size } as ReadyAction
+  return events === undefined ? ready : { ...ready, events }
 }
 
 export function isReady(action: PlannedAction): action is ReadyAction {

@@ -1,3 +1,4 @@
+import { compilePath, type Path, parsePath } from './path.js'
 import { type Placeholder, parsePlaceholder } from './placeholder.js'
 
 /** A text, split into literals and placeholders. */
@@ -13,19 +14,81 @@ export interface SplitText {
  * @param takesRaw whether the filter raw has a meaning there
  */
 export function splitTemplate(text: string, takesRaw = false): SplitText | string {
+  const read = readPart(text, 0, { takesRaw, takesEach: false })
+  return typeof read === 'string' ? read : read.part
+}
+
+/** A text with the lists that it prints: what is before the first, and each with what is behind it. */
+export interface LoopText {
+  readonly head: SplitText
+  readonly loops: readonly Loop[]
+}
+
+/** `{{#each items}}…{{/each}}`: what is within is written for each item. */
+export interface Loop {
+  /** The path of the list as written. */
+  readonly name: string
+  readonly path: Path
+  readonly body: SplitText
+  readonly tail: SplitText
+}
+
+/** Like splitTemplate, for a text that may print lists. */
+export function splitLoops(text: string, takesRaw = false): LoopText | string {
+  const syntax = { takesRaw, takesEach: true }
+  let read = readPart(text, 0, syntax)
+  if (typeof read === 'string') return read
+  const { part: head } = read
+  const loops: Loop[] = []
+  while (read.tag !== undefined) {
+    const { name, end } = read.tag
+    if (name === undefined) return 'has {{/each}} without its {{#each}}'
+    if (!parsePath(name))
+      return `has {{#each ${name.slice(0, 60)}}}, which needs the path of a list: {{#each items}}`
+    const body = readPart(text, end, syntax)
+    if (typeof body === 'string') return body
+    if (body.tag === undefined) return `has {{#each ${name}}} without its {{/each}}`
+    if (body.tag.name !== undefined)
+      return 'has {{#each}} within {{#each}}: a list within a list cannot be printed'
+    read = readPart(text, body.tag.end, syntax)
+    if (typeof read === 'string') return read
+    loops.push({ name, path: compilePath(name), body: body.part, tail: read.part })
+  }
+  return { head, loops }
+}
+
+interface Syntax {
+  takesRaw: boolean
+  takesEach: boolean
+}
+
+/** `{{#each items}}`, or `{{/each}}` without a name. */
+interface Tag {
+  name?: string
+  end: number
+}
+
+/** Reads up to the next tag, or to the end. */
+function readPart(text: string, from: number, syntax: Syntax): { part: SplitText; tag?: Tag } | string {
   const literals: string[] = []
   const placeholders: Placeholder[] = []
   let literal = ''
-  let at = 0
-  for (let open = text.indexOf('{{'); open >= 0; open = text.indexOf('{{', at)) {
+  let at = from
+  for (let open = text.indexOf('{{', at); open >= 0; open = text.indexOf('{{', at)) {
     if (text[open - 1] === '\\' && open > at) {
       literal += `${text.slice(at, open - 1)}{{`
       at = open + 2
       continue
     }
+    const tag = syntax.takesEach ? readTag(text, open) : undefined
+    if (typeof tag === 'string') return tag
+    if (tag !== undefined) {
+      literals.push(literal + text.slice(at, open))
+      return { part: { literals, placeholders }, tag }
+    }
     const found = parsePlaceholder(text, open)
     if (typeof found === 'string') return found
-    if (!takesRaw && isRaw(found.placeholder))
+    if (!syntax.takesRaw && isRaw(found.placeholder))
       return 'has a filter raw, which only the text of SEND_NOTIFICATION accepts'
     literals.push(literal + text.slice(at, open))
     placeholders.push(found.placeholder)
@@ -33,7 +96,19 @@ export function splitTemplate(text: string, takesRaw = false): SplitText | strin
     at = found.end
   }
   literals.push(literal + text.slice(at))
-  return { literals, placeholders }
+  return { part: { literals, placeholders } }
+}
+
+function readTag(text: string, open: number): Tag | string | undefined {
+  const start = /\{\{\s*([#/])each(?![^\s}])/y
+  start.lastIndex = open
+  const [, kind] = start.exec(text) ?? []
+  if (kind === undefined) return undefined
+  const stop = text.indexOf('}}', start.lastIndex)
+  if (stop < 0) return 'has a placeholder without its closing }}'
+  const name = text.slice(start.lastIndex, stop).trim()
+  if (kind === '#') return { name, end: stop + 2 }
+  return name === '' ? { end: stop + 2 } : `has {{/each ${name.slice(0, 60)}}}: it has to be {{/each}}`
 }
 
 /** The placeholder that is all of the text. */

@@ -7,9 +7,10 @@ import {
   type Write,
   writeText,
 } from './fill-placeholder.js'
-import { fieldOf } from './filters.js'
+import { fieldOf } from './filters/filter.js'
+import { fieldFilters } from './filters/index.js'
 import type { FilterCall, Placeholder } from './placeholder.js'
-import { findOnly, isRaw, type SplitText, splitTemplate } from './split-template.js'
+import { findOnly, type SplitText, splitLoops, splitTemplate } from './split-template.js'
 
 /** Renders a template with event data. Never throws, and never renders its own output again. */
 export type Render = (data: unknown, rendering: Rendering) => unknown
@@ -20,6 +21,8 @@ export interface Template {
   readonly constant?: unknown
   /** The placeholders of a text. */
   readonly parts?: readonly Placeholder[]
+  /** Those that are filled for each item of a list. */
+  readonly itemParts?: readonly Placeholder[]
   /** Whether the text is one placeholder and nothing else. */
   readonly isWhole?: boolean
   /** The templates within an object or a list, by their key. */
@@ -32,7 +35,7 @@ export interface TextTemplate extends Template {
 }
 
 /** Applied to what a placeholder writes, and to nothing that the author wrote. */
-type Quote = (text: string) => string
+export type Quote = (text: string) => string
 
 /** Makes a template of a value that is the same for all data. */
 export function constantTemplate(value: unknown): Template {
@@ -60,27 +63,6 @@ export function compileTextField(text: string): Template | string {
   return typeof split === 'string' ? split : joinTextField(split, () => writeText)
 }
 
-/** Quotes the text that a placeholder writes, by the index of that placeholder. */
-type QuoteAt = (text: string, index: number) => string
-
-/** Units of work for a character that is quoted. */
-const workPerQuoted = 3
-
-/** Like compileTextField, in a language of markup. With the filter raw a value is not quoted. */
-export function compileMarkup(text: string, compileQuote: (split: SplitText) => QuoteAt): Template | string {
-  const split = splitTemplate(text, true)
-  if (typeof split === 'string') return split
-  const quote = compileQuote(split)
-  return joinTextField(split, (placeholder, index) => {
-    if (isRaw(placeholder)) return writeText
-    return (value, { evaluation }) => {
-      const written = writeText(value)
-      evaluation?.charge(written.length * workPerQuoted)
-      return quote(written, index)
-    }
-  })
-}
-
 /** Like compileTemplate, but it always renders a text. */
 export function compileText(text: string, quote: Quote): TextTemplate | string {
   const split = splitTemplate(text)
@@ -94,25 +76,46 @@ export interface PlaceholderUse {
   readonly filters: readonly FilterCall[]
   /** The paths of fields that `default` falls back to. */
   readonly fallbacks: readonly string[]
+  /** All paths that are read: its own, and those of the arguments of filters. */
+  readonly reads: readonly string[]
   /** Whether the text is this placeholder and nothing else. */
   readonly isWhole: boolean
 }
 
-/** Lists the placeholders of a text; none for a text with a fault. */
+/** Lists the placeholders of a text; none for a text with a fault. What is read of the items of a list that it prints is not listed. */
 export function listPlaceholderUses(text: string): PlaceholderUse[] {
-  const split = splitTemplate(text, true)
+  const split = splitLoops(text, true)
   if (typeof split === 'string') return []
-  const isWhole = findOnly(split) !== undefined
-  return split.placeholders.map(({ name, calls }) => ({
-    path: name,
-    filters: calls,
-    fallbacks: calls.flatMap(listFallbacks),
-    isWhole,
-  }))
+  const { head, loops } = split
+  const isWhole = loops.length === 0 && findOnly(head) !== undefined
+  return [
+    ...head.placeholders.map((placeholder) => useOf(placeholder, isWhole)),
+    ...loops.flatMap(({ name, body, tail }) => [
+      { path: name, filters: [], fallbacks: [], reads: [name], isWhole: false },
+      ...body.placeholders.map((placeholder) => withoutItem(useOf(placeholder, false))),
+      ...tail.placeholders.map((placeholder) => useOf(placeholder, false)),
+    ]),
+  ]
 }
 
-function listFallbacks({ name, argument }: FilterCall): string[] {
-  const field = name === 'default' && argument ? fieldOf(argument) : undefined
+function useOf({ name, calls }: Placeholder, isWhole: boolean): PlaceholderUse {
+  return {
+    path: name,
+    filters: calls,
+    fallbacks: calls.filter((call) => call.name === 'default').flatMap(listFields),
+    reads: [name, ...calls.flatMap(listFields)],
+    isWhole,
+  }
+}
+
+/** Where `item` is the item of a list: what is read of it is not read of the event. */
+export function withoutItem(use: PlaceholderUse): PlaceholderUse {
+  const ofEvent = (path: string) => !/^item(?:[.[]|$)/.test(path)
+  return { ...use, fallbacks: use.fallbacks.filter(ofEvent), reads: use.reads.filter(ofEvent) }
+}
+
+function listFields({ name, argument }: FilterCall): string[] {
+  const field = fieldFilters.has(name) && argument ? fieldOf(argument) : undefined
   return field === undefined ? [] : [field]
 }
 
@@ -143,9 +146,9 @@ function wholeTemplate(only: Placeholder, render: Render): Template {
   return { placeholders: 1, parts: [only], isWhole: true, render }
 }
 
-type FindWrite = (placeholder: Placeholder, index: number) => Write
+export type FindWrite = (placeholder: Placeholder, index: number) => Write
 
-function joinTextField(split: SplitText, findWrite: FindWrite): Template {
+export function joinTextField(split: SplitText, findWrite: FindWrite): Template {
   const only = findOnly(split)
   if (only === undefined) return joinOrConstant(split, findWrite)
   const write = findWrite(only, 0)
@@ -159,7 +162,7 @@ function joinOrConstant(split: SplitText, findWrite: FindWrite): Template {
     : joinParts(split, findWrite)
 }
 
-function joinParts({ literals, placeholders }: SplitText, findWrite: FindWrite): TextTemplate {
+export function joinParts({ literals, placeholders }: SplitText, findWrite: FindWrite): TextTemplate {
   const writes = placeholders.map(findWrite)
   return {
     placeholders: placeholders.length,

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Evaluation } from '../src/evaluation.js'
-import { maxRenderedLength } from '../src/fill-placeholder.js'
 import { emailAddress } from '../src/formats.js'
 import {
   compileMailTemplate,
@@ -9,6 +8,7 @@ import {
   findMailTemplateFaults,
   type MailTexts,
 } from '../src/mail-template.js'
+import { maxRenderedLength } from '../src/to-text.js'
 
 function render(texts: MailTexts, data: object = {}, variables: object = {}) {
   return compileMailTemplate(texts).render(data, variables, new Evaluation(0))
@@ -159,7 +159,7 @@ t.test('all faults are reported at once with their part, and the template does n
     { field: 'text', message: 'Has a placeholder without its closing }}' },
     {
       field: 'html',
-      message: 'Has an unknown filter: shout. Nearest: default, json, truncate. All: /docs/rules#filters',
+      message: 'Has an unknown filter: shout. Nearest: default, json, plus. All: /docs/rules#filters',
     },
   ])
   for (const [part, text] of Object.entries(texts)) t.throws(() => compileMailTemplate({ [part]: text }))

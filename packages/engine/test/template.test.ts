@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compileJson } from '../src/config-template.js'
-import { maxRenderedLength } from '../src/fill-placeholder.js'
-import { filters } from '../src/filters.js'
+import { filters } from '../src/filters/index.js'
 import { timeForms } from '../src/read-time.js'
 import { compileTemplate } from '../src/template.js'
+import { maxRenderedLength } from '../src/to-text.js'
 
 const data = {
   lead: {
@@ -111,13 +111,18 @@ t.test('each filter does what its name says', async (t) => {
       `{{lead.nothing | ${filter}}}`,
       null,
     ]),
+    ['{{lead.score | plus:0.5 | minus:1 | times:2 | divided_by:4 | round:1}}', 21],
+    ['{{at | add_time:"1h" | in_zone:"Asia/Tokyo" | date:"YYYY-MM-DD HH:mm"}}', '2026-03-10 08:05'],
+    ['{{lead.tags | join}}', 'a, b'],
+    ['{{lead.tags | size}}', 2],
+    ['{{lead.tags | first}}{{lead.tags | last}}', 'ab'],
     ['{{lead.score | number:20}}', '42.50000000000000000000'],
     ['{{lead.name | truncate:10000}}', 'ann lee'],
   ]
   for (const [template, value] of cases)
     t.strictSame(render(template), { ...render(template), value, warnings: [] }, template)
   const named = new Set(
-    cases.flatMap(([template]) => [...template.matchAll(/\|\s*([a-z]+)/g)].map((match) => match[1])),
+    cases.flatMap(([template]) => [...template.matchAll(/\|\s*([a-z_]+)/g)].map((match) => match[1])),
   )
   for (const name of filters.keys()) t.ok(named.has(name) || name === 'raw', `${name} has a case`)
 })
@@ -226,6 +231,26 @@ t.test('invalid placeholders are reported', async (t) => {
     ['{{a..b}}', /field path/],
     ['{{{a}}}', /field path/],
     ['{{#each a}}{{.}}', /field path/],
+    ['{{a | plus}}', /plus that needs a number or a field/],
+    ['{{a | plus:"1"}}', /needs a number or a field/],
+    ['{{a | times:true}}', /needs a number or a field/],
+    ['{{a | plus:b..c}}', /needs a number or a field/],
+    ['{{a | minus:8202522731445525542}}', /accepts no number with that many digits/],
+    ['{{a | divided_by:0}}', /cannot divide by 0/],
+    ['{{a | divided_by:0.0}}', /cannot divide by 0/],
+    ['{{a | round:21}}', /decimals from 0 to 20/],
+    ['{{a | add_time}}', /needs a duration in quotes/],
+    ['{{a | add_time:2h}}', /needs quotes around its duration: add_time:"2h"/],
+    ['{{a | add_time:"2 hours"}}', /needs a duration in quotes/],
+    ['{{a | add_time:"400d"}}', /needs a duration in quotes/],
+    ['{{a | add_time:5}}', /needs a duration in quotes/],
+    ['{{a | in_zone}}', /needs the name of a time zone/],
+    ['{{a | in_zone:"Mars/Base"}}', /needs the name of a time zone/],
+    ['{{a | in_zone:"+01:00"}}', /needs the name of a time zone/],
+    ['{{a | in_zone:Europe/Berlin}}', /needs quotes around its time zone: in_zone:"Europe\/Berlin"/],
+    ['{{a | join:-}}', /needs the text between two items in quotes/],
+    ['{{a | size:1}}', /accepts no argument/],
+    ['{{a | first:1}}', /accepts no argument/],
     ['{{a | shout}}', /unknown filter: shout/],
     ['{{a |}}', /unknown filter/],
     ['{{a | upper lower}}', /unknown filter/],
@@ -326,6 +351,17 @@ t.test('a template renders with any data', async (t) => {
       'json',
       'urlencode',
       'default:x',
+      'plus:a',
+      'times:a.b',
+      'divided_by:b',
+      'round:2',
+      'add_time:"2h"',
+      'in_zone:"Asia/Tokyo"',
+      'in_zone:a',
+      'join:"; "',
+      'size',
+      'first',
+      'last',
     ),
     { maxLength: 4 },
   )

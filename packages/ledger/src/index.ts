@@ -34,6 +34,7 @@ export {
   type RuleCounts,
   type SliceCount,
 } from './history/count-by-time.js'
+export { countEmitted, type EmittedCounts } from './history/count-emitted.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
 export { countRuns, type RunCounts } from './history/count-runs.js'
 export {

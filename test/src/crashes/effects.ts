@@ -14,9 +14,13 @@ import type { Scenario, Scene } from './scene.js'
 const ruleBook = (url: string) => ({
   task: [{ type: 'CREATE_TASK', config: { title: 'Task' } }],
   event: [{ type: 'EMIT_EVENT', config: { eventType: 'TAG_ADDED' } }],
+  each: [
+    { type: 'EMIT_EVENT', config: { eventType: 'TAG_ADDED', forEach: 'lines', data: { line: '{{item}}' } } },
+  ],
   wait: [
     { type: 'WAIT', config: { duration: '1s' } },
     { type: 'CREATE_TASK', config: { title: 'Task' } },
+    { type: 'EMIT_EVENT', config: { eventType: 'TAG_ADDED', forEach: 'few', data: { line: '{{item}}' } } },
   ],
   webhook: [{ type: 'SEND_WEBHOOK', config: { url: `${url}/{{crash}}/webhook` } }],
   notification: [
@@ -30,7 +34,7 @@ const ruleBook = (url: string) => ({
 })
 
 const calling = ['mail', 'notification', 'webhook']
-const all = ['task', 'event', 'wait', ...calling]
+const all = ['task', 'event', 'each', 'wait', ...calling]
 
 const crashes: PlannedCrash[] = [
   {
@@ -49,7 +53,7 @@ const crashes: PlannedCrash[] = [
     leaves: {
       committed: {
         ...statuses(calling, 'running'),
-        ...statuses(['task', 'event'], 'succeeded'),
+        ...statuses(['task', 'event', 'each'], 'succeeded'),
         wait: 'waiting',
       },
       calls: [],

@@ -34,6 +34,9 @@ export interface Wreck {
 /** Starts a worker, the only one, gives it an event, and waits until it is dead. */
 export type CauseCrash = (plan: Crash) => Promise<{ wreck: Wreck; runs: Map<string, CrashedRun> }>
 
+/** As many as one action may emit events. */
+const lines = Array.from({ length: 500 }, (_, n) => n)
+
 /** Calls of this name are refused the first time, and may be tried again. */
 export const failingOnce = 'failing-once'
 
@@ -59,7 +62,12 @@ export function planDeaths(scene: Scene, ruleBook: Record<string, RuleAction[]>)
     const awaited = (plan.together ?? []).map((one) => `${name}/${one}`)
     meeting = isDuringCalls ? arrangeMeeting(awaited, plan.time, () => kill(worker)) : arrangeMeeting(awaited)
     const path = '/api/automation-rules/trigger/LEAD_CREATED'
-    const event = await call('POST', path, { data: { crash: name } }, { prefer: 'respond-async' })
+    const event = await call(
+      'POST',
+      path,
+      { data: { crash: name, lines, few: lines.slice(0, 20) } },
+      { prefer: 'respond-async' },
+    )
     const { signal } = await worker.exited
     const runs = new Map(rules.map(describeRun))
     const committed = await readStatuses(runs)

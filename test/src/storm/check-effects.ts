@@ -1,5 +1,5 @@
 import { groupBy } from './group-by.js'
-import { isRun, type StoredRule } from './rule-book.js'
+import { isRun, listEmittedTags, type StoredRule } from './rule-book.js'
 import type { EventRow, ExecutionRow, Tables, TaskRow } from './tables.js'
 import type { KeyedCalls, Target } from './target.js'
 
@@ -60,7 +60,14 @@ export function checkEffects(
     const faults = rule.actions.flatMap(({ type }, index) => findActionFaults(found, event, run, type, index))
     const makers = (wanted: string) => rule.actions.filter(({ type }) => type === wanted).length
     if (found.tasks.length !== makers('CREATE_TASK')) faults.push(`${found.tasks.length} tasks`)
-    if (found.emitted.length !== makers('EMIT_EVENT')) faults.push(`${found.emitted.length} emitted events`)
+    const wanted = rule.actions.flatMap(listEmittedTags).toSorted().join()
+    if (
+      found.emitted
+        .map(({ tag }) => tag)
+        .toSorted()
+        .join() !== wanted
+    )
+      faults.push(`${found.emitted.length} emitted events`)
     if (run.status !== 'succeeded') faults.push(`${run.status}: ${run.error}`)
     return faults.map((fault) => `${rule.name} ${run.id}: ${fault}`)
   }

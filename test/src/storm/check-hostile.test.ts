@@ -12,7 +12,14 @@ function tellStory() {
   ]
   const rule = { id: 'r1', workspaceId: 'w1', name: 'Many', trigger: 'LEAD_DELETED', conditions: [], actions }
   const flood = { ...rule, id: 'r2', name: 'Flood', trigger: 'LEAD_UPDATED' }
-  const event = { workspaceId: 'w1', name: 'hostile-1', replayOf: null, isDone: true, quarantined: false }
+  const event = {
+    workspaceId: 'w1',
+    name: 'hostile-1',
+    tag: '',
+    replayOf: null,
+    isDone: true,
+    quarantined: false,
+  }
   const execution = { status: 'succeeded', error: null, attempts: [], startedAt: 1, finishedAt: 2 }
   const tables: HostileTables = {
     events: [

@@ -7,7 +7,14 @@ import type { Target } from './target.js'
 /** An event and its one call, all as it should be, beside a fault in which no call is lost. */
 function tellStory() {
   const sent: OnceEvent[] = [{ name: 'once-0', isAcknowledged: true }]
-  const event = { workspaceId: 'w1', type: 'DEAL_LOST', causedBy: null, replayOf: null, quarantined: false }
+  const event = {
+    workspaceId: 'w1',
+    type: 'DEAL_LOST',
+    tag: '',
+    causedBy: null,
+    replayOf: null,
+    quarantined: false,
+  }
   const execution = { ruleId: 'r1', status: 'succeeded', error: null, attempts: [1], effects: 0 }
   const tables: OnceTables = {
     events: [{ ...event, id: 'e1', name: 'once-0', isDone: true }],

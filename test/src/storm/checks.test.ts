@@ -2,7 +2,7 @@ import t from 'tap'
 import { checkEffects } from './check-effects.js'
 import { checkRecord } from './check-record.js'
 import type { SentEvent } from './load.js'
-import type { StoredRule } from './rule-book.js'
+import { type StoredRule, tags } from './rule-book.js'
 import type { Tables } from './tables.js'
 import type { Target } from './target.js'
 
@@ -33,7 +33,14 @@ function tellStory() {
       { type: 'CREATE_TASK', config: {} },
     ],
   }
-  const event = { workspaceId: 'w1', name: 'event-1', replayOf: null, isDone: true, quarantined: false }
+  const event = {
+    workspaceId: 'w1',
+    name: 'event-1',
+    tag: '',
+    replayOf: null,
+    isDone: true,
+    quarantined: false,
+  }
   const tables: Tables = {
     events: [
       { ...event, id: 'e1', type: 'DEAL_WON', causedBy: null },
@@ -123,6 +130,19 @@ const faults: Record<string, [(story: Story) => void, RegExp]> = {
   'a task is nobody’s': [
     ({ tables }) => tables.tasks.push({ executionId: 'x2', actionIndex: 2, title: 'event-1' }),
     /of no execution/,
+  ],
+  'it emitted an item twice and another one not': [
+    ({ rule, tables }) => {
+      Object.assign(rule.actions[1] ?? {}, { config: { forEach: 'tags' } })
+      const [, emitted] = tables.events as [unknown, Tables['events'][0]]
+      const all = [...tags.slice(1), tags[1] as string].map((tag, n) => ({
+        ...emitted,
+        id: `e${n + 2}`,
+        tag,
+      }))
+      tables.events.splice(1, 1, ...all)
+    },
+    /7 emitted events/,
   ],
   'it emitted twice': [
     ({ tables }) => tables.events.push({ ...(tables.events[1] as Tables['events'][0]), id: 'e3' }),

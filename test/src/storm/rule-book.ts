@@ -9,6 +9,15 @@ export interface RuleToMake {
   actions: RuleAction[]
 }
 
+/** In the data of each event that is triggered. */
+export const tags = Array.from({ length: 7 }, (_, n) => `tag-${n}`)
+
+/** What the events have as their tag that an action emits. */
+export function listEmittedTags({ type, config }: RuleAction): string[] {
+  if (type !== 'EMIT_EVENT') return []
+  return config.forEach === undefined ? [''] : tags
+}
+
 export interface StoredRule extends RuleToMake {
   id: string
   workspaceId: string
@@ -48,6 +57,19 @@ export function writeRules(targetUrl: string): RuleToMake[] {
       actions: [{ type: 'EMIT_EVENT', config: { eventType: 'TAG_ADDED' } }, someTask()],
     },
     { name: 'Emitted', trigger: 'TAG_ADDED', conditions: [], actions: [someTask()] },
+    {
+      name: 'Emit each',
+      trigger: 'DEAL_CREATED',
+      conditions: [],
+      actions: [
+        {
+          type: 'EMIT_EVENT',
+          config: { eventType: 'TAG_REMOVED', forEach: 'tags', data: { name: '{{name}}', tag: '{{item}}' } },
+        },
+        someTask(),
+      ],
+    },
+    { name: 'Emitted of a list', trigger: 'TAG_REMOVED', conditions: [], actions: [someTask()] },
     {
       name: 'Receipt',
       trigger: 'WEBHOOK_RECEIVED',

@@ -6,6 +6,8 @@ export interface EventRow {
   type: string
   /** Of the planned event that it, or what caused it, was. */
   name: string
+  /** Of an event that was emitted for an item of a list; otherwise ''. */
+  tag: string
   causedBy: string | null
   replayOf: string | null
   isDone: boolean
@@ -63,6 +65,7 @@ export async function readTables(
   const where = `WHERE workspace_id ${whose === 'others' ? 'NOT IN' : 'IN'} (${list})`
   const events = await query<EventRow>(`
     SELECT id, workspace_id AS "workspaceId", type, coalesce(data->>'name', data#>>'{payload,data,name}', '') AS name,
+           coalesce(data->>'tag', '') AS tag,
            caused_by AS "causedBy", replay_of AS "replayOf", done_at IS NOT NULL AS "isDone", quarantined
     FROM events ${where}`)
   const executions = await query<ExecutionRow>(`

@@ -93,6 +93,36 @@ const checks: Record<string, Check> = {
   async 'A chain of rules'(t, workspace) {
     t.match(await findTasks(workspace, 1), [{ title: 'Call Ada, score 85' }])
   },
+  async 'A task for each overdue invoice'(t, workspace, printed) {
+    t.match(
+      (await findTasks(workspace, 2)).toSorted((one, other) => titleOf(one).localeCompare(titleOf(other))),
+      [
+        {
+          title: 'Remind Acme of R-1',
+          assigneeId: 'grace',
+          description: '119.12 EUR, due on 01.03.2026, lawyer on 30.03.2026',
+        },
+        { title: 'Remind Cato of R-3', description: '95.20 EUR, due on 02.02.2026, lawyer on 04.03.2026' },
+      ],
+    )
+    const { executions } = JSON.parse(printed.at(-1) ?? '') as { executions: { id: string }[] }
+    const path = `/api/executions/${executions[0]?.id}`
+    for (;;) {
+      const { body } = await workspace.call<{ results: { emitted: object }[] }>('GET', path)
+      const [{ emitted } = {}] = body.results
+      if (JSON.stringify(emitted) === JSON.stringify({ events: 3, done: 3, failed: 0 })) return
+      await delay(50)
+    }
+  },
+  async 'A mail with the lines of an order'(t) {
+    const mail = (await receiveMail('Subject: Your order o-77'))
+      .replaceAll('=\r\n', '')
+      .replaceAll('=3D', '=')
+    t.match(mail, /^To: ada@example\.com, bo@example\.com\r?$/m)
+    t.match(mail, 'Order o-77, 2 lines')
+    t.match(mail, '3 x A-1: 59.97 EUR')
+    t.match(mail, '<tr><td>1</td><td>&lt;B-2&gt;</td><td>5.00 EUR</td></tr>')
+  },
   async 'Alarm when a rule fails'(t) {
     t.match(await receive('/alarm'), { type: 'execution.failed', data: { error: 'HTTP 404' } })
   },
@@ -100,9 +130,9 @@ const checks: Record<string, Check> = {
 
 const recipes = blocks.filter(({ heading }) => heading !== 'Recipes')
 
-t.test('the page has ten recipes, and each is run', async (t) => {
+t.test('the page has twelve recipes, and each is run', async (t) => {
   t.strictSame(recipes.map(({ heading }) => heading).sort(), Object.keys(checks).sort())
-  t.equal(recipes.length, 10)
+  t.equal(recipes.length, 12)
 })
 
 for (const { heading, text } of recipes)
@@ -117,6 +147,10 @@ for (const { heading, text } of recipes)
     for (const line of printed) t.notMatch(line, /^\{"errors?":/)
     await checks[heading]?.(t, workspace, printed)
   })
+
+function titleOf(task: object): string {
+  return (task as { title: string }).title
+}
 
 /** The tasks of a workspace, newest first, once there are so many. */
 async function findTasks({ call }: Workspace, count: number): Promise<object[]> {

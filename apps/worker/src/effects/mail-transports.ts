@@ -5,10 +5,16 @@ import nodemailer, { type NodemailerError, type SendMailOptions } from 'nodemail
 export type Message = SendMailOptions & { messageId: string }
 
 export interface MailTransport {
-  /** @returns a warning where the server refused some of the recipients, and not all */
-  deliver(message: Message, timeoutMs: number): Promise<string[]>
+  deliver(message: Message, timeoutMs: number): Promise<Delivered>
   /** Closes all connections, which ends the deliveries that are under way. */
   close(): void
+}
+
+/** A mail that a server has accepted for some of its recipients at least. */
+export interface Delivered {
+  /** The others. A repeat would reach those again that have the mail. */
+  refused: string[]
+  warnings: string[]
 }
 
 /** Servers refuse clients with many connections. A mail enters the gate only when one is free, so its time is not spent in a line. */
@@ -42,10 +48,15 @@ export function openSmtp(url: string): MailTransport {
             })
           : error
       })
-      if (rejected.length === 0) return []
+      if (rejected.length === 0) return { refused: [], warnings: [] }
       const all = accepted.length + rejected.length
       const reason = rejectedErrors?.[0]?.response?.replaceAll(/\s+/g, ' ') ?? ''
-      return [`The mail server refused ${rejected.length} of ${all} recipients: ${reason}`.slice(0, 500)]
+      return {
+        refused: rejected,
+        warnings: [
+          `The mail server refused ${rejected.length} of ${all} recipients: ${reason}`.slice(0, 500),
+        ],
+      }
     },
     close: () => smtp.close({ force: true }),
   }
@@ -61,7 +72,7 @@ export function openDirectory(directory: string): MailTransport {
       await mkdir(directory, { recursive: true })
       await writeFile(`${path}.part`, content as Buffer)
       await rename(`${path}.part`, path)
-      return []
+      return { refused: [], warnings: [] }
     },
     close: () => composer.close(),
   }

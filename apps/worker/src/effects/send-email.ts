@@ -33,8 +33,12 @@ export function createMailer({ url, from }: Config['mail'], database: Database, 
       const timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs
       try {
         const message = composeMessage(config, body, sender, messageId)
-        const refused = await deliver(message, timeoutMs)
-        return { status: 'success', output, warnings: [...body.warnings, ...refused] }
+        const { refused, warnings } = await deliver(message, timeoutMs)
+        return {
+          status: 'success',
+          output: refused.length === 0 ? output : { ...output, refused },
+          warnings: [...body.warnings, ...warnings],
+        }
       } catch (error) {
         if (isOurOwn(error)) logCause(error, context)
         const failure = { ...describeFailure(error), output }
@@ -59,9 +63,9 @@ function composeMessage(
 ): Message {
   return {
     from,
-    to: toAddress(to),
-    cc: cc === undefined ? undefined : toAddress(cc),
-    bcc: bcc === undefined ? undefined : toAddress(bcc),
+    to: toAddresses(to),
+    cc: toAddresses(cc),
+    bcc: toAddresses(bcc),
     replyTo: replyTo === undefined ? undefined : toAddress(replyTo),
     subject: toHeaderText(subject),
     text: text ?? undefined,
@@ -70,6 +74,10 @@ function composeMessage(
     disableFileAccess: true,
     disableUrlAccess: true,
   }
+}
+
+function toAddresses(addresses: string | readonly string[] = []): Address[] {
+  return [addresses].flat().map(toAddress)
 }
 
 /** The engine guarantees one address without a display name (formats.ts). */

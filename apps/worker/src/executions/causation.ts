@@ -83,22 +83,23 @@ export class Causation {
     return origin
   }
 
-  /** @returns why an event must not be emitted, undefined where it may */
-  findRefusal(event: LoadedEvent): string | undefined {
+  /** @returns why so many events must not be emitted, undefined where all of them may */
+  findRefusal(event: LoadedEvent, count: number): string | undefined {
     const { descendants, perMinute } = this.#limits
-    if (this.#treeOf(event).descendants >= descendants)
-      return `One event may cause ${descendants} others, directly or not: this one was not emitted`
-    if (this.#minuteOf(event.workspaceId).emitted >= perMinute)
-      return `The rules of a workspace may emit ${perMinute} events a minute: this one was not emitted`
+    const these = count === 1 ? 'this one was not emitted' : `none of these ${count} was emitted`
+    if (this.#treeOf(event).descendants + count > descendants)
+      return `One event may cause ${descendants} others, directly or not: ${these}`
+    if (this.#minuteOf(event.workspaceId).emitted + count > perMinute)
+      return `The rules of a workspace may emit ${perMinute} events a minute: ${these}`
     return undefined
   }
 
-  /** Counts an event that is about to be emitted. @returns why it must not be, undefined where it may */
-  countEmission(event: LoadedEvent): string | undefined {
-    const refusal = this.findRefusal(event)
+  /** Counts events that are about to be emitted together. @returns why none of them must be, undefined where all of them may */
+  countEmissions(event: LoadedEvent, count: number): string | undefined {
+    const refusal = this.findRefusal(event, count)
     if (refusal !== undefined) return refusal
-    this.#treeOf(event).descendants++
-    this.#minuteOf(event.workspaceId).emitted++
+    this.#treeOf(event).descendants += count
+    this.#minuteOf(event.workspaceId).emitted += count
     return undefined
   }
 

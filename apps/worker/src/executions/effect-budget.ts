@@ -47,21 +47,32 @@ export class EffectBudget {
     this.#emissions -= emissions
   }
 
-  /** @param leastBytes what the event has at least @returns why it cannot be emitted, undefined where it may have room */
-  findRefusal(leastBytes: number): EffectRefusal | undefined {
+  /**
+   * @param leastBytes what the events of one action have at least, together
+   * @returns why none of them can be emitted, undefined where they may have room
+   */
+  findRefusal(leastBytes: number, count: number): EffectRefusal | undefined {
     if (this.#emittedBytes + leastBytes > maxBytes) return tooMuch
-    const error = this.#causation.findRefusal(this.#event)
+    const error = this.#causation.findRefusal(this.#event, count)
     return error === undefined ? undefined : { error, attention: 'event_budget' }
   }
 
-  /** Counts an event; its bytes also where it is refused, since they were written. @returns why it cannot be emitted, undefined where it can */
-  countEvent(bytes: number): EffectRefusal | undefined {
-    this.#emittedBytes += bytes
-    if (bytes > maxEventBytes) return { error: 'The event would be larger than 1 MiB' }
+  /**
+   * Counts the events of one action; their bytes also where they are refused, since they were written.
+   *
+   * @param sizes the bytes of each @returns why none of them can be emitted, undefined where they can
+   */
+  countEvents(sizes: readonly number[]): EffectRefusal | undefined {
+    for (const bytes of sizes) this.#emittedBytes += bytes
+    const tooLarge = sizes.findIndex((bytes) => bytes > maxEventBytes)
+    if (tooLarge >= 0)
+      return {
+        error: `${sizes.length === 1 ? 'The event' : `Event ${tooLarge + 1} of ${sizes.length}`} would be larger than 1 MiB`,
+      }
     if (this.#emittedBytes > maxBytes) return tooMuch
-    const error = this.#causation.countEmission(this.#event)
+    const error = this.#causation.countEmissions(this.#event, sizes.length)
     if (error !== undefined) return { error, attention: 'event_budget' }
-    this.#emissions++
+    this.#emissions += sizes.length
     return undefined
   }
 }

@@ -1,5 +1,6 @@
 import { newId } from '@automation/database'
 import { type Effect, maxEmissionDepth } from '@automation/engine'
+import type { EmittedEvent } from '@automation/ledger'
 import type { ActionOf } from '../effects/effect.js'
 import type { EffectRefusal } from './effect-budget.js'
 import type { Execution } from './execution.js'
@@ -9,21 +10,43 @@ const sharedBytes = 1_048_576
 /** Many actions pass on the event's own data. */
 const knownBytes = new WeakMap<object, number>()
 
-/** Notes an event, to be committed with the execution. Its data is written as JSON only where there may be room for it. */
-export function emitEvent(execution: Execution, { of, config, size }: ActionOf<'EMIT_EVENT'>): Effect {
-  const { event, budget, emitted } = execution
-  const { workspaceId, createdBy, depth } = event
-  if (depth >= maxEmissionDepth)
+/**
+ * Notes an event, or one for each item of a list, to be committed with the execution: all of them, or none. Their data is written as JSON only
+ * where there may be room for it.
+ */
+export function emitEvent(execution: Execution, action: ActionOf<'EMIT_EVENT'>): Effect {
+  const { config, size, events } = action
+  const { event, budget } = execution
+  if (event.depth >= maxEmissionDepth)
     return refuse({
       error: `The chain of emitted events is ${maxEmissionDepth} long, so this one was not emitted: check the rules for a loop`,
       attention: 'event_loop',
     })
   // The schema accepts a text only where a placeholder makes it an object.
-  const data = (config.data ?? event.data) as object
-  const refusal = budget.findRefusal(size) ?? countData(execution, data)
+  const all = events?.map(({ data }) => data) ?? [(config.data ?? event.data) as object]
+  const refusal = budget.findRefusal(size, all.length)
   if (refusal) return refuse(refusal)
+  const sizes = all.map(countBytes)
+  const refused = budget.countEvents(sizes)
+  if (refused) return refuse(refused)
+  const ids = all.map((data, index) => note(execution, action, data, sizes[index] as number))
+  if (events === undefined) return { status: 'success', output: { eventId: ids[0] } }
+  const range = ids.length === 0 ? {} : { firstEventId: ids[0], lastEventId: ids.at(-1) }
+  return { status: 'success', output: { events: ids.length, ...range } }
+}
+
+/** @returns the id of the event. It is new for each attempt to commit it, and only one attempt is: with the result of the action. */
+function note(
+  execution: Execution,
+  { of, config }: ActionOf<'EMIT_EVENT'>,
+  data: object,
+  bytes: number,
+): string {
+  const { event, emitted } = execution
+  const { workspaceId, createdBy, depth } = event
   const id = newId()
-  emitted.push({
+  execution.effectBytes += bytes
+  const noted: EmittedEvent = {
     actionIndex: of.index,
     id,
     workspaceId,
@@ -34,20 +57,14 @@ export function emitEvent(execution: Execution, { of, config, size }: ActionOf<'
     depth: depth + 1,
     rootId: event.rootId ?? event.id,
     jobId: execution.effectBytes <= sharedBytes ? (emitted[0]?.jobId ?? id) : id,
-  })
-  return { status: 'success', output: { eventId: id } }
+  }
+  emitted.push(noted)
+  return id
 }
 
 /** The execution may pause before it ends: until then, its results keep what needs attention (findAttention). */
 function refuse({ error, attention }: EffectRefusal): Effect {
   return { status: 'failed', error, isFinal: true, ...(attention && { output: { attention } }) }
-}
-
-function countData(execution: Execution, data: object): EffectRefusal | undefined {
-  const bytes = countBytes(data)
-  const refusal = execution.budget.countEvent(bytes)
-  if (refusal === undefined) execution.effectBytes += bytes
-  return refusal
 }
 
 function countBytes(data: object): number {

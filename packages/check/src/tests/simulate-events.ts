@@ -9,6 +9,7 @@ import {
   type ReadyAction,
   ruleHolds,
   settleAction,
+  showConfig,
 } from '@automation/engine'
 import type { CheckedRule } from '../finding.js'
 
@@ -94,7 +95,7 @@ function execute(rule: CompiledRule, event: SimulatedEvent, depth: number) {
   for (;;) {
     const action = findNextAction(rule, event.data, event.at, results, evaluation)
     if (action === undefined) return { actions: results, emitted }
-    results[action.of.index] = { ...perform(action, event, depth, emitted), config: action.config }
+    results[action.of.index] = { ...perform(action, event, depth, emitted), config: showConfig(action) }
   }
 }
 
@@ -116,7 +117,8 @@ function perform(
       status: 'failed',
       error: `The chain of emitted events is ${maxEmissionDepth} long: check the rules for a loop`,
     })
-  const data = (action.config.data ?? event.data) as object
-  emitted.push({ type: action.config.eventType, at: action.at, data })
+  const { config, events, at } = action
+  const all = events?.map(({ data }) => data) ?? [(config.data ?? event.data) as object]
+  emitted.push(...all.map((data) => ({ type: config.eventType, at, data })))
   return done
 }

@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox'
+import type { Rendering } from '../fill-placeholder.js'
 import type { Format } from '../formats.js'
 import type { Template } from '../template.js'
 
@@ -15,7 +16,16 @@ export interface ActionDefinition {
   readonly formats: Readonly<Record<string, Format>>
   /** How the texts of fields are compiled in which a value could be more than text. */
   readonly templates?: Readonly<Record<string, CompileField>>
+  /** Finds a fault between fields: the field, and what is wrong with it. Takes configs of any shape. */
+  readonly findFault?: (
+    config: Readonly<Record<string, unknown>>,
+  ) => { field: string; message: string } | undefined
+  /** What becomes of the lists in fields after their texts are rendered. */
+  readonly lists?: Readonly<Record<string, TidyList>>
 }
 
 /** Compiles the text of a field, or returns its fault. `config` is as written. */
 export type CompileField = (text: string, config: Readonly<Record<string, unknown>>) => Template | string
+
+/** @param place such as `config.to` */
+export type TidyList = (list: readonly unknown[], rendering: Rendering, place: string) => readonly unknown[]

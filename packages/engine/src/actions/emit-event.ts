@@ -1,18 +1,32 @@
 import { Type } from 'typebox'
 import { EventType } from '../event-types.js'
+import { maxPathLength, parsePath } from '../path.js'
 import type { ActionDefinition } from './action-definition.js'
 
 export const lonePlaceholder = '^\\{\\{[^{}]*\\}\\}$'
+
+export const plainPath = '^[^{}]*$'
+
+/** Of one action. */
+export const maxEmitted = 500
 
 export const emitEvent = {
   type: 'EMIT_EVENT',
   doneBy: 'commit',
   description:
-    'Emits an event of the workspace, exactly once. The active rules for its type run independently; this execution does not wait for them.',
+    'Emits an event of the workspace, or one for each item of a list, exactly once. The active rules for its type run independently; this execution does not wait for them.',
   example: { eventType: 'DEAL_CREATED', data: { lead: '{{id}}', amount: '{{amount | default:0}}' } },
   config: Type.Object(
     {
       eventType: EventType,
+      forEach: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: maxPathLength,
+          pattern: plainPath,
+          description: `Path of a list: an event for each of its items, at most ${maxEmitted}, all of them or none. It needs data, in which {{item}} is the item.`,
+        }),
+      ),
       data: Type.Optional(
         // A text must be a single placeholder. It renders as the object at its path.
         Type.Unsafe<Record<string, unknown> | string>({
@@ -25,5 +39,14 @@ export const emitEvent = {
     },
     { additionalProperties: false },
   ),
-  formats: { data: () => 'must be an object' },
+  formats: {
+    data: () => 'must be an object',
+    forEach: (text) =>
+      parsePath(text) ? undefined : 'must be the path of a list, such as items or order.lines',
+  },
+  templates: { forEach: (text) => ({ placeholders: 0, constant: text, render: () => text }) },
+  findFault: ({ forEach, data }) =>
+    forEach !== undefined && data === undefined
+      ? { field: 'data', message: 'is required with forEach: {{item}} is the item there' }
+      : undefined,
 } as const satisfies ActionDefinition

@@ -1,8 +1,20 @@
 import { Type } from 'typebox'
 import { emailAddress } from '../formats.js'
+import { maxAddresses, maxAddressLength, tidyAddresses } from '../mail-addresses.js'
 import type { ActionDefinition } from './action-definition.js'
 
-const Address = Type.String({ minLength: 1, maxLength: 500, description: 'One email address' })
+const Address = Type.String({ minLength: 1, maxLength: maxAddressLength, description: 'One email address' })
+
+const Addresses = (minItems: number) =>
+  Type.Unsafe<string | string[]>({
+    type: ['string', 'array'],
+    minLength: 1,
+    maxLength: maxAddressLength,
+    minItems,
+    maxItems: maxAddresses,
+    items: { type: 'string', minLength: 1, maxLength: maxAddressLength },
+    description: `One email address, or a list of at most ${maxAddresses}`,
+  })
 
 export const sendEmail = {
   type: 'SEND_EMAIL',
@@ -17,11 +29,11 @@ export const sendEmail = {
   },
   config: Type.Object(
     {
-      to: Address,
+      to: Addresses(1),
       subject: Type.String({ minLength: 1, maxLength: 500, description: 'Subject line' }),
       template: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the email template' }),
-      cc: Type.Optional(Address),
-      bcc: Type.Optional(Address),
+      cc: Type.Optional(Addresses(0)),
+      bcc: Type.Optional(Addresses(0)),
       replyTo: Type.Optional(Address),
       variables: Type.Optional(
         Type.Unsafe<Record<string, unknown>>({
@@ -34,4 +46,5 @@ export const sendEmail = {
     { additionalProperties: false },
   ),
   formats: { to: emailAddress, cc: emailAddress, bcc: emailAddress, replyTo: emailAddress },
+  lists: { to: tidyAddresses, cc: tidyAddresses, bcc: tidyAddresses },
 } as const satisfies ActionDefinition

@@ -19,7 +19,7 @@ const isCall = Prisma.sql`action LIKE 'SEND\\_%'`
 export async function countEffects(snapshot: Snapshot, slice: Slice) {
   const [row] = await snapshot.$queryRaw<[EffectCounts & { faults: Inconsistency[] }]>(Prisma.sql`
     SELECT count(*) FILTER (WHERE makes_task)::int AS tasks,
-           count(*) FILTER (WHERE emitted_id IS NOT NULL)::int AS "emittedEvents",
+           coalesce(sum(emits), 0)::int AS "emittedEvents",
            count(*) FILTER (WHERE ${isCall} AND result = 'success')::int AS "callsSucceeded",
            count(*) FILTER (WHERE ${isCall} AND result = 'failed')::int AS "callsFailed",
            count(*) FILTER (WHERE ${isCall} AND result = 'unknown')::int AS "callsUnknown",
@@ -27,14 +27,19 @@ export async function countEffects(snapshot: Snapshot, slice: Slice) {
            json_build_array(
              ${faultOf('action_left_open', Prisma.sql`status = 'succeeded' AND result IN ('running', 'retrying', 'scheduled', 'pending')`)},
              ${faultOf('task_missing', Prisma.sql`makes_task AND tasks.execution_id IS NULL`)},
-             ${faultOf('emitted_event_missing', Prisma.sql`emitted_id IS NOT NULL AND events.event_id IS NULL`)}) AS faults
+             ${faultOf('emitted_event_missing', Prisma.sql`emits > events.found`)}) AS faults
     FROM (
       -- OFFSET 0: each journal is parsed once, and not again for each count.
       SELECT executions.id, executions.workspace_id, executions.status, ordinal::int - 1 AS index, action,
              journal.status AS result,
              action = 'CREATE_TASK' AND journal.status = 'success' AS makes_task,
+             -- With forEach an action emits many events, whose ids were made in a row.
              CASE WHEN action = 'EMIT_EVENT' AND journal.status = 'success'
-                  THEN (output->>'eventId')::uuid END AS emitted_id
+                  THEN coalesce((output->>'events')::int, 1) END AS emits,
+             CASE WHEN action = 'EMIT_EVENT' AND journal.status = 'success'
+                  THEN coalesce(output->>'eventId', output->>'firstEventId')::uuid END AS first_id,
+             CASE WHEN action = 'EMIT_EVENT' AND journal.status = 'success'
+                  THEN coalesce(output->>'eventId', output->>'lastEventId')::uuid END AS last_id
       FROM executions
       CROSS JOIN ROWS FROM (json_to_recordset(executions.results) AS (action text, status text, output json))
         WITH ORDINALITY AS journal (action, status, output, ordinal)
@@ -47,9 +52,9 @@ export async function countEffects(snapshot: Snapshot, slice: Slice) {
         AND workspace_id = listed.workspace_id
     ) AS tasks ON true
     LEFT JOIN LATERAL (
-      SELECT events.id AS event_id FROM events
-      WHERE events.id = listed.emitted_id AND events.workspace_id = listed.workspace_id
-        AND events.caused_by = listed.id
+      SELECT count(*) AS found FROM events
+      WHERE listed.emits > 0 AND events.id BETWEEN listed.first_id AND listed.last_id
+        AND events.workspace_id = listed.workspace_id AND events.caused_by = listed.id
     ) AS events ON true`)
   return row
 }

@@ -8,6 +8,7 @@ import { executionResultOf } from '../../acceptance/results.js'
 import { refusals } from '../../errors.js'
 import type { Evaluate } from '../../evaluation/evaluator.js'
 import { Id, refusalResponses } from '../../responses.js'
+import { countEmittedEvents } from './count-emitted-events.js'
 import { Execution, type ExecutionRow, presentExecutionRow } from './execution-schemas.js'
 
 const ExplainedExecution = Type.Object(
@@ -46,9 +47,10 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
       if (row === null) return presentUnstarted(event)
       const { id: executionId, ruleId, status, error } = row
       const results = row.results as unknown as ActionResult[]
+      const shown = await countEmittedEvents(database, row, results)
       return {
         ...presentExecutionRow(row),
-        ...executionResultOf({ ruleId, executionId, status, error, results }),
+        ...executionResultOf({ ruleId, executionId, status, error, results: shown }),
         ...(query.explain === true && {
           trace: await request.readAndEvaluate((evaluate) =>
             explainExecution(database, evaluate, { ...row, results }, workLimits),

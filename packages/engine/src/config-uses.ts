@@ -1,0 +1,28 @@
+import { listTexts } from './list-texts.js'
+import { listPlaceholderUses, type PlaceholderUse, withoutItem } from './template.js'
+
+/** A placeholder of an action, with the path of its text in the rule. */
+export interface PlacedUse extends PlaceholderUse {
+  readonly place: string
+  /** The field of the config, such as `to`. */
+  readonly field: string
+}
+
+/** Lists what the texts of a config read of the event: its placeholders, and the list of forEach. */
+export function listConfigUses(config: object, place: string): PlacedUse[] {
+  const isEach = 'forEach' in config
+  return Object.entries(config).flatMap(([field, value]) => {
+    if (field === 'forEach') return [useOfList(value, `${place}.config.forEach`)]
+    return listTexts(value, `${place}.config.${field}`).flatMap((placed) =>
+      listPlaceholderUses(placed.text).map((use) => ({
+        ...(isEach && field === 'data' ? withoutItem(use) : use),
+        place: placed.place,
+        field,
+      })),
+    )
+  })
+}
+
+function useOfList(path: string, place: string): PlacedUse {
+  return { path, filters: [], fallbacks: [], reads: [path], isWhole: true, place, field: 'forEach' }
+}

@@ -1,0 +1,39 @@
+import { type Rendering, warnOnce } from './fill-placeholder.js'
+
+/** In each of to, cc and bcc. */
+export const maxAddresses = 50
+export const maxAddressLength = 500
+
+/** Units of work for an address that is looked at. */
+const workPerAddress = 10
+
+/**
+ * A list of addresses as it was meant: a placeholder that is a list stands for its items, what is missing or empty is left out, and what is
+ * there twice is there once. A text stays one address: it is never split at commas. Everything else is for the schema to refuse.
+ */
+export function tidyAddresses(
+  list: readonly unknown[],
+  rendering: Rendering,
+  place: string,
+): readonly unknown[] {
+  const kept = new Map<unknown, unknown>()
+  for (const entry of list) {
+    for (const address of Array.isArray(entry) ? entry : [entry]) {
+      if (rendering.evaluation?.spend(workPerAddress) === false) return [...kept.values()]
+      if (address === undefined || address === null || address === '') {
+        warnOnce(rendering, `${place} has an empty address, which was left out`)
+        continue
+      }
+      const key = keyOf(address)
+      if (!kept.has(key)) kept.set(key, address)
+      // One more than the schema allows.
+      if (kept.size > maxAddresses) return [...kept.values()]
+    }
+  }
+  return [...kept.values()]
+}
+
+/** Servers do not distinguish upper and lower case. A text that is too long is refused in any case. */
+function keyOf(address: unknown): unknown {
+  return typeof address === 'string' && address.length <= maxAddressLength ? address.toLowerCase() : address
+}

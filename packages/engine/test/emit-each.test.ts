@@ -1,0 +1,153 @@
+import t from 'tap'
+import { Evaluation } from '../src/evaluation.js'
+import { simulatePlan } from '../src/progress.js'
+import type { Action } from '../src/rule.js'
+import { findRuleWarnings } from '../src/rule-warnings.js'
+import { compileRule, planRule, type ReadyAction } from '../src/run.js'
+import { maxRenderedLength } from '../src/to-text.js'
+import { faultsOf } from './fixtures/plan-one.js'
+
+const data = { sku: '{{item.sku}}', order: '{{id}}', total: '{{item.price | times:item.qty}}' }
+
+function plan(config: object, event: object) {
+  const action = { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', ...config } } as Action
+  const [planned] = planRule(compileRule({ conditions: [], actions: [action] }), event, 0).actions
+  if (planned === undefined || 'skipped' in planned) throw new Error('It is planned')
+  return planned
+}
+
+t.test(
+  'each item of a list is an event, in whose data item is the item and all else the event',
+  async (t) => {
+    const items = [
+      { sku: 'A', price: 1.1, qty: 3 },
+      { sku: 'B', price: 2, qty: 1 },
+    ]
+    const planned = plan(
+      { forEach: 'order.items', data },
+      { id: 7, item: 'hidden', order: { items } },
+    ) as ReadyAction
+    t.strictSame(planned.events, [
+      { index: 0, data: { sku: 'A', order: 7, total: 3.3 } },
+      { index: 1, data: { sku: 'B', order: 7, total: 2 } },
+    ])
+    t.strictSame(planned.config, { eventType: 'DEAL_WON', forEach: 'order.items' })
+    const whole = plan({ forEach: 'list', data: '{{item}}' }, { list: [{ a: 1 }] }) as ReadyAction
+    t.strictSame(whole.events, [{ index: 0, data: { a: 1 } }])
+  },
+)
+
+t.test('a rule without forEach reads a field named item of its event', async (t) => {
+  const planned = plan({ data: { it: '{{item}}' } }, { item: 5 }) as ReadyAction
+  t.strictSame(planned.config, { eventType: 'DEAL_WON', data: { it: 5 } })
+  t.notOk('events' in planned)
+})
+
+t.test('what is no list is no event, with a warning; an empty list is none', async (t) => {
+  const of = (event: object) => plan({ forEach: 'items', data }, event)
+  t.match(of({}), { events: [], warnings: ['items is missing: forEach reads lists'] })
+  t.match(of({ items: 'A,B' }), { events: [], warnings: ['items is "A,B": forEach reads lists'] })
+  t.match(of({ items: { a: 1 } }), { events: [], warnings: ['items is an object: forEach reads lists'] })
+  t.match(of({ items: [] }), { events: [], warnings: [] })
+})
+
+t.test('an action emits at most 500 events, and with more none', async (t) => {
+  const items = (length: number) => Array.from({ length }, () => ({}))
+  const config = { forEach: 'items', data: { a: 1 } }
+  t.equal((plan(config, { items: items(500) }) as ReadyAction).events?.length, 500)
+  for (const length of [501, 20_000])
+    t.match(plan(config, { items: items(length) }), {
+      fault: `config.forEach: items has ${length} items, and an action emits at most 500 events`,
+    })
+})
+
+t.test('the data of each event is an object', async (t) => {
+  t.match(plan({ forEach: 'items', data: '{{item}}' }, { items: [{}, 'B', {}] }), {
+    fault: 'config.data must be an object, and is "B" for item 1 of the list',
+  })
+  t.match(plan({ forEach: 'items', data: '{{item.x}}' }, { items: [{}] }), { fault: /is "" for item 0/ })
+})
+
+t.test(
+  'all events of an action together render at most a mebibyte, also what the author wrote',
+  async (t) => {
+    const items = Array.from({ length: 500 }, () => ({ text: 'x'.repeat(1_000) }))
+    const fault = `config renders to more than ${maxRenderedLength} characters`
+    for (const each of [
+      { a: '{{item.text}}', b: '{{item.text}}', c: '{{item.text}}' },
+      { a: 'y'.repeat(20_000) },
+    ]) {
+      const startedAt = process.memoryUsage().heapUsed
+      t.match(plan({ forEach: 'items', data: each }, { items }), { fault })
+      t.ok(process.memoryUsage().heapUsed - startedAt < 50_000_000)
+    }
+    t.equal((plan({ forEach: 'items', data: '{{item}}' }, { items }) as ReadyAction).events?.length, 500)
+  },
+)
+
+t.test('the work of each item is charged before it is done', async (t) => {
+  const items = Array.from({ length: 500 }, () => ({}))
+  const texts = Object.fromEntries(
+    Array.from({ length: 190 }, (_, n) => [`f${n}`, '{{item.a | default:"x" | upper}}']),
+  )
+  const evaluation = new Evaluation(0)
+  const rule = compileRule({
+    conditions: [],
+    actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', forEach: 'items', data: texts } }],
+  })
+  planRule(rule, { items }, 0, { rule: 100_000, event: 100_000 })
+  t.match(planRule(rule, { items }, 0, { rule: 100_000, event: 100_000 }).actions, [
+    { fault: /evaluation limit/ },
+  ])
+  t.equal(evaluation.spent, 0)
+})
+
+t.test('a dry run shows the events', async (t) => {
+  const rule = compileRule({
+    conditions: [],
+    actions: [
+      { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', forEach: 'items', data: { a: '{{item}}' } } },
+    ],
+  })
+  t.match(simulatePlan(planRule(rule, { items: [1, 2] }, 0)), {
+    results: [
+      {
+        status: 'simulated',
+        config: {
+          forEach: 'items',
+          events: [
+            { index: 0, data: { a: 1 } },
+            { index: 1, data: { a: 2 } },
+          ],
+        },
+      },
+    ],
+  })
+})
+
+t.test('faults of forEach are reported when the rule is saved', async (t) => {
+  const faults = (config: object) => faultsOf('EMIT_EVENT', { eventType: 'DEAL_WON', ...config })
+  t.strictSame(faults({ forEach: 'items', data }), [])
+  t.strictSame(faults({ forEach: 'items' }), [
+    'actions[0].config.data Is required with forEach: {{item}} is the item there',
+  ])
+  t.match(faults({ forEach: 'a..b', data }), [
+    'actions[0].config.forEach Must be the path of a list, such as items or order.lines',
+  ])
+  t.match(faults({ forEach: 'items', data: { a: '{{item | shout}}' } }), [
+    /config.data.a Has an unknown filter/,
+  ])
+})
+
+t.test('warnings know the fields of the event, and not those of an item', async (t) => {
+  const rule = (config: object) => ({
+    trigger: 'LEAD_CREATED',
+    conditions: [],
+    actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', ...config } } as Action],
+  })
+  t.strictSame(findRuleWarnings(rule({ forEach: 'tags', data: { a: '{{item.nmae}} {{items}}' } })), [])
+  t.match(findRuleWarnings(rule({ forEach: 'tgas', data: { a: '{{nmae}}' } })), [
+    { field: 'actions[0].config.forEach', message: 'Did you mean tags instead of tgas?' },
+    { field: 'actions[0].config.data', message: 'Did you mean name instead of nmae?' },
+  ])
+})

@@ -1,0 +1,121 @@
+import t from 'tap'
+import { Evaluation } from '../src/evaluation.js'
+import { compileRule, planRule } from '../src/run.js'
+import { faultsOf, planOne } from './fixtures/plan-one.js'
+
+const mailTo = (config: object, data: object) =>
+  planOne('SEND_EMAIL', { subject: 'x', template: 'x', ...config }, data)
+
+const data = {
+  a: 'ada@acme.com',
+  team: ['bo@acme.com', 'Ada@Acme.com', null, '', 'cy@acme.com'],
+  none: [],
+  two: 'ada@acme.com, eve@evil.example',
+}
+
+t.test(
+  'recipients are one address or a list, and a placeholder that is a list stands for its items',
+  async (t) => {
+    t.equal(mailTo({ to: '{{a}}' }, data).config.to, 'ada@acme.com')
+    const { config, fault, warnings } = mailTo(
+      { to: ['{{a}}', '{{team}}', 'dee@acme.com'], cc: '{{team}}' },
+      data,
+    )
+    t.equal(fault, undefined)
+    t.strictSame(config.to, ['ada@acme.com', 'bo@acme.com', 'cy@acme.com', 'dee@acme.com'])
+    t.strictSame(config.cc, ['bo@acme.com', 'Ada@Acme.com', 'cy@acme.com'])
+    t.strictSame(warnings, [
+      'config.to has an empty address, which was left out',
+      'config.cc has an empty address, which was left out',
+    ])
+    t.strictSame(
+      mailTo({ to: ['a@b.io', 'A@b.io', 'c@d.io'] }, {}).config.to,
+      ['a@b.io', 'c@d.io'],
+      'constants',
+    )
+  },
+)
+
+t.test('what is missing is left out of a list; a mail without any recipient fails', async (t) => {
+  const { config, fault, warnings } = mailTo({ to: ['{{a}}', '{{no}}'], bcc: ['{{no}}'] }, data)
+  t.equal(fault, undefined)
+  t.strictSame([config.to, config.bcc], [['ada@acme.com'], []])
+  t.strictSame(warnings.slice(0, 2), ['no is missing', 'config.to has an empty address, which was left out'])
+  t.equal(mailTo({ to: ['{{no}}'] }, data).fault, 'config.to must have at least 1 item: {{no}} is missing')
+  t.equal(mailTo({ to: '{{none}}' }, data).fault, 'config.to must have at least 1 item: {{none}} is a list')
+  t.match(mailTo({ to: '{{no}}' }, data).fault, /config.to must have at least 1 character: {{no}} is missing/)
+})
+
+t.test('a text is exactly one address, wherever it stands', async (t) => {
+  t.match(mailTo({ to: '{{two}}' }, data).fault, /config.to must be one email address/)
+  t.equal(
+    mailTo({ to: ['{{a}}', '{{two}}'] }, data).fault,
+    'config.to[1] must be one email address: "ada@acme.com, eve@evil.example"',
+  )
+  const hostile = [
+    'a@x.io\r\nBcc: eve@evil.example',
+    'a@x.io\nBcc: eve@evil.example',
+    'a@x.io;eve@evil.example',
+    'Ada <a@x.io>',
+    'a@x.io，y.io',
+    7,
+    true,
+    ['a@x.io'],
+    { address: 'a@x.io' },
+  ]
+  for (const one of hostile)
+    for (const to of ['{{list}}', ['{{list}}']])
+      t.match(
+        mailTo({ to }, { list: ['b@x.io', one] }).fault,
+        /^config\.to\[1\] must be /,
+        JSON.stringify(one),
+      )
+})
+
+t.test('a list has at most 50 addresses, also if a placeholder has more', async (t) => {
+  const list = (length: number) => Array.from({ length }, (_, n) => `p${n}@x.io`)
+  t.equal(mailTo({ to: '{{list}}' }, { list: list(50) }).fault, undefined)
+  t.equal(
+    mailTo({ to: '{{list}}' }, { list: list(51) }).fault,
+    'config.to must have at most 50 items: {{list}} is a list',
+  )
+  t.match(
+    mailTo({ to: 'a@b.io', cc: ['{{list}}', 'x@y.io'] }, { list: list(50) }).fault,
+    /config.cc must have at most 50 items/,
+  )
+  t.equal(
+    mailTo({ to: '{{list}}' }, { list: [...list(50), ...list(50)] }).fault,
+    undefined,
+    'doubles count once',
+  )
+  const many = Array(20_000).fill('a@b.io')
+  const rule = {
+    conditions: [],
+    actions: [
+      {
+        type: 'SEND_EMAIL' as const,
+        config: { to: Array(50).fill('{{many}}'), subject: 'x', template: 'x' },
+      },
+    ],
+  }
+  const startedAt = process.cpuUsage()
+  t.match(planRule(compileRule(rule), { many }, 0).actions, [
+    { fault: /evaluation limit of 1000000 cost units/ },
+  ])
+  t.ok(process.cpuUsage(startedAt).user < 500_000)
+  t.ok(new Evaluation(0).affords(1))
+})
+
+t.test('a list that can be checked is checked when the rule is saved', async (t) => {
+  const base = { subject: 'x', template: 'x' }
+  t.strictSame(
+    faultsOf('SEND_EMAIL', { ...base, to: ['a@b.io', '{{x}}', 'Ada <a@b.io>'], cc: ['a@b.io,c@d.io'] }),
+    [
+      'actions[0].config.to[2] Must be one email address',
+      'actions[0].config.cc[0] Must be one email address',
+    ],
+  )
+  t.match(faultsOf('SEND_EMAIL', { ...base, to: ['{{x | shout}}'] }), [
+    /^actions\[0\]\.config\.to\[0\] Has an unknown filter/,
+  ])
+})
