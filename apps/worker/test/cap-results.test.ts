@@ -44,6 +44,25 @@ t.test('results that fit are stored as they are', async (t) => {
   t.equal(capResults([manyAttempts])[0], manyAttempts, 'one action with all its attempts fits whole')
 })
 
+t.test('of many recipients that were refused, some are kept', async (t) => {
+  const refused = Array.from({ length: 150 }, (_, n) => `${n}${'x'.repeat(310)}@x.io`)
+  const mail = (count: number): ActionResult[] =>
+    Array.from({ length: count }, () => ({
+      action: 'SEND_EMAIL',
+      status: 'success',
+      output: { messageId: '<1>', refused },
+      warnings: ['The mail server refused 150 of 151 recipients: 550 no'],
+      attempts: [{ startedAt: time, output: { messageId: '<1>', refused } }],
+    }))
+  t.strictSame(capResults(mail(1))[0]?.output, {
+    messageId: '<1>',
+    refused: refused.slice(0, 10).map((one) => `${one.slice(0, 100)}… cut`),
+  })
+  const capped = capResults(mail(20))
+  t.ok(bytesOf(capped) <= maxResultsBytes)
+  t.match(capped[19], { output: { messageId: '<1>', refused: [/^0x+… cut$/] }, warnings: [/150 of 151/] })
+})
+
 t.test('long errors are cut, also where nothing else is large', async (t) => {
   const error = '漢'.repeat(1_600)
   const results = Array.from({ length: 20 }, () => ({

@@ -140,6 +140,29 @@ t.test(
   },
 )
 
+t.test('an action with forEach counts as many times as it emits an event', async (t) => {
+  const each = (forEach: string) =>
+    ({
+      ...mail,
+      conditions: [],
+      actions: [
+        { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', forEach, data: { a: '{{item.a}}' } } },
+      ],
+    }) as never
+  const backtest = new Backtest({
+    active: { version: 1, definition: each('few') },
+    draft: each('many'),
+    from,
+    to,
+  })
+  for (let index = 0; index < 10; index++)
+    backtest.add(eventOf(index, { few: [{}, {}], many: Array.from({ length: index }, () => ({})) }))
+  const { actions, actionDifference } = backtest.report({ isComplete: true })
+  t.match(actions, [{ done: 45, faulty: 0, busiestMinute: { count: 45 }, fields: undefined }])
+  // Of 20 events that were emitted, 17 still are.
+  t.match(actionDifference, [{ type: 'EMIT_EVENT', same: 17, added: 28, removed: 3 }])
+})
+
 t.test('an event that the rules before it have used up is not evaluated, as at a worker', async (t) => {
   const limits = { rule: 4_000, event: 9_000 }
   const contains = (field: string) => ({ field, operator: 'contains' as const, value: 'x' })

@@ -103,6 +103,31 @@ t.test('a circle of EMIT_EVENT is found where its data can go round', async (t) 
   t.same(find([one, ends]), [], 'where the data ends it, there is no loop')
 })
 
+t.test(
+  'a circle of events of a list is found where its witness goes round, and is left open where an item decides',
+  async (t) => {
+    const each = (data: object) => ({
+      ...rule([clause('stage', 'equals', 'won')], 'Each'),
+      trigger: 'DEAL_WON',
+      actions: [
+        {
+          type: 'EMIT_EVENT',
+          config: { eventType: 'DEAL_WON', forEach: 'lines', data },
+        } as CheckedRule['actions'][number],
+      ],
+    })
+    t.match(find([each({ stage: 'won', lines: '{{lines}}' })]), [
+      { code: 'loop', witness: { data: { stage: 'won', lines: [{}] } } },
+    ])
+    t.same(find([each({ stage: 'done' })]), [])
+    const { findings, notKnown } = checkRules([each({ stage: '{{item.stage}}', lines: '{{lines}}' })], {
+      now,
+    })
+    t.same(findings, [])
+    t.match(notKnown, [{ code: 'loop' }])
+  },
+)
+
 t.test('an action is done only where no action before it fails', async (t) => {
   const post = {
     type: 'SEND_NOTIFICATION',

@@ -71,6 +71,33 @@ t.test('a test moves the clock over a WAIT and follows emitted events', async (t
   )
 })
 
+t.test('each item of a list is an event of its own', async (t) => {
+  const split = {
+    name: 'Split',
+    trigger: 'LEAD_CREATED',
+    conditions: [],
+    actions: [
+      {
+        type: 'EMIT_EVENT',
+        config: { eventType: 'DEAL_CREATED', forEach: 'lines', data: { lead: '{{item.sku}}' } },
+      },
+    ],
+  } as CheckedRule
+  const event = { type: 'LEAD_CREATED' as const, data: { lines: [{ sku: 'A' }, { sku: 'B' }] } }
+  const test = {
+    name: 'lines',
+    event,
+    expectOnly: {
+      Split: [{ type: 'EMIT_EVENT', config: { events: [{ index: 0, data: { lead: 'A' } }, {}] } }],
+      Deals: [
+        { type: 'CREATE_TASK', config: { title: 'Deal of A' } },
+        { type: 'CREATE_TASK', config: { title: 'Deal of B' } },
+      ],
+    },
+  }
+  t.match(runTests([split, deals], [test as never]), [{ failures: [] }])
+})
+
 t.test('a failure names the clause, what was expected and what was there', async (t) => {
   const event = { type: 'LEAD_CREATED' as const, data: { ...lead, score: 80 } }
   t.same(run({ event, expect: { 'Hot leads': 1 } }), [

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox'
 import type { ActionDefinition, TidyList } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
 import {
@@ -42,19 +43,27 @@ export function findCompiler(type: unknown, config: object, field: string): Comp
   const { templates = {} } = definition ?? {}
   const compile = Object.hasOwn(templates, field) ? templates[field] : undefined
   if (compile) return (text) => compile(text, config as Record<string, unknown>)
-  return holdsTexts(definition?.config.properties[field]) ? compileTextField : compileTemplate
+  return textFields.get(definition)?.has(field) ? compileTextField : compileTemplate
 }
+
+/** By the definition of their action. */
+const textFields: ReadonlyMap<ActionDefinition | undefined, ReadonlySet<string>> = new Map(
+  actionDefinitions.map((definition: ActionDefinition) => {
+    const fields = Object.entries(definition.config.properties).filter(([, schema]) => holdsTexts(schema))
+    return [definition, new Set(fields.map(([name]) => name))]
+  }),
+)
 
 export function findDefinition(type: unknown): ActionDefinition | undefined {
   return actionDefinitions.find((one) => one.type === type)
 }
 
 /** Whether a field is a text, a list of texts, or an object of texts such as headers. */
-function holdsTexts({ type, ...schema }: { type?: unknown; patternProperties?: object } = {}): boolean {
+function holdsTexts({ type, patternProperties = {} }: TSchema & { patternProperties?: object }): boolean {
   const types = [type].flat()
   return (
     (types.includes('string') && !types.includes('object')) ||
-    Object.values(schema.patternProperties ?? {}).some(({ type }) => type === 'string')
+    Object.values(patternProperties).some((schema) => schema.type === 'string')
   )
 }
 

@@ -150,7 +150,7 @@ function searchFormats(
   for (const [key, findFault] of Object.entries(definition.formats)) {
     const value = Object.hasOwn(config, key) ? config[key] : undefined
     const schema = definition.config.properties[key]
-    if (!schema || !Check(schema, value)) continue
+    if (!schema || !(typeof value === 'string' || Array.isArray(value)) || !Check(schema, value)) continue
     const compile = findCompiler(definition.type, config, key)
     const texts = Array.isArray(value) ? value : [value]
     for (const [index, text] of texts.entries()) {

@@ -48,6 +48,11 @@ export function Attempts({ results, actions, tasks }: Props) {
           ) : (
             result.error && <p class="sub bad">{result.error}</p>
           )}
+          {result.emitted && (
+            <p class="sub">
+              {result.emitted.done} of {result.emitted.events} events done, {result.emitted.failed} failed
+            </p>
+          )}
           {result.output !== undefined && !result.attempts?.length && (
             <p class="sub">
               <code>{show(result.output)}</code>

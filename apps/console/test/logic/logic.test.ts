@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { readAddressLines, writeAddressLines } from '../../pages/logic/address-lines.js'
 import { describeActual, describeClause } from '../../pages/logic/describe-clause.js'
 import { diffLines } from '../../pages/logic/diff-lines.js'
 import { Drafts } from '../../pages/logic/drafts.js'
@@ -275,4 +276,10 @@ t.test('a place in a rule has words', async (t) => {
   t.equal(namePath('actions[1].config.to'), 'action 2, to')
   t.equal(namePath('actions[0]'), 'action 1')
   t.equal(namePath('conditions'), 'the conditions')
+})
+
+t.test('addresses are one text or a list, as they were saved', async (t) => {
+  for (const addresses of ['ada@example.com', '', ['ada@example.com', '{{team}}'], ['a@b.io', '']])
+    t.strictSame(readAddressLines(writeAddressLines(addresses)), addresses)
+  t.equal(writeAddressLines(undefined), '')
 })

@@ -1814,6 +1814,7 @@ export interface components {
             attempts?: components["schemas"]["Attempt"][];
             /** @description Number of failed attempts since the action started or was retried manually */
             failures?: number;
+            emitted?: components["schemas"]["EmittedEvents"];
             /**
              * Format: date-time
              * @description The end of a WAIT, or the time of the next attempt
@@ -2283,6 +2284,8 @@ export interface components {
             type: "EMIT_EVENT";
             config: {
                 eventType: components["schemas"]["EventType"];
+                /** @description Path of a list: an event for each of its items, at most 500, all of them or none. It needs data, in which {{item}} is the item. */
+                forEach?: string;
                 /** @description Data of the emitted event. Default: the data of the triggering event. */
                 data?: {
                     [key: string]: unknown;
@@ -2299,6 +2302,15 @@ export interface components {
              * @enum {string}
              */
             onUncertain?: "retry" | "stop";
+        };
+        /** @description In a response about one execution: what became of the events of an EMIT_EVENT with forEach. The others are in progress, or were removed by retention. */
+        EmittedEvents: {
+            /** @description Number of events that were emitted */
+            events: number;
+            /** @description Those whose executions have all ended, and none failed. No rule may have matched. */
+            done: number;
+            /** @description Those with a failed execution, or that were quarantined */
+            failed: number;
         };
         Error: {
             error: string;
@@ -3830,16 +3842,16 @@ export interface components {
              */
             type: "SEND_EMAIL";
             config: {
-                /** @description One email address */
-                to: string;
+                /** @description One email address, or a list of at most 50 */
+                to: string | string[];
                 /** @description Subject line */
                 subject: string;
                 /** @description Name of the email template */
                 template: string;
-                /** @description One email address */
-                cc?: string;
-                /** @description One email address */
-                bcc?: string;
+                /** @description One email address, or a list of at most 50 */
+                cc?: string | string[];
+                /** @description One email address, or a list of at most 50 */
+                bcc?: string | string[];
                 /** @description One email address */
                 replyTo?: string;
                 /** @description Variables for the email template */
@@ -4454,6 +4466,7 @@ export type EmailTemplateSummary = components['schemas']['EmailTemplateSummary']
 export type EmailTemplateToCreate = components['schemas']['EmailTemplateToCreate'];
 export type EmailTemplateToUpdate = components['schemas']['EmailTemplateToUpdate'];
 export type EmitEventAction = components['schemas']['EmitEventAction'];
+export type EmittedEvents = components['schemas']['EmittedEvents'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventBatch = components['schemas']['EventBatch'];

@@ -10,17 +10,19 @@ interface Measure {
   /** The last ones of each action. */
   attempts: number
   warnings: number
+  /** Of a list in an output. */
+  items: number
   /** Of each text, in characters. */
   length: number
 }
 
 /** From the mildest to the strictest, which fits for any texts. */
 const measures: Measure[] = [
-  { attempts: 20, warnings: 20, length: 500 },
-  { attempts: 20, warnings: 10, length: 100 },
-  { attempts: 5, warnings: 5, length: 200 },
-  { attempts: 3, warnings: 3, length: 100 },
-  { attempts: 1, warnings: 1, length: 60 },
+  { attempts: 20, warnings: 20, items: 150, length: 500 },
+  { attempts: 20, warnings: 10, items: 10, length: 100 },
+  { attempts: 5, warnings: 5, items: 10, length: 200 },
+  { attempts: 3, warnings: 3, items: 3, length: 100 },
+  { attempts: 1, warnings: 1, items: 1, length: 60 },
 ]
 
 /**
@@ -61,17 +63,17 @@ function capResult(result: ActionResult, measure: Measure): ActionResult {
   const { error, output, warnings, attempts } = result
   const capped = { ...result }
   if (error !== undefined) capped.error = cutText(error, measure.length)
-  if (output !== undefined) capped.output = cutTexts(output, measure.length)
+  if (output !== undefined) capped.output = cutTexts(output, measure)
   if (warnings !== undefined) capped.warnings = capWarnings(warnings, measure)
   if (attempts !== undefined)
     capped.attempts = attempts.slice(-measure.attempts).map((attempt) => capAttempt(attempt, measure))
   return capped
 }
 
-function capAttempt(attempt: Attempt, { length }: Measure): Attempt {
+function capAttempt(attempt: Attempt, measure: Measure): Attempt {
   const capped = { ...attempt }
-  if (attempt.error !== undefined) capped.error = cutText(attempt.error, length)
-  if (attempt.output !== undefined) capped.output = cutTexts(attempt.output, length)
+  if (attempt.error !== undefined) capped.error = cutText(attempt.error, measure.length)
+  if (attempt.output !== undefined) capped.output = cutTexts(attempt.output, measure)
   return capped
 }
 
@@ -81,14 +83,12 @@ function capWarnings(warnings: string[], { warnings: most, length }: Measure): s
   return kept
 }
 
-/** Of what a call was answered: a flat object. */
-function cutTexts(output: unknown, length: number): unknown {
+/** Of what a call was answered: a flat object of texts, and of lists of them, such as the recipients that were refused. */
+function cutTexts(output: unknown, measure: Measure): unknown {
+  if (typeof output === 'string') return cutText(output, measure.length)
+  if (Array.isArray(output)) return output.slice(0, measure.items).map((item) => cutTexts(item, measure))
   if (typeof output !== 'object' || output === null) return output
-  const entries = Object.entries(output).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? cutText(value, length) : value,
-  ])
-  return Object.fromEntries(entries)
+  return Object.fromEntries(Object.entries(output).map(([key, value]) => [key, cutTexts(value, measure)]))
 }
 
 /** A text that was cut before stays as it is. */

@@ -42,7 +42,10 @@ const words: Readonly<Record<string, Omit<ActionWords, 'main'> & { main?: string
     fields: { url: 'to', method: 'with', timeoutMs: 'timeout in ms' },
   },
   WAIT: { verb: 'wait', fields: { duration: '' } },
-  EMIT_EVENT: { verb: 'emit an event', fields: { eventType: '', data: 'with the data' } },
+  EMIT_EVENT: {
+    verb: 'emit an event',
+    fields: { eventType: '', forEach: 'for each item of', data: 'with the data' },
+  },
 }
 
 /** An action type without words of its own is called by its name, and so are its fields. */
