@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox'
 import type { ActionDefinition, TidyList } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
 import {
@@ -59,7 +58,7 @@ export function findDefinition(type: unknown): ActionDefinition | undefined {
 }
 
 /** Whether a field is a text, a list of texts, or an object of texts such as headers. */
-function holdsTexts({ type, patternProperties = {} }: TSchema & { patternProperties?: object }): boolean {
+function holdsTexts({ type, patternProperties = {} }: { type?: unknown; patternProperties?: object }): boolean {
   const types = [type].flat()
   return (
     (types.includes('string') && !types.includes('object')) ||
