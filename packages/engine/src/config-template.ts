@@ -58,7 +58,13 @@ export function findDefinition(type: unknown): ActionDefinition | undefined {
 }
 
 /** Whether a field is a text, a list of texts, or an object of texts such as headers. */
-function holdsTexts({ type, patternProperties = {} }: { type?: unknown; patternProperties?: object }): boolean {
+function holdsTexts({
+  type,
+  patternProperties = {},
+}: {
+  type?: unknown
+  patternProperties?: object
+}): boolean {
   const types = [type].flat()
   return (
     (types.includes('string') && !types.includes('object')) ||
