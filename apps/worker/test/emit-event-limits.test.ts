@@ -146,6 +146,17 @@ t.test(
     const ids = execution.emitted.map(({ id }) => id)
     t.strictSame(ids.toSorted(), ids, 'the range has all of them')
     t.equal(new Set(execution.emitted.map(({ jobId }) => jobId)).size, 1)
+    const long = startExecution()
+    emitEach(
+      long,
+      Array.from({ length: 120 }, () => ({})),
+    )
+    const jobIds = long.emitted.map(({ jobId }) => jobId)
+    t.strictSame(
+      [0, 49, 50, 99, 100, 119].map((n) => jobIds[n]),
+      [0, 0, 50, 50, 100, 100].map((n) => long.emitted[n]?.id),
+    )
+    t.equal(new Set(jobIds).size, 3, 'a job has no more than 50 events')
     t.strictSame(emitEach(startExecution(), []), { status: 'success', output: { events: 0 } })
   },
 )

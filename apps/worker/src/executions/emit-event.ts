@@ -1,6 +1,7 @@
 import { newId } from '@automation/database'
 import { type Effect, maxEmissionDepth } from '@automation/engine'
 import type { EmittedEvent } from '@automation/ledger'
+import { maxEventsPerJob } from '@automation/queue'
 import type { ActionOf } from '../effects/effect.js'
 import type { EffectRefusal } from './effect-budget.js'
 import type { Execution } from './execution.js'
@@ -45,6 +46,7 @@ function note(
   const { event, emitted } = execution
   const { workspaceId, createdBy, depth } = event
   const id = newId()
+  const place = emitted.length
   execution.effectBytes += bytes
   const noted: EmittedEvent = {
     actionIndex: of.index,
@@ -56,7 +58,8 @@ function note(
     addressee: null,
     depth: depth + 1,
     rootId: event.rootId ?? event.id,
-    jobId: execution.effectBytes <= sharedBytes ? (emitted[0]?.jobId ?? id) : id,
+    jobId:
+      execution.effectBytes <= sharedBytes ? (emitted[place - (place % maxEventsPerJob)]?.jobId ?? id) : id,
   }
   emitted.push(noted)
   return id
