@@ -118,6 +118,14 @@ t.test('a dry run shows each event, and a faulty forEach is refused with its pla
     [{ forEach: 'a..b', data }, 'forEach', 'Must be the path of a list, such as items or order.lines'],
     [{ forEach: 'tasks' }, 'data', 'Is required with forEach: {{item}} is the item there'],
     [{ forEach: ['tasks'], data }, 'forEach', 'Must be a string'],
+    [{ where: [{ field: 'n', operator: 'exists' }], data }, 'where', 'Must stand beside forEach'],
+    [{ forEach: 'tasks', where: [], data }, 'where', 'Must have at least 1 item'],
+    [
+      { forEach: 'tasks', where: [{ field: 'n..m', operator: 'exists' }], data },
+      'where[0].field',
+      'Must be a field path',
+    ],
+    [{ forEach: 'tasks', where: [{ field: 'n', operator: 'exits' }], data }, 'where[0].operator', 'exists'],
     [{ forEach: 'tasks', data: ['{{item}}'] }, 'data', 'Must be an object or a string'],
   ]
   for (const [config, field, message] of cases) {
@@ -125,6 +133,16 @@ t.test('a dry run shows each event, and a faulty forEach is refused with its pla
     t.equal(status, 422)
     t.match(body.errors, [{ field: `actions[0].config.${field}`, message }])
   }
+  const where = [{ field: 'n', operator: 'gt', value: 1 }]
+  const saved = await call<{ actions: { config: object }[] }>('POST', rules, {
+    body: split({ forEach: 'tasks', where, data }),
+  })
+  t.equal(saved.status, 201)
+  t.match(
+    saved.body.actions,
+    [{ config: { where: [{ field: 'n', operator: 'greater_than', value: 1 }] } }],
+    'as conditions are written',
+  )
 })
 
 t.test('lists of addresses and lists in texts are refused with the place of their fault', async (t) => {

@@ -30,7 +30,7 @@ const effects: Record<ActionType, EffectOfType> = {
     describe: ({ url }) => `post the same text to ${url}`,
   },
   EMIT_EVENT: {
-    parts: ({ eventType, forEach, data }) => [eventType, forEach ?? null, data],
+    parts: ({ eventType, forEach = null, where = null, data }) => [eventType, forEach, where, data],
     describe: ({ eventType }) => `emit ${eventType} with the same data`,
   },
   WAIT: { parts: undefined, describe: () => 'WAIT' },

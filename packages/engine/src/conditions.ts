@@ -3,7 +3,7 @@ import { explainValue } from './explain-value.js'
 import { findOperator } from './operators/index.js'
 import type { ConditionTrace } from './outcome.js'
 import { compilePath, readPath } from './path.js'
-import type { Clause, Condition, RuleDefinition } from './rule.js'
+import type { Action, Clause, Condition, RuleDefinition } from './rule.js'
 
 /** A compiled condition: `holds` is the fast check, `explain` gives the same verdict with its reasons. Neither throws. */
 export interface CompiledCondition {
@@ -42,11 +42,16 @@ export function normaliseRule<Definition extends Partial<RuleDefinition>>(
     ...definition,
     ...(conditions && { conditions: normaliseConditions(conditions) }),
     ...(actions && {
-      actions: actions.map((action) =>
-        action.when ? { ...action, when: normaliseCondition(action.when) } : action,
-      ),
+      actions: actions.map(normaliseAction),
     }),
   }
+}
+
+function normaliseAction(action: Action): Action {
+  const changed = action.when ? { ...action, when: normaliseCondition(action.when) } : action
+  if (changed.type !== 'EMIT_EVENT' || !changed.config.where) return changed
+  const where = normaliseConditions(changed.config.where as Condition[])
+  return { ...changed, config: { ...changed.config, where } }
 }
 
 /** Writes operators by their full names (`gt` as `greater_than`), in groups too. */

@@ -13,6 +13,8 @@ export function listConfigUses(config: object, place: string): PlacedUse[] {
   const isEach = 'forEach' in config
   return Object.entries(config).flatMap(([field, value]) => {
     if (field === 'forEach') return [useOfList(value, `${place}.config.forEach`)]
+    // Conditions on the items.
+    if (isEach && field === 'where') return []
     return listTexts(value, `${place}.config.${field}`).flatMap((placed) =>
       listPlaceholderUses(placed.text).map((use) => ({
         ...(isEach && field === 'data' ? withoutItem(use) : use),

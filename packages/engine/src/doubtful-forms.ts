@@ -51,11 +51,16 @@ function searchAction({ when, config }: Action, field: string): Fault[] {
   const place = `${field}.config`
   return [
     ...(when ? searchCondition(when, `${field}.when`) : []),
+    ...('where' in config ? searchWhere(config.where as Condition[], `${place}.where`) : []),
     ...('url' in config ? describeUnencoded(config.url, `${place}.url`) : []),
     ...('body' in config ? describeTextBody(config, `${place}.body`) : []),
     ...describeNames(config, place),
     ...findDoubtfulPlaceholders(config, place),
   ]
+}
+
+function searchWhere(conditions: readonly Condition[], field: string): Fault[] {
+  return conditions.flatMap((condition, index) => searchCondition(condition, `${field}[${index}]`))
 }
 
 function describeUnencoded(url: string, field: string): Fault[] {

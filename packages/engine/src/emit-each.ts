@@ -1,8 +1,10 @@
 import { maxEmitted } from './actions/emit-event.js'
+import { type CompiledCondition, compileCondition } from './conditions.js'
 import { compileJson } from './config-template.js'
 import type { Rendering } from './fill-placeholder.js'
-import { forEachItem, readList } from './item-scope.js'
+import { findItems, forEachItem } from './item-scope.js'
 import { compilePath, parsePath } from './path.js'
+import type { Condition } from './rule.js'
 import { showText } from './show-text.js'
 import type { Template } from './template.js'
 import { maxRenderedLength } from './to-text.js'
@@ -19,29 +21,59 @@ export type RenderEach = (data: unknown, rendering: Rendering) => readonly ItemE
 
 export interface EachConfig {
   readonly forEach: string
+  readonly where: readonly object[] | undefined
   readonly data: Record<string, unknown> | string | undefined
 }
 
-/** Compiles a config that has forEach. One with a faulty path emits nothing: its config fails (findConfigFault). */
-export function compileEach({ forEach, data }: EachConfig): RenderEach {
+/**
+ * Compiles a config that has forEach. One with a faulty path emits nothing: its config fails (findConfigFault).
+ *
+ * @throws Error for faults of `where`, as for those of all conditions
+ */
+export function compileEach({ forEach, where, data }: EachConfig): RenderEach {
+  const conditions = (where as readonly Condition[] | undefined)?.map(compileCondition)
   if (!parsePath(forEach)) return () => []
   const source = { name: forEach, path: compilePath(forEach) }
   const template = compileJson(data, undefined, 'data')
   // What the author wrote is repeated for each item, too.
   const round = { placeholders: template.placeholders, length: JSON.stringify(data ?? null).length }
   return (event, rendering) => {
-    const list = readList(source, event, rendering, 'forEach')
-    if (list.length > maxEmitted) {
-      rendering.fault ??= `config.forEach: ${forEach} has ${list.length} items, and an action emits at most ${maxEmitted} events`
+    const list = findItems(source, event, rendering, 'forEach')
+    const indexes = chooseItems(list, conditions, rendering)
+    if (indexes.length > maxEmitted) {
+      const count = conditions ? `more than ${maxEmitted} items that fulfil where` : `${list.length} items`
+      rendering.fault ??= `config.forEach: ${forEach} has ${count}, and an action emits at most ${maxEmitted} events`
       return []
     }
     const events: ItemEvent[] = []
-    forEachItem(list, round, event, rendering, (scope, index) => {
+    const items = indexes.map((index) => list[index])
+    forEachItem(items, round, event, rendering, (scope, n) => {
+      const index = indexes[n] as number
       const rendered = renderData(template, scope, rendering, index)
       if (rendered !== undefined) events.push({ index, data: rendered })
     })
     return events
   }
+}
+
+/** To look at an item costs so much, beside its conditions. */
+const unitsPerItem = 1
+
+/** @returns the indexes of the items that are to have an event, as far as one more than the limit */
+function chooseItems(
+  list: readonly unknown[],
+  conditions: readonly CompiledCondition[] | undefined,
+  { evaluation }: Rendering,
+): number[] {
+  const chosen: number[] = []
+  for (let index = 0; index < list.length && chosen.length <= maxEmitted; index++) {
+    if (conditions !== undefined && evaluation !== undefined) {
+      if (!evaluation.spend(unitsPerItem)) return []
+      if (!conditions.every((condition) => condition.holds(list[index], evaluation))) continue
+    }
+    chosen.push(index)
+  }
+  return chosen
 }
 
 function renderData(

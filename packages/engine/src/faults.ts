@@ -95,7 +95,10 @@ function searchAction(search: Search, action: unknown, field: string): void {
   if (!isObject(action)) return
   searchCondition(search, action.when, `${field}.when`, 0)
   if (!isObject(action.config)) return
+  // Of the items of forEach.
+  if (action.type === 'EMIT_EVENT') searchConditions(search, action.config.where, `${field}.config.where`, 0)
   for (const [key, value] of Object.entries(action.config)) {
+    if (key === 'where' && action.type === 'EMIT_EVENT') continue
     const compile = findCompiler(action.type, action.config, key)
     searchTexts(search, value, `${field}.config.${key}`, 1, compile)
   }

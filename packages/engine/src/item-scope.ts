@@ -15,7 +15,7 @@ export interface ListSource {
  *
  * @param reader what reads it, such as forEach
  */
-export function readList(
+export function findItems(
   { name, path }: ListSource,
   data: unknown,
   rendering: Rendering,

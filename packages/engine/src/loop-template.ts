@@ -1,5 +1,5 @@
 import { type Rendering, warnOnce, writeText } from './fill-placeholder.js'
-import { forEachItem, readList } from './item-scope.js'
+import { findItems, forEachItem } from './item-scope.js'
 import { type Loop, type LoopText, type SplitText, splitLoops } from './split-template.js'
 import { joinParts, type Quote, type TextTemplate } from './template.js'
 
@@ -56,7 +56,7 @@ interface CompiledLoop extends Loop {
 
 function renderLoop(loop: CompiledLoop, data: unknown, rendering: Rendering): string {
   const { name, template, body } = loop
-  const items = readList(loop, data, rendering, '{{#each}}')
+  const items = findItems(loop, data, rendering, '{{#each}}')
   if (items.length > maxRounds)
     warnOnce(rendering, `${name} has ${items.length} items: {{#each}} prints the first ${maxRounds}`)
   const length = body.literals.reduce((sum, literal) => sum + literal.length, 0)

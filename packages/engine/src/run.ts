@@ -25,7 +25,7 @@ export interface CompiledAction {
   readonly type: ActionType
   readonly when?: CompiledCondition
   readonly config: Template
-  /** Of an action with forEach, whose data is not in `config`: it is rendered for each item. */
+  /** Of an action with forEach, whose `where` and `data` are not in `config`: they are for each item. */
   readonly renderEach?: RenderEach
   readonly continueOnError: boolean
   readonly timeoutMs: number | undefined
@@ -200,8 +200,9 @@ function compileAction(action: Action, index: number): CompiledAction {
 
 function compileActionConfig({ type, config }: Action): Pick<CompiledAction, 'config' | 'renderEach'> {
   if (type !== 'EMIT_EVENT' || config.forEach === undefined) return { config: compileConfig(type, config) }
-  const { data, forEach, ...others } = config
-  return { config: compileConfig(type, { ...others, forEach }), renderEach: compileEach({ forEach, data }) }
+  const { data, forEach, where, ...others } = config
+  const renderEach = compileEach({ forEach, where, data })
+  return { config: compileConfig(type, { ...others, forEach }), renderEach }
 }
 
 /** Renders one action for a moment (epoch ms). Never throws, on any data. */
@@ -220,6 +221,8 @@ export function planAction(
       return { of: action, at, warnings, config: undefined, fault: `when: ${evaluation.fault}` }
     if (!holds) return { of: action, at, warnings, skipped: 'the condition in `when` did not match' }
   }
+  // Of `where`.
+  if (action.renderEach) evaluation.now = at
   const config = action.config.render(data, rendering)
   const events = action.renderEach?.(data, rendering)
   if (evaluation.fault !== null)

@@ -2,9 +2,12 @@ import { findOperator } from './operators/index.js'
 
 /** Whether a clause has a pattern: to compile those may take a second, all else of a rule milliseconds. Takes any shape. Never throws. */
 export function usesPatterns({ conditions, actions }: { conditions?: unknown; actions?: unknown }): boolean {
-  return (
-    asList(conditions).some(hasPattern) || asList(actions).some((action) => hasPattern(asObject(action).when))
-  )
+  return asList(conditions).some(hasPattern) || asList(actions).some(isActionWithPattern)
+}
+
+function isActionWithPattern(action: unknown): boolean {
+  const { when, config } = asObject(action)
+  return hasPattern(when) || asList(asObject(config).where).some(hasPattern)
 }
 
 function hasPattern(condition: unknown): boolean {

@@ -1,3 +1,4 @@
+import type { TObject } from 'typebox'
 import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
@@ -55,13 +56,19 @@ function describeAction({ type, description, config, example }: ActionDefinition
   const placeholders = Object.entries(config.properties)
     .filter(([, schema]) => takesPlaceholders(schema))
     .map(([name]) => name)
-  return { type, description, config, placeholders, example }
+  return { type, description, config: withoutReferences(config), placeholders, example }
 }
 
 /** Whether the value may be, or contain, any text: then it may contain a placeholder. */
 function takesPlaceholders(schema: object): boolean {
   const text = '{{field}}'
   return Check(schema, text) || Check(schema, { name: text })
+}
+
+function withoutReferences(config: TObject): TObject {
+  return JSON.parse(JSON.stringify(config), (_key, value) =>
+    value?.$ref === undefined ? value : withoutReference(value),
+  )
 }
 
 /** Outside of an OpenAPI document a reference leads nowhere. */

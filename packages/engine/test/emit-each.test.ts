@@ -61,6 +61,85 @@ t.test('an action emits at most 500 events, and with more none', async (t) => {
     })
 })
 
+t.test(
+  'where chooses the items, each by its own fields, and the index is that of the whole list',
+  async (t) => {
+    const items = [
+      { sku: 'A', qty: 2 },
+      { sku: 'B', qty: 9 },
+      { sku: 'C', qty: 1, limit: 0 },
+      'no object',
+      { sku: 'D', qty: 7, limit: 10 },
+    ]
+    const of = (where: object[]) => {
+      const planned = plan({ forEach: 'items', where, data: { sku: '{{item.sku}}' } }, { items })
+      return 'events' in planned
+        ? planned.events?.map(({ index, data }) => [index, (data as { sku: string }).sku])
+        : planned
+    }
+    const enough = { field: 'qty', operator: 'gt', value: 1 }
+    t.strictSame(of([enough]), [
+      [0, 'A'],
+      [1, 'B'],
+      [4, 'D'],
+    ])
+    t.strictSame(of([enough, { field: 'sku', operator: 'not_equals', value: 'B' }]), [
+      [0, 'A'],
+      [4, 'D'],
+    ])
+    t.strictSame(of([{ field: 'qty', operator: 'not_exists' }]), [[3, '']])
+    t.strictSame(of([{ field: 'qty', operator: 'gt', value: 100 }]), [])
+    const many = Array.from({ length: 20_000 }, (_, n) => ({ n }))
+    const config = {
+      forEach: 'many',
+      where: [{ field: 'n', operator: 'lt', value: 500 }],
+      data: { n: '{{item.n}}' },
+    }
+    t.equal((plan(config, { many }) as ReadyAction).events?.length, 500, 'of a long list')
+    t.match(plan({ ...config, where: [{ field: 'n', operator: 'lt', value: 501 }] }, { many }), {
+      fault:
+        'config.forEach: many has more than 500 items that fulfil where, and an action emits at most 500 events',
+    })
+  },
+)
+
+t.test('where compares times with the moment of the action', async (t) => {
+  const rule = compileRule({
+    conditions: [],
+    actions: [
+      { type: 'WAIT', config: { duration: '2d' } },
+      {
+        type: 'EMIT_EVENT',
+        config: {
+          eventType: 'DEAL_WON',
+          forEach: 'items',
+          where: [{ field: 'dueAt', operator: 'within_next', value: '1d' }],
+          data: { at: '{{item.dueAt}}' },
+        },
+      },
+    ],
+  })
+  const items = [{ dueAt: '2026-03-01T12:00:00Z' }, { dueAt: '2026-03-03T12:00:00Z' }]
+  const [, emit] = planRule(rule, { items }, Date.parse('2026-03-01T00:00:00Z')).actions
+  t.match(emit, { events: [{ index: 1 }] })
+})
+
+t.test('the work of where is charged for each item', async (t) => {
+  const items = Array.from({ length: 20_000 }, () => ({ text: 'x'.repeat(40) }))
+  const where = Array.from({ length: 5 }, () => ({
+    field: 'text',
+    operator: 'contains',
+    value: 'y'.repeat(500),
+  }))
+  const rule = compileRule({
+    conditions: [],
+    actions: [{ type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', forEach: 'items', where, data: {} } }],
+  })
+  t.match(planRule(rule, { items }, 0, { rule: 10_000, event: 10_000 }).actions, [
+    { fault: /evaluation limit/ },
+  ])
+})
+
 t.test('the data of each event is an object', async (t) => {
   t.match(plan({ forEach: 'items', data: '{{item}}' }, { items: [{}, 'B', {}] }), {
     fault: 'config.data must be an object, and is "B" for item 1 of the list',
@@ -134,6 +213,20 @@ t.test('faults of forEach are reported when the rule is saved', async (t) => {
   t.match(faults({ forEach: 'a..b', data }), [
     'actions[0].config.forEach Must be the path of a list, such as items or order.lines',
   ])
+  const where = [{ field: 'n', operator: 'exists' }]
+  t.strictSame(faults({ forEach: 'items', where, data }), [])
+  t.strictSame(faults({ where, data }), ['actions[0].config.where Must stand beside forEach'])
+  t.match(faults({ forEach: 'items', where: [{ field: 'a..b', operator: 'exists' }], data }), [
+    /config.where\[0\].field Must be a field path/,
+  ])
+  t.match(faults({ forEach: 'items', where: [{ field: 'a', operator: 'matches', value: '(' }], data }), [
+    /config.where\[0\].value/,
+  ])
+  t.match(faults({ forEach: 'items', where: Array(51).fill(where[0]), data }), [/at most 50 conditions/])
+  t.strictSame(
+    faults({ forEach: 'items', where: [{ field: 'a', operator: 'equals', value: '{{' }], data }),
+    [],
+  )
   t.match(faults({ forEach: 'items', data: { a: '{{item | shout}}' } }), [
     /config.data.a Has an unknown filter/,
   ])

@@ -30,7 +30,7 @@ function arrangeAction(action: RuleDefinition['actions'][number]): object {
   const definition = actionDefinitions.find(({ type }) => type === action.type)
   const arranged = {
     ...action,
-    config: arrangeKeys(action.config, Object.keys(definition?.config.properties ?? {})),
+    config: arrangeConfig(action.config, Object.keys(definition?.config.properties ?? {})),
     ...(action.when && { when: arrangeCondition(action.when) }),
     ...(action.retry && {
       retry: arrangeKeys(action.retry, ['attempts', 'backoff', 'delayMs', 'maxDelayMs']),
@@ -45,6 +45,13 @@ function arrangeAction(action: RuleDefinition['actions'][number]): object {
     'continueOnError',
     'onUncertain',
   ])
+}
+
+function arrangeConfig<Config extends object>(config: Config, names: string[]): Config {
+  const arranged = arrangeKeys(config, names)
+  return 'where' in arranged && Array.isArray(arranged.where)
+    ? { ...arranged, where: arranged.where.map(arrangeCondition) }
+    : arranged
 }
 
 /** The named keys come first, in the order of the names. */

@@ -13,6 +13,7 @@ interface Shown {
   maxItems?: number
   properties?: Record<string, Shown>
   required?: string[]
+  items?: Shown
 }
 
 /**
@@ -126,6 +127,7 @@ function showType(schema: Shown): string {
   const { type, enum: values, minimum, maximum, minLength, maxLength, title } = schema
   if (title === 'Condition') return 'a condition'
   if (title === 'EventType') return 'an event type'
+  if (schema.items?.title === 'Condition') return 'a list of conditions'
   if (values !== undefined) return values.map(String).map(code).join(', ')
   const types = [type ?? 'any JSON'].flat().join(' or ')
   if (maxLength !== undefined) return `${types}, ${minLength ?? 0} to ${maxLength} characters`

@@ -27,6 +27,13 @@ export const emitEvent = {
           description: `Path of a list: an event for each of its items, at most ${maxEmitted}, all of them or none. It needs data, in which {{item}} is the item.`,
         }),
       ),
+      where: Type.Optional(
+        Type.Array(Type.Unsafe<object>({ $ref: 'Condition#' }), {
+          minItems: 1,
+          description:
+            'Only with forEach: all of these must be true for an item, or it has no event. Their paths begin at the item.',
+        }),
+      ),
       data: Type.Optional(
         // A text must be a single placeholder. It renders as the object at its path.
         Type.Unsafe<Record<string, unknown> | string>({
@@ -45,8 +52,11 @@ export const emitEvent = {
       parsePath(text) ? undefined : 'must be the path of a list, such as items or order.lines',
   },
   templates: { forEach: (text) => ({ placeholders: 0, constant: text, render: () => text }) },
-  findFault: ({ forEach, data }) =>
-    forEach !== undefined && data === undefined
+  findFault({ forEach, where, data }) {
+    if (forEach === undefined)
+      return where === undefined ? undefined : { field: 'where', message: 'must stand beside forEach' }
+    return data === undefined
       ? { field: 'data', message: 'is required with forEach: {{item}} is the item there' }
-      : undefined,
+      : undefined
+  },
 } as const satisfies ActionDefinition
