@@ -1,9 +1,11 @@
+import { actionDefinitions } from '@automation/engine'
 import fc from 'fast-check'
 import t from 'tap'
 import { readAddressLines, writeAddressLines } from '../../pages/logic/address-lines.js'
 import { describeActual, describeClause } from '../../pages/logic/describe-clause.js'
 import { diffLines } from '../../pages/logic/diff-lines.js'
 import { Drafts } from '../../pages/logic/drafts.js'
+import { type FieldSchema, kindOfField } from '../../pages/logic/editing/schema-kind.js'
 import { evaluateDraft } from '../../pages/logic/evaluate-draft.js'
 import { fieldOfFault } from '../../pages/logic/field-of-fault.js'
 import { readSpan, writeQuery } from '../../pages/logic/filters.js'
@@ -282,4 +284,10 @@ t.test('addresses are one text or a list, as they were saved', async (t) => {
   for (const addresses of ['ada@example.com', '', ['ada@example.com', '{{team}}'], ['a@b.io', '']])
     t.strictSame(readAddressLines(writeAddressLines(addresses)), addresses)
   t.equal(writeAddressLines(undefined), '')
+  const sendEmail = actionDefinitions.find(({ type }) => type === 'SEND_EMAIL')
+  const { to, cc } = (sendEmail?.config.properties ?? {}) as Record<string, FieldSchema>
+  t.strictSame(
+    [to, cc].map((schema) => kindOfField(schema ?? {})),
+    ['addresses', 'addresses'],
+  )
 })

@@ -19,6 +19,7 @@ export type FieldKind =
   | 'switch'
   | 'text'
   | 'long text'
+  | 'addresses'
   | 'condition'
   | 'fields'
   | 'json'
@@ -31,6 +32,7 @@ export function kindOfField(schema: FieldSchema): FieldKind {
   if (schema.enum) return 'choice'
   if (schema.type === 'integer' || schema.type === 'number') return 'number'
   if (schema.type === 'boolean') return 'switch'
+  if (schema.type?.includes('string') && schema.type.includes('array')) return 'addresses'
   if (schema.type === 'string')
     return (schema.maxLength ?? 0) > longText && !isUrl(schema) ? 'long text' : 'text'
   return schema.type === 'object' && schema.properties ? 'fields' : 'json'

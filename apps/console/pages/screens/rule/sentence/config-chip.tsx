@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { readAddressLines, writeAddressLines } from '../../../logic/address-lines.js'
 import { nameField } from '../../../logic/editing/action-words.js'
 import { type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
 import { readNumber } from '../../../logic/value-kind.js'
@@ -69,6 +70,14 @@ function Control(props: ControlProps): ComponentChildren {
       return <ConditionControl {...props} />
     case 'fields':
       return <FieldsControl {...props} />
+    case 'addresses':
+      return (
+        <TextControl
+          {...props}
+          value={writeAddressLines(value)}
+          change={(text) => change(readAddressLines(String(text)))}
+        />
+      )
     case 'json':
       // A field that takes a lone placeholder as well is a text of JSON then.
       return <JsonInput label={label} path={path} value={value} change={change} />
@@ -104,12 +113,15 @@ function TextControl({ name, schema, path, value, example, change, label, fault 
         begin={() => want(true)}
       />
     )
-  const isLong = kindOfField(schema) === 'long text'
+  const kind = kindOfField(schema)
+  const isLong = kind === 'long text'
+  // Each address has a line of its own.
+  const lines = kind === 'addresses' ? text.split('\n').length : undefined
   return (
     <TemplateInput
       {...shared}
       look={`${isLong ? 'text-chip' : 'chip'} value-chip ${look}`}
-      rows={isLong ? 2 : undefined}
+      rows={isLong ? 2 : lines}
       fields={suggestions.fields}
       filters={filterOptions}
     />
