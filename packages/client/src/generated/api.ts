@@ -2286,6 +2286,8 @@ export interface components {
                 eventType: components["schemas"]["EventType"];
                 /** @description Path of a list: an event for each of its items, at most 500, all of them or none. It needs data, in which {{item}} is the item. */
                 forEach?: string;
+                /** @description Only with forEach: all of these must be true for an item, or it has no event. Their paths begin at the item. */
+                where?: components["schemas"]["Condition"][];
                 /** @description Data of the emitted event. Default: the data of the triggering event. */
                 data?: {
                     [key: string]: unknown;
