@@ -71,17 +71,29 @@ class Client:
         """Update any subset of the fields of a rule."""
         return self._send("PUT", f"/api/automation-rules/{_part(id)}", body=body, headers=headers)
 
+    def patch_rule(self, id, body=None, headers=None):
+        """Update any subset of the fields of a rule, like PUT."""
+        return self._send("PATCH", f"/api/automation-rules/{_part(id)}", body=body, headers=headers)
+
     def delete_rule(self, id, headers=None):
         """Delete a rule permanently."""
         return self._send("DELETE", f"/api/automation-rules/{_part(id)}", headers=headers)
+
+    def clone_rule(self, id, headers=None):
+        """Clone a rule. The clone is inactive."""
+        return self._send("POST", f"/api/automation-rules/{_part(id)}/clone", headers=headers)
 
     def toggle_rule(self, id, headers=None):
         """Toggle a rule between active and inactive."""
         return self._send("PATCH", f"/api/automation-rules/{_part(id)}/toggle", headers=headers)
 
-    def clone_rule(self, id, headers=None):
-        """Clone a rule. The clone is inactive."""
-        return self._send("POST", f"/api/automation-rules/{_part(id)}/clone", headers=headers)
+    def activate_rule(self, id, headers=None):
+        """Switch a rule on. One that is active stays so."""
+        return self._send("POST", f"/api/automation-rules/{_part(id)}/activate", headers=headers)
+
+    def deactivate_rule(self, id, headers=None):
+        """Switch a rule off. One that is inactive stays so."""
+        return self._send("POST", f"/api/automation-rules/{_part(id)}/deactivate", headers=headers)
 
     def list_rule_versions(self, id, query=None):
         """List the versions of a rule, newest first."""
@@ -223,9 +235,9 @@ class Client:
         """List event types: those of the catalogue, then those of the workspace."""
         return self._send("GET", "/api/event-types", query=query)
 
-    def create_event_type(self, body=None):
+    def create_event_type(self, body=None, headers=None):
         """Create an event type of the workspace."""
-        return self._send("POST", "/api/event-types", body=body)
+        return self._send("POST", "/api/event-types", body=body, headers=headers)
 
     def delete_event_type(self, name):
         """Delete an event type of the workspace that no rule uses. Its events stay."""
@@ -239,13 +251,13 @@ class Client:
         """Get an execution with its progress and the result of each action."""
         return self._send("GET", f"/api/executions/{_part(id)}", query=query)
 
-    def retry_execution(self, id, body=None):
+    def retry_execution(self, id, body=None, headers=None):
         """Retry a failed or cancelled execution from its first unfinished action."""
-        return self._send("POST", f"/api/executions/{_part(id)}/retry", body=body)
+        return self._send("POST", f"/api/executions/{_part(id)}/retry", body=body, headers=headers)
 
-    def retry_executions(self, body=None):
+    def retry_executions(self, body=None, headers=None):
         """Retry the executions that match a filter, oldest first, at most 1000 per call."""
-        return self._send("POST", "/api/executions/retry", body=body)
+        return self._send("POST", "/api/executions/retry", body=body, headers=headers)
 
     def deliver_webhook(self, provider, workspace_id, body=None, headers=None):
         """Deliver a signed webhook. A repeated delivery has no effect."""
@@ -263,9 +275,9 @@ class Client:
         """List the email templates without their texts, newest first."""
         return self._send("GET", "/api/email-templates", query=query)
 
-    def create_email_template(self, body=None):
+    def create_email_template(self, body=None, headers=None):
         """Create an email template for SEND_EMAIL."""
-        return self._send("POST", "/api/email-templates", body=body)
+        return self._send("POST", "/api/email-templates", body=body, headers=headers)
 
     def get_email_template(self, id):
         """Get an email template."""
@@ -303,9 +315,9 @@ class Client:
         """List the API keys, including expired and revoked keys, newest first."""
         return self._send("GET", "/api/developer/v1/api-keys")
 
-    def create_api_key(self, body=None):
+    def create_api_key(self, body=None, headers=None):
         """Create an API key. Only this response contains its text."""
-        return self._send("POST", "/api/developer/v1/api-keys", body=body)
+        return self._send("POST", "/api/developer/v1/api-keys", body=body, headers=headers)
 
     def revoke_api_key(self, id):
         """Revoke an API key with immediate effect."""
@@ -315,13 +327,13 @@ class Client:
         """List the signing secrets, including retired and revoked secrets, newest first."""
         return self._send("GET", "/api/developer/v1/signing-secrets", query=query)
 
-    def create_signing_secret(self, body=None):
+    def create_signing_secret(self, body=None, headers=None):
         """Create a signing secret. Only this response contains its text."""
-        return self._send("POST", "/api/developer/v1/signing-secrets", body=body)
+        return self._send("POST", "/api/developer/v1/signing-secrets", body=body, headers=headers)
 
-    def retire_signing_secret(self, id, body=None):
+    def retire_signing_secret(self, id, body=None, headers=None):
         """Retire a signing secret. It remains valid while the sender switches to the next secret."""
-        return self._send("POST", f"/api/developer/v1/signing-secrets/{_part(id)}/retire", body=body)
+        return self._send("POST", f"/api/developer/v1/signing-secrets/{_part(id)}/retire", body=body, headers=headers)
 
     def revoke_signing_secret(self, id):
         """Revoke a signing secret with immediate effect."""
@@ -331,9 +343,9 @@ class Client:
         """List the subscriptions, newest first."""
         return self._send("GET", "/api/developer/v1/subscriptions")
 
-    def create_subscription(self, body=None):
+    def create_subscription(self, body=None, headers=None):
         """Subscribe a URL to events of the service. Only this response contains the signing secret."""
-        return self._send("POST", "/api/developer/v1/subscriptions", body=body)
+        return self._send("POST", "/api/developer/v1/subscriptions", body=body, headers=headers)
 
     def get_subscription(self, id):
         """Get a subscription."""
@@ -347,9 +359,9 @@ class Client:
         """Delete a subscription, cancel its waiting deliveries and revoke its secrets."""
         return self._send("DELETE", f"/api/developer/v1/subscriptions/{_part(id)}")
 
-    def test_subscription(self, id):
+    def test_subscription(self, id, headers=None):
         """Send a `subscription.ping` to test a subscription."""
-        return self._send("POST", f"/api/developer/v1/subscriptions/{_part(id)}/test")
+        return self._send("POST", f"/api/developer/v1/subscriptions/{_part(id)}/test", headers=headers)
 
     def list_subscription_deliveries(self, id, query=None):
         """List the deliveries to a subscription with their outcome, newest first."""
@@ -371,9 +383,9 @@ class Client:
         """List the workspaces of the user, oldest first. An API key lists its own workspace."""
         return self._send("GET", "/api/developer/v1/workspaces")
 
-    def create_workspace(self, body=None):
+    def create_workspace(self, body=None, headers=None):
         """Create a workspace with its first admin."""
-        return self._send("POST", "/api/developer/v1/workspaces", body=body)
+        return self._send("POST", "/api/developer/v1/workspaces", body=body, headers=headers)
 
     def get_workspace(self, id):
         """Get the workspace that x-workspace-id names."""

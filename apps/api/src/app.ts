@@ -3,7 +3,6 @@ import { newId } from '@automation/database'
 import { earlyResponses, refuseBrokenRequest, slowReaders } from '@automation/process/server'
 import { logOptions } from '@automation/process/telemetry'
 import Fastify, { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import idempotency from './acceptance/idempotency.js'
 import replies from './acceptance/replies.js'
 import storedOutcomes from './acceptance/stored-outcomes.js'
 import accessCaches from './access/access-caches.js'
@@ -18,6 +17,7 @@ import docs from './plugins/docs.js'
 import errors from './plugins/errors.js'
 import evaluator from './plugins/evaluator.js'
 import eventTypes from './plugins/event-types.js'
+import idempotency from './plugins/idempotency.js'
 import identification from './plugins/identification.js'
 import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
@@ -83,7 +83,6 @@ export async function buildApp(config: Config, limits: ApiLimits = limitsOf(conf
   await app.register(redis, config)
   await app.register(storedOutcomes)
   await app.register(replies, config)
-  await app.register(idempotency)
   await app.register(rateLimit, { ...config, limits: config.rateLimits })
   await app.register(accessCaches)
   await app.register(admission, limits)
@@ -93,6 +92,7 @@ export async function buildApp(config: Config, limits: ApiLimits = limitsOf(conf
   await app.register(bodyBudget, limits)
   await app.register(bodies)
   await app.register(validation)
+  await app.register(idempotency)
   await app.register(serialization)
   await app.register(notFound)
   await app.register(warmUp)

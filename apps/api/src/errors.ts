@@ -53,6 +53,7 @@ export const refusals = {
     }),
   badIdempotencyKey: () =>
     new Refusal('invalid_header', 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),
+  keyNotAccepted: () => new Refusal('invalid_header', 'This operation accepts no Idempotency-Key'),
   keyOfBatch: () =>
     new Refusal('invalid_header', 'A batch accepts no Idempotency-Key: give each event an idempotencyKey'),
   readTooLong: (ms: number) =>
@@ -141,7 +142,7 @@ export const refusals = {
       'rule_in_shadow_mode',
       'The rule is in shadow mode, so only dry runs are possible: set mode to live to execute it',
     ),
-  shadowToggled: () =>
+  shadowSwitched: () =>
     new Refusal('rule_in_shadow_mode', 'The rule is in shadow mode: update it with mode "live" and isActive'),
   draftMismatch: () =>
     new Refusal(

@@ -347,6 +347,7 @@ interface Ids {
   rule: string
   /** A rule with a draft. */
   drafted: string
+  inactive: string
   event: string
   /** A rule whose version is watched by a guard. */
   guarded: string
@@ -565,9 +566,18 @@ const routes: Route[] = [
     body: { events: [{ eventType: 'LEAD_CREATED', data: {} }] },
   },
   { method: 'PATCH', path: ({ rule }) => `${rules}/${rule}/toggle`, role: 'operator', status: 200 },
+  { method: 'POST', path: ({ inactive }) => `${rules}/${inactive}/activate`, role: 'operator', status: 200 },
+  { method: 'POST', path: ({ rule }) => `${rules}/${rule}/deactivate`, role: 'operator', status: 200 },
   { method: 'POST', path: () => rules, role: 'editor', status: 201, body: ruleBody() },
   {
     method: 'PUT',
+    path: ({ rule }) => `${rules}/${rule}`,
+    role: 'editor',
+    status: 200,
+    body: { name: 'Other' },
+  },
+  {
+    method: 'PATCH',
     path: ({ rule }) => `${rules}/${rule}`,
     role: 'editor',
     status: 200,
@@ -607,6 +617,7 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
   await database.ruleGuard.create({ data: { ruleId: guarded.id, workspaceId, ...guard } })
   const { body: drafted } = await call<Rule>('POST', rules, { body: ruleBody() })
   await call('PUT', `${rules}/${drafted.id}/draft`, { body: ruleBody({ name: 'The draft' }) })
+  const { body: inactive } = await call<Rule>('POST', rules, { body: ruleBody({ isActive: false }) })
   const { body: template } = await call<{ id: string }>('POST', templates, {
     body: { name: newId(), text: 'Hello' },
   })
@@ -630,6 +641,7 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
   return {
     rule: rule.id,
     drafted: drafted.id,
+    inactive: inactive.id,
     guarded: guarded.id,
     event: event.id,
     execution,
@@ -645,6 +657,7 @@ const question = ({ body, headers = {} }: Route): Question => ({ body, headers }
 const anyIds: Ids = {
   rule: '{id}',
   drafted: '{id}',
+  inactive: '{id}',
   guarded: '{id}',
   event: '{id}',
   execution: '{id}',

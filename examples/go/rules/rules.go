@@ -143,9 +143,19 @@ func (c *Client) UpdateRule(ctx context.Context, id string, body any, headers ma
 	return c.send(ctx, "PUT", "/api/automation-rules/"+url.PathEscape(id), body, nil, headers)
 }
 
+// PatchRule: Update any subset of the fields of a rule, like PUT.
+func (c *Client) PatchRule(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PATCH", "/api/automation-rules/"+url.PathEscape(id), body, nil, headers)
+}
+
 // DeleteRule: Delete a rule permanently.
 func (c *Client) DeleteRule(ctx context.Context, id string, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "DELETE", "/api/automation-rules/"+url.PathEscape(id), nil, nil, headers)
+}
+
+// CloneRule: Clone a rule. The clone is inactive.
+func (c *Client) CloneRule(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/clone", nil, nil, headers)
 }
 
 // ToggleRule: Toggle a rule between active and inactive.
@@ -153,9 +163,14 @@ func (c *Client) ToggleRule(ctx context.Context, id string, headers map[string]s
 	return c.send(ctx, "PATCH", "/api/automation-rules/"+url.PathEscape(id)+"/toggle", nil, nil, headers)
 }
 
-// CloneRule: Clone a rule. The clone is inactive.
-func (c *Client) CloneRule(ctx context.Context, id string, headers map[string]string) (*Response, error) {
-	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/clone", nil, nil, headers)
+// ActivateRule: Switch a rule on. One that is active stays so.
+func (c *Client) ActivateRule(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/activate", nil, nil, headers)
+}
+
+// DeactivateRule: Switch a rule off. One that is inactive stays so.
+func (c *Client) DeactivateRule(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/deactivate", nil, nil, headers)
 }
 
 // ListRuleVersions: List the versions of a rule, newest first.
@@ -334,8 +349,8 @@ func (c *Client) ListEventTypes(ctx context.Context, query url.Values) (*Respons
 }
 
 // CreateEventType: Create an event type of the workspace.
-func (c *Client) CreateEventType(ctx context.Context, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/event-types", body, nil, nil)
+func (c *Client) CreateEventType(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/event-types", body, nil, headers)
 }
 
 // DeleteEventType: Delete an event type of the workspace that no rule uses. Its events stay.
@@ -354,13 +369,13 @@ func (c *Client) GetExecution(ctx context.Context, id string, query url.Values) 
 }
 
 // RetryExecution: Retry a failed or cancelled execution from its first unfinished action.
-func (c *Client) RetryExecution(ctx context.Context, id string, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/executions/"+url.PathEscape(id)+"/retry", body, nil, nil)
+func (c *Client) RetryExecution(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/executions/"+url.PathEscape(id)+"/retry", body, nil, headers)
 }
 
 // RetryExecutions: Retry the executions that match a filter, oldest first, at most 1000 per call.
-func (c *Client) RetryExecutions(ctx context.Context, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/executions/retry", body, nil, nil)
+func (c *Client) RetryExecutions(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/executions/retry", body, nil, headers)
 }
 
 // DeliverWebhook: Deliver a signed webhook. A repeated delivery has no effect.
@@ -384,8 +399,8 @@ func (c *Client) ListEmailTemplates(ctx context.Context, query url.Values) (*Res
 }
 
 // CreateEmailTemplate: Create an email template for SEND_EMAIL.
-func (c *Client) CreateEmailTemplate(ctx context.Context, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/email-templates", body, nil, nil)
+func (c *Client) CreateEmailTemplate(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/email-templates", body, nil, headers)
 }
 
 // GetEmailTemplate: Get an email template.
@@ -434,8 +449,8 @@ func (c *Client) ListApiKeys(ctx context.Context) (*Response, error) {
 }
 
 // CreateApiKey: Create an API key. Only this response contains its text.
-func (c *Client) CreateApiKey(ctx context.Context, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/developer/v1/api-keys", body, nil, nil)
+func (c *Client) CreateApiKey(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/api-keys", body, nil, headers)
 }
 
 // RevokeApiKey: Revoke an API key with immediate effect.
@@ -449,13 +464,13 @@ func (c *Client) ListSigningSecrets(ctx context.Context, query url.Values) (*Res
 }
 
 // CreateSigningSecret: Create a signing secret. Only this response contains its text.
-func (c *Client) CreateSigningSecret(ctx context.Context, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/developer/v1/signing-secrets", body, nil, nil)
+func (c *Client) CreateSigningSecret(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/signing-secrets", body, nil, headers)
 }
 
 // RetireSigningSecret: Retire a signing secret. It remains valid while the sender switches to the next secret.
-func (c *Client) RetireSigningSecret(ctx context.Context, id string, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/developer/v1/signing-secrets/"+url.PathEscape(id)+"/retire", body, nil, nil)
+func (c *Client) RetireSigningSecret(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/signing-secrets/"+url.PathEscape(id)+"/retire", body, nil, headers)
 }
 
 // RevokeSigningSecret: Revoke a signing secret with immediate effect.
@@ -469,8 +484,8 @@ func (c *Client) ListSubscriptions(ctx context.Context) (*Response, error) {
 }
 
 // CreateSubscription: Subscribe a URL to events of the service. Only this response contains the signing secret.
-func (c *Client) CreateSubscription(ctx context.Context, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/developer/v1/subscriptions", body, nil, nil)
+func (c *Client) CreateSubscription(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/subscriptions", body, nil, headers)
 }
 
 // GetSubscription: Get a subscription.
@@ -489,8 +504,8 @@ func (c *Client) DeleteSubscription(ctx context.Context, id string) (*Response, 
 }
 
 // TestSubscription: Send a `subscription.ping` to test a subscription.
-func (c *Client) TestSubscription(ctx context.Context, id string) (*Response, error) {
-	return c.send(ctx, "POST", "/api/developer/v1/subscriptions/"+url.PathEscape(id)+"/test", nil, nil, nil)
+func (c *Client) TestSubscription(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/subscriptions/"+url.PathEscape(id)+"/test", nil, nil, headers)
 }
 
 // ListSubscriptionDeliveries: List the deliveries to a subscription with their outcome, newest first.
@@ -519,8 +534,8 @@ func (c *Client) ListWorkspaces(ctx context.Context) (*Response, error) {
 }
 
 // CreateWorkspace: Create a workspace with its first admin.
-func (c *Client) CreateWorkspace(ctx context.Context, body any) (*Response, error) {
-	return c.send(ctx, "POST", "/api/developer/v1/workspaces", body, nil, nil)
+func (c *Client) CreateWorkspace(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/workspaces", body, nil, headers)
 }
 
 // GetWorkspace: Get the workspace that x-workspace-id names.

@@ -3,7 +3,7 @@ import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
 import { parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
-import { credentialTimes, DateTime, listNewest, orNull, presentTimes } from './credential.js'
+import { credentialTimes, DateTime, listNewest, orNull, presentTimes, textOnce } from './credential.js'
 import { Refused } from './refused.js'
 
 /** What a key may do. Those on rules are like the roles: each holds the ones before it. `admin` holds all. */
@@ -29,13 +29,11 @@ export type ApiKey = Type.Static<typeof ApiKey>
 export const NewApiKey = Type.Object(
   {
     ...ApiKey.properties,
-    key: Type.String({
-      description: 'Text of the key. Only this response contains it. The service stores only its SHA-256.',
-    }),
+    ...textOnce('key', 'Text of the key. The service stores only its SHA-256.'),
   },
   { title: 'NewApiKey' },
 )
-export type NewApiKey = Type.Static<typeof NewApiKey>
+export type NewApiKey = ApiKey & { key: string }
 
 export const ApiKeyToCreate = Type.Object(
   {

@@ -18,6 +18,11 @@ export interface Administrator {
   publish?(events: ServiceEvent[]): void
   /** How long the change waits for a lock, such as that of an earlier change. Without it: as long as it may take. */
   lockMs?: number
+  /** Does what belongs into the transaction beside the change, such as to note the request that asks for it. */
+  once?<Result>(
+    transaction: WorkspaceTransaction,
+    change: () => Promise<Change<Result>>,
+  ): Promise<Change<Result>>
 }
 
 export interface Change<Result> {
@@ -36,7 +41,7 @@ export interface Change<Result> {
  * @throws Refused where the workspace does not exist or has changed too often today, DatabaseBusy where earlier changes took too long, and what `change` throws
  */
 export async function changeWorkspace<Result>(
-  { database, workspaceId, actor, publish, lockMs }: Administrator,
+  { database, workspaceId, actor, publish, lockMs, once = (_, work) => work() }: Administrator,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
   timeoutMs = 5_000,
 ): Promise<Result> {
@@ -47,7 +52,7 @@ export async function changeWorkspace<Result>(
       Prisma.sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`,
     )
     if (locked.length === 0) throw new Refused('workspace_not_found', 'Workspace not found')
-    const changed = await change(transaction)
+    const changed = await once(transaction, () => change(transaction))
     const { result, published = [] } = changed
     const entries = listEntries(changed)
     if (entries.length === 0) return { result, published }

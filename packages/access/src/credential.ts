@@ -16,6 +16,20 @@ export const credentialTimes = {
   ),
 }
 
+/** The text of a credential, which the first response alone contains, and why a repeat of the request does not get it. */
+export function textOnce<Name extends string>(name: Name, description: string) {
+  const text = orNull(
+    Type.String({
+      description: `${description} Only this response contains it: in the response to a repeat of the request (\`Idempotent-Replayed: true\`) it is null.`,
+    }),
+  )
+  const FieldError = Type.Object({ field: Type.String(), message: Type.String() }, { title: 'FieldError' })
+  const warnings = Type.Optional(
+    Type.Array(FieldError, { description: `Says why ${name} is null. Absent if it is not.` }),
+  )
+  return { [name]: text, warnings } as Record<Name, typeof text> & { warnings: typeof warnings }
+}
+
 /** Revoked keys and secrets stay, so that the audit log can name them. Their number has no limit, but a list has. */
 const maxListed = 1_000
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { credentialTimes, DateTime, orNull } from './credential.js'
+import { credentialTimes, DateTime, orNull, textOnce } from './credential.js'
 
 const providerPattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 
@@ -47,13 +47,11 @@ export type SigningSecret = Type.Static<typeof SigningSecret>
 export const NewSigningSecret = Type.Object(
   {
     ...SigningSecret.properties,
-    secret: Type.String({
-      description: '`whsec_…`. Only this response contains it. The service stores it encrypted.',
-    }),
+    ...textOnce('secret', '`whsec_…`. The service stores it encrypted.'),
   },
   { title: 'NewSigningSecret' },
 )
-export type NewSigningSecret = Type.Static<typeof NewSigningSecret>
+export type NewSigningSecret = SigningSecret & { secret: string }
 
 export const SigningSecretToCreate = Type.Object(
   {

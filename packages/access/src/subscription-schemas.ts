@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { textOnce } from './credential.js'
 import { ServiceEventType } from './service-events.js'
 
 const fields = {
@@ -25,13 +26,11 @@ export type Subscription = Type.Static<typeof Subscription>
 export const NewSubscription = Type.Object(
   {
     ...Subscription.properties,
-    secret: Type.String({
-      description: '`whsec_…`. It signs the deliveries. Only this response contains it.',
-    }),
+    ...textOnce('secret', '`whsec_…`. It signs the deliveries.'),
   },
   { title: 'NewSubscription' },
 )
-export type NewSubscription = Type.Static<typeof NewSubscription>
+export type NewSubscription = Subscription & { secret: string }
 
 export const SubscriptionToCreate = Type.Object(
   {

@@ -94,7 +94,7 @@ const serialize = createKeyedMutex(5_000)
  * @throws Refused where the creator has as many workspaces as it may have, those included that were handed to another admin
  */
 export function createWorkspace(
-  { database, actor }: Pick<Administrator, 'database' | 'actor'>,
+  { database, actor, once = (_, work) => work() }: Pick<Administrator, 'database' | 'actor' | 'once'>,
   {
     name,
     plan = 'standard',
@@ -105,22 +105,21 @@ export function createWorkspace(
 ): Promise<Workspace> {
   const create = () =>
     database.forWorkspace(id).$transaction(async (transaction) => {
-      refuseBadUserId(adminUserId, 'adminUserId')
-      if (creator !== undefined) await refuseTooMany(transaction, creator)
-      const members = { create: { userId: adminUserId, role: 'admin' } } as const
-      const createdBy = creator?.createdBy ?? null
-      const workspace = await transaction.workspace.create({
-        data: { id, name, plan, retentionDays, createdBy, members },
-        select: fields,
+      const { result } = await once(transaction, async () => {
+        refuseBadUserId(adminUserId, 'adminUserId')
+        if (creator !== undefined) await refuseTooMany(transaction, creator)
+        const members = { create: { userId: adminUserId, role: 'admin' } } as const
+        const createdBy = creator?.createdBy ?? null
+        const workspace = await transaction.workspace.create({
+          data: { id, name, plan, retentionDays, createdBy, members },
+          select: fields,
+        })
+        const details = { name, plan, ...(retentionDays !== null && { retentionDays }), adminUserId }
+        const entry = { action: 'workspace.created', subject: id, details } as const
+        await writeAudit(transaction, { workspaceId: id, actor, ...entry })
+        return { result: presentWorkspace(workspace), entry: undefined }
       })
-      await writeAudit(transaction, {
-        workspaceId: id,
-        actor,
-        action: 'workspace.created',
-        subject: id,
-        details: { name, plan, ...(retentionDays !== null && { retentionDays }), adminUserId },
-      })
-      return presentWorkspace(workspace)
+      return result
     })
   return creator === undefined ? create() : serialize(creator.createdBy, create)
 }

@@ -213,11 +213,26 @@ type KeyedOperation = {
 /** The compiler requires the complete list. */
 const keyed: Record<KeyedOperation, true> = {
   'POST /api/automation-rules': true,
+  'POST /api/automation-rules/backtests': true,
+  'POST /api/automation-rules/{id}/activate': true,
   'POST /api/automation-rules/{id}/clone': true,
+  'POST /api/automation-rules/{id}/deactivate': true,
+  'POST /api/automation-rules/{id}/draft/promote': true,
   'POST /api/automation-rules/{id}/execute': true,
+  'POST /api/automation-rules/{id}/versions/{version}/restore': true,
   'POST /api/automation-rules/trigger/{eventType}': true,
+  'POST /api/developer/v1/api-keys': true,
+  'POST /api/developer/v1/signing-secrets': true,
+  'POST /api/developer/v1/signing-secrets/{id}/retire': true,
+  'POST /api/developer/v1/subscriptions': true,
+  'POST /api/developer/v1/subscriptions/{id}/test': true,
+  'POST /api/developer/v1/workspaces': true,
+  'POST /api/email-templates': true,
+  'POST /api/event-types': true,
   'POST /api/events': true,
   'POST /api/events/{id}/replay': true,
+  'POST /api/executions/{id}/retry': true,
+  'POST /api/executions/retry': true,
 }
 
 /** The operations that take effect once per Idempotency-Key, however often they are sent. */

@@ -2,7 +2,7 @@ import type { Backtest, BacktestPage, BacktestToCreate, ListedBacktest } from '.
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
 import { preferring } from './run.js'
-import type { RequestOptions, Sender } from './send.js'
+import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 type BacktestQuery = NonNullable<Inputs<'GET /api/automation-rules/backtests'>['query']>
 
@@ -17,7 +17,7 @@ export class Backtests {
   /** @param options `wait`: how many seconds (at most 30) the service waits for its end; otherwise it runs on */
   create(
     body: BacktestToCreate,
-    { wait = 0, ...options }: RequestOptions & { wait?: number } = {},
+    { wait = 0, ...options }: KeyedOptions & { wait?: number } = {},
   ): Promise<Backtest> {
     const waiting = preferring({ ...options, wait })
     return this.#sender.ask('POST /api/automation-rules/backtests', { body }, waiting)

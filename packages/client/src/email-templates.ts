@@ -7,7 +7,7 @@ import type {
 } from './api.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
-import type { RequestOptions, Sender } from './send.js'
+import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 type TemplateQuery = NonNullable<Inputs<'GET /api/email-templates'>['query']>
 
@@ -26,7 +26,7 @@ export class EmailTemplates {
     )
   }
 
-  create(template: EmailTemplateToCreate, options?: RequestOptions) {
+  create(template: EmailTemplateToCreate, options?: KeyedOptions) {
     return this.#sender.ask('POST /api/email-templates', { body: template }, options)
   }
 

@@ -1,7 +1,7 @@
 import type { EventTypeFields, EventTypePage, EventTypeToCreate, ListedEventType } from './api.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
-import type { RequestOptions, Sender } from './send.js'
+import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 type EventTypeQuery = NonNullable<Inputs<'GET /api/event-types'>['query']>
 
@@ -20,7 +20,7 @@ export class EventTypes {
     )
   }
 
-  create(body: EventTypeToCreate, options?: RequestOptions) {
+  create(body: EventTypeToCreate, options?: KeyedOptions) {
     return this.#sender.ask('POST /api/event-types', { body }, options)
   }
 

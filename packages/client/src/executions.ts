@@ -1,7 +1,7 @@
 import type { ExecutionPage, ExecutionSummary, ExecutionsRetried, ExecutionsToRetry, Matched } from './api.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
-import type { RequestOptions, Sender } from './send.js'
+import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 import { type WaitOptions, waitUntil } from './wait-until.js'
 
 type ExecutionQuery = NonNullable<Inputs<'GET /api/executions'>['query']>
@@ -39,14 +39,14 @@ export class Executions {
   }
 
   /** Retries a failed or cancelled execution from its first unfinished action. */
-  retry(id: string, options: RequestOptions & { version?: 'same' | 'latest' } = {}) {
+  retry(id: string, options: KeyedOptions & { version?: 'same' | 'latest' } = {}) {
     const { version, ...rest } = options
     const body = version === undefined ? {} : { version }
     return this.#sender.ask('POST /api/executions/{id}/retry', { path: { id }, body }, rest)
   }
 
   /** Retries the executions that match a filter, oldest first, at most 1000 per call. Only counts them unless `dryRun` is false. */
-  retryMany(body: ExecutionsToRetry, options?: RequestOptions): Promise<Matched | ExecutionsRetried> {
+  retryMany(body: ExecutionsToRetry, options?: KeyedOptions): Promise<Matched | ExecutionsRetried> {
     return this.#sender.ask('POST /api/executions/retry', { body }, options)
   }
 }

@@ -1,7 +1,7 @@
 import type { DraftToSave, GuardToSet } from './api.js'
 import { type IfTag, type IfVersion, matching, matchingTag } from './if-version.js'
 import { preferring } from './run.js'
-import type { RequestOptions, Sender } from './send.js'
+import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 /** What rules may become. */
 export class RuleDrafts {
@@ -69,6 +69,6 @@ export interface ComparisonOptions extends RequestOptions {
   wait?: number
 }
 
-export interface PromotionOptions extends RequestOptions, IfTag {
+export interface PromotionOptions extends KeyedOptions, IfTag {
   guard?: GuardToSet | undefined
 }

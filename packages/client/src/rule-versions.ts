@@ -2,7 +2,7 @@ import type { RuleVersion, RuleVersionPage } from './api.js'
 import { type IfVersion, matching } from './if-version.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
-import type { RequestOptions, Sender } from './send.js'
+import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 type PageQuery = NonNullable<Inputs<'GET /api/automation-rules/{id}/versions'>['query']>
 
@@ -29,7 +29,7 @@ export class RuleVersions {
   }
 
   /** Restores the definition of this version, as a new version. */
-  restore(id: string, version: number, options: RequestOptions & IfVersion = {}) {
+  restore(id: string, version: number, options: KeyedOptions & IfVersion = {}) {
     const path = { id, version: String(version) }
     const name = 'POST /api/automation-rules/{id}/versions/{version}/restore'
     return this.#sender.ask(name, { path }, matching(options))

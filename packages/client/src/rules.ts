@@ -85,6 +85,15 @@ export class Rules {
     )
   }
 
+  /** The same as `update`, by the method PATCH. */
+  patch(id: string, changes: RuleToUpdate, options: RequestOptions & IfVersion = {}) {
+    return this.#sender.ask(
+      'PATCH /api/automation-rules/{id}',
+      { path: { id }, body: changes },
+      { ...matching(options), isRepeatable: options.ifVersion !== undefined },
+    )
+  }
+
   delete(id: string, options: RequestOptions & IfVersion = {}) {
     return this.#sender.ask('DELETE /api/automation-rules/{id}', { path: { id } }, matching(options))
   }
@@ -92,6 +101,16 @@ export class Rules {
   /** Toggles the rule between active and inactive. The client never repeats a toggle with an unknown outcome. */
   toggle(id: string, options: RequestOptions & IfVersion = {}) {
     return this.#sender.ask('PATCH /api/automation-rules/{id}/toggle', { path: { id } }, matching(options))
+  }
+
+  /** Switches the rule on. One that is active stays so. */
+  activate(id: string, options: KeyedOptions & IfVersion = {}) {
+    return this.#sender.ask('POST /api/automation-rules/{id}/activate', { path: { id } }, matching(options))
+  }
+
+  /** Switches the rule off, and cancels its waiting executions. One that is inactive stays so. */
+  deactivate(id: string, options: KeyedOptions & IfVersion = {}) {
+    return this.#sender.ask('POST /api/automation-rules/{id}/deactivate', { path: { id } }, matching(options))
   }
 
   /** The clone is inactive. */

@@ -1,5 +1,5 @@
 import type { NewEvent, RequestKey, RuleEvaluation } from '@automation/ledger'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { DataWarnings, Id } from '../responses.js'
 import { findResponse } from './idempotency/find-response.js'
@@ -83,12 +83,9 @@ export async function findEventResponse(
   )
 }
 
-/** Responds to a request of a route that never waits for the outcome. */
-export function sendAccepted(reply: FastifyReply, location: string, id: string) {
-  return reply
-    .status(202)
-    .header('location', location)
-    .send({ id, status: 'accepted' as const })
+/** The response of a route that never waits for the outcome. */
+export function presentAccepted(location: string, id: string): StoredResponse {
+  return { status: 202, headers: { location }, body: { id, status: 'accepted' } }
 }
 
 /** @param accept returns whether there is anything to wait for */

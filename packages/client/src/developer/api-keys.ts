@@ -1,6 +1,7 @@
 import type { ApiKey, ApiKeyList, ApiKeyToCreate } from '../api.js'
 import { Pages } from '../pages.js'
-import type { RequestOptions, Sender } from '../send.js'
+import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
+import { withText } from './with-text.js'
 
 export class ApiKeys {
   readonly #sender: Sender
@@ -17,9 +18,9 @@ export class ApiKeys {
     )
   }
 
-  /** Only this response contains the text of the key, `key`. */
-  create(key: ApiKeyToCreate, options?: RequestOptions) {
-    return this.#sender.ask('POST /api/developer/v1/api-keys', { body: key }, options)
+  /** Only this response contains the text of the key, `key`. @throws ApiError if it was lost on the way */
+  async create(key: ApiKeyToCreate, options?: KeyedOptions) {
+    return withText(await this.#sender.ask('POST /api/developer/v1/api-keys', { body: key }, options), 'key')
   }
 
   /** Takes effect immediately. */

@@ -1,7 +1,8 @@
 import type { SigningSecret, SigningSecretList, SigningSecretToCreate } from '../api.js'
 import type { Inputs } from '../operation.js'
 import { Pages } from '../pages.js'
-import type { RequestOptions, Sender } from '../send.js'
+import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
+import { withText } from './with-text.js'
 
 type SecretQuery = NonNullable<Inputs<'GET /api/developer/v1/signing-secrets'>['query']>
 
@@ -20,13 +21,14 @@ export class SigningSecrets {
     )
   }
 
-  /** Only this response contains the text of the secret, `secret`. */
-  create(secret: SigningSecretToCreate, options?: RequestOptions) {
-    return this.#sender.ask('POST /api/developer/v1/signing-secrets', { body: secret }, options)
+  /** Only this response contains the text of the secret, `secret`. @throws ApiError if it was lost on the way */
+  async create(secret: SigningSecretToCreate, options?: KeyedOptions) {
+    const name = 'POST /api/developer/v1/signing-secrets'
+    return withText(await this.#sender.ask(name, { body: secret }, options), 'secret')
   }
 
   /** The secret remains valid while its sender switches to the next one. @param overlap how long: `24h` */
-  retire(id: string, { overlap, ...options }: RequestOptions & { overlap?: string } = {}) {
+  retire(id: string, { overlap, ...options }: KeyedOptions & { overlap?: string } = {}) {
     const body = overlap === undefined ? {} : { overlap }
     return this.#sender.ask(
       'POST /api/developer/v1/signing-secrets/{id}/retire',

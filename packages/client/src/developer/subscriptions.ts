@@ -8,7 +8,8 @@ import type {
 } from '../api.js'
 import type { Inputs } from '../operation.js'
 import { Pages } from '../pages.js'
-import type { RequestOptions, Sender } from '../send.js'
+import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
+import { withText } from './with-text.js'
 
 const deliveries = 'GET /api/developer/v1/subscriptions/{id}/deliveries'
 type DeliveryQuery = NonNullable<Inputs<typeof deliveries>['query']>
@@ -29,9 +30,10 @@ export class Subscriptions {
     )
   }
 
-  /** Only this response contains the `secret` that signs the deliveries. */
-  create(subscription: SubscriptionToCreate, options?: RequestOptions) {
-    return this.#sender.ask('POST /api/developer/v1/subscriptions', { body: subscription }, options)
+  /** Only this response contains the `secret` that signs the deliveries. @throws ApiError if it was lost on the way */
+  async create(subscription: SubscriptionToCreate, options?: KeyedOptions) {
+    const name = 'POST /api/developer/v1/subscriptions'
+    return withText(await this.#sender.ask(name, { body: subscription }, options), 'secret')
   }
 
   get(id: string, options?: RequestOptions) {
@@ -53,7 +55,7 @@ export class Subscriptions {
   }
 
   /** Sends a `subscription.ping` to test the subscription. */
-  test(id: string, options?: RequestOptions) {
+  test(id: string, options?: KeyedOptions) {
     return this.#sender.ask('POST /api/developer/v1/subscriptions/{id}/test', { path: { id } }, options)
   }
 

@@ -1,6 +1,6 @@
 import type { Workspace, WorkspaceList, WorkspaceToCreate, WorkspaceToUpdate } from '../api.js'
 import { Pages } from '../pages.js'
-import type { RequestOptions, Sender } from '../send.js'
+import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
 
 export class Workspaces {
   readonly #sender: Sender
@@ -18,7 +18,7 @@ export class Workspaces {
   }
 
   /** Creates a workspace with its first admin: the caller, unless `adminUserId` names another user. */
-  create(workspace: WorkspaceToCreate, options?: RequestOptions) {
+  create(workspace: WorkspaceToCreate, options?: KeyedOptions) {
     return this.#sender.ask('POST /api/developer/v1/workspaces', { body: workspace }, options)
   }
 

@@ -7,7 +7,7 @@ export class KeyTaken extends Error {}
 
 /**
  * Claims a key in the transaction of a change: a concurrent request with the same key waits until it is committed or rolled back.
- * Claim it under the lock of the workspace and before any other write: then no transaction that this one waits for waits for it.
+ * Claim it before any other write, and before any lock but that of the workspace: then no transaction that this one waits for waits for it.
  *
  * @throws KeyTaken where the key belongs to a request already
  */
@@ -30,9 +30,7 @@ export async function keepResponse(
   { workspaceId, key }: RequestKey,
   response: StoredResponse,
 ): Promise<void> {
-  await transaction.idempotencyKey.update({
-    where: { workspaceId_key: { workspaceId, key } },
-    data: { answer: response as unknown as Prisma.InputJsonObject },
-    select: { key: true },
-  })
+  await transaction.$executeRaw(Prisma.sql`
+    UPDATE idempotency_keys SET answer = ${JSON.stringify(response)}::json
+    WHERE workspace_id = ${workspaceId}::uuid AND key = ${key}`)
 }

@@ -1,4 +1,5 @@
 import {
+  type Administrator,
   ApiKey,
   ApiKeyToCreate,
   createApiKey,
@@ -9,10 +10,13 @@ import {
 } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, refusalResponses } from '../../responses.js'
+import { presentCreated } from './present-created.js'
 
 export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
@@ -32,7 +36,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
   app.post('/', {
     attachValidation: true,
-    config: { role: 'admin' },
+    config: { role: 'admin', key: 'change' },
     schema: {
       tags: ['Administration'],
       operationId: 'createApiKey',
@@ -46,11 +50,9 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const expiryFault = typeof expiresAt === 'string' ? findExpiryFault(expiresAt) : undefined
       if (expiryFault !== undefined) faults.push({ field: 'expiresAt', message: expiryFault })
       if (faults.length > 0) throw refusals.invalid(faults)
-      const key = await createApiKey(administratorOf(request), request.body)
-      return reply
-        .status(201)
-        .headers({ location: `${app.prefix}/${key.id}`, 'cache-control': 'no-store' })
-        .send(key)
+      const create = (administrator: Administrator) => createApiKey(administrator, request.body)
+      const present = (key: NewApiKey) => presentCreated(`${app.prefix}/${key.id}`, key)
+      return sendStored(reply, await changeOnce(request, create, present, 'key'))
     },
   })
 

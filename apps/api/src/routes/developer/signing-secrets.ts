@@ -1,4 +1,5 @@
 import {
+  type Administrator,
   Counterparty,
   createSigningSecret,
   listSigningSecrets,
@@ -13,11 +14,14 @@ import {
 import { parseDuration } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, refusalResponses } from '../../responses.js'
+import { presentCreated } from './present-created.js'
 
 const defaultOverlap = '24h'
 const Retirement = Type.Object(
@@ -55,7 +59,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
   })
 
   app.post('/', {
-    config: { role: 'admin' },
+    config: { role: 'admin', key: 'change' },
     schema: {
       tags: ['Administration'],
       operationId: 'createSigningSecret',
@@ -66,17 +70,16 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       response: { 201: NewSigningSecret, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const secret = await createSigningSecret(administratorOf(request), sealer, request.body)
-      return reply
-        .status(201)
-        .headers({ location: `${app.prefix}/${secret.id}`, 'cache-control': 'no-store' })
-        .send(secret)
+      const create = (administrator: Administrator) =>
+        createSigningSecret(administrator, sealer, request.body)
+      const present = (secret: NewSigningSecret) => presentCreated(`${app.prefix}/${secret.id}`, secret)
+      return sendStored(reply, await changeOnce(request, create, present, 'secret'))
     },
   })
 
   app.post('/:id/retire', {
     attachValidation: true,
-    config: { role: 'admin' },
+    config: { role: 'admin', key: 'change' },
     preValidation: fillMissingBody,
     schema: {
       tags: ['Administration'],
@@ -86,7 +89,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       body: Retirement,
       response: { 200: SigningSecret, ...refusalResponses(404, 409, 413, 415, 422) },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const faults = bodyFaults(request.validationError ?? {})
       const { overlap = defaultOverlap } = request.body
       // A value that is not a text was reported as a fault of shape already.
@@ -97,7 +100,10 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
           message: 'Must be a duration such as 30m, 24h or 7d, at most 366 days',
         })
       if (overlapMs === undefined || faults.length > 0) throw refusals.invalid(faults)
-      return retireSigningSecret(administratorOf(request), request.params.id, overlapMs)
+      const retire = (administrator: Administrator) =>
+        retireSigningSecret(administrator, request.params.id, overlapMs)
+      const present = (body: SigningSecret) => ({ status: 200, headers: {}, body })
+      return sendStored(reply, await changeOnce(request, retire, present))
     },
   })
 

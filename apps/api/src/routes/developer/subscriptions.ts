@@ -1,4 +1,5 @@
 import {
+  type Administrator,
   createSubscription,
   deleteSubscription,
   findSubscriptionUrlFault,
@@ -15,11 +16,14 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { Accepted } from '../../acceptance/run-event.js'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { Accepted, presentAccepted } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, refusalResponses } from '../../responses.js'
+import { presentCreated } from './present-created.js'
 
 const SubscriptionParams = Type.Object({ id: Id })
 
@@ -41,7 +45,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
 
   app.post('/', {
     attachValidation: true,
-    config: { role: 'admin' },
+    config: { role: 'admin', key: 'change' },
     schema: {
       tags: ['Administration'],
       operationId: 'createSubscription',
@@ -51,11 +55,9 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     },
     handler: async (request, reply) => {
       refuseFaults(request)
-      const subscription = await createSubscription(administratorOf(request), sealer, request.body)
-      return reply
-        .status(201)
-        .headers({ location: `${app.prefix}/${subscription.id}`, 'cache-control': 'no-store' })
-        .send(subscription)
+      const create = (administrator: Administrator) => createSubscription(administrator, sealer, request.body)
+      const present = (made: NewSubscription) => presentCreated(`${app.prefix}/${made.id}`, made)
+      return sendStored(reply, await changeOnce(request, create, present, 'secret'))
     },
   })
 
@@ -104,20 +106,18 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
   })
 
   app.post('/:id/test', {
-    config: { role: 'admin' },
+    config: { role: 'admin', key: 'change' },
     schema: {
       tags: ['Administration'],
       operationId: 'testSubscription',
       summary: 'Send a `subscription.ping` to test a subscription',
       params: SubscriptionParams,
-      response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415) },
+      response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const id = await pingSubscription(administratorOf(request), request.params.id)
-      return reply
-        .status(202)
-        .header('location', `/api/executions/${id}`)
-        .send({ id, status: 'accepted' as const })
+      const ping = (administrator: Administrator) => pingSubscription(administrator, request.params.id)
+      const present = (id: string) => presentAccepted(`/api/executions/${id}`, id)
+      return sendStored(reply, await changeOnce(request, ping, present))
     },
   })
 }

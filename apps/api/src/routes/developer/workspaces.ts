@@ -1,4 +1,5 @@
 import {
+  type Administrator,
   createWorkspace,
   findCreator,
   findWorkspace,
@@ -12,6 +13,8 @@ import type { Plan } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
@@ -91,7 +94,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
 
   app.post('/', {
     attachValidation: true,
-    config: { role: 'admin' },
+    config: { role: 'admin', key: 'change' },
     schema: {
       tags: ['Administration'],
       operationId: 'createWorkspace',
@@ -111,12 +114,12 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       const own = await findWorkspace(database, id)
       refuseHigherPlan(own.plan, fields.plan)
       const createdBy = request.caller?.userId === undefined ? await findCreator(database, id) : actor
-      const workspace = await createWorkspace(
-        administratorOf(request),
-        { ...fields, adminUserId },
-        { creator: { createdBy, limit } },
-      )
-      return reply.status(201).header('location', `${app.prefix}/${workspace.id}`).send(workspace)
+      const create = (administrator: Administrator) =>
+        createWorkspace(administrator, { ...fields, adminUserId }, { creator: { createdBy, limit } })
+      const present = (workspace: Workspace) => {
+        return { status: 201, headers: { location: `${app.prefix}/${workspace.id}` }, body: workspace }
+      }
+      return sendStored(reply, await changeOnce(request, create, present))
     },
   })
 }

@@ -1,3 +1,4 @@
+import type { Administrator } from '@automation/access'
 import { findMailTemplateFaults } from '@automation/engine'
 import {
   createEmailTemplate,
@@ -10,6 +11,8 @@ import {
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, refusalResponses } from '../../responses.js'
@@ -21,7 +24,7 @@ const TemplateParams = Type.Object({ id: Id })
 export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/', {
     attachValidation: true,
-    config: { role: 'editor' },
+    config: { role: 'editor', key: 'change' },
     schema: {
       tags,
       operationId: 'createEmailTemplate',
@@ -32,8 +35,11 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
     handler: async (request, reply) => {
       const { body, validationError } = request
       refuseFaults([...bodyFaults(validationError ?? {}), ...findEmailTemplateFaults(body)])
-      const template = await createEmailTemplate(administratorOf(request), body)
-      return reply.status(201).header('location', `${app.prefix}/${template.id}`).send(template)
+      const create = (administrator: Administrator) => createEmailTemplate(administrator, body)
+      const present = (template: EmailTemplate) => {
+        return { status: 201, headers: { location: `${app.prefix}/${template.id}` }, body: template }
+      }
+      return sendStored(reply, await changeOnce(request, create, present))
     },
   })
 

@@ -1,8 +1,10 @@
-import { orNull } from '@automation/access'
+import { type Administrator, orNull } from '@automation/access'
 import { eventTypeDefinitions } from '@automation/engine'
 import { createEventType, deleteEventType, EventTypeToCreate, OwnEventType } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
@@ -57,7 +59,7 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 
   app.post('/', {
-    config: { role: 'editor' },
+    config: { role: 'editor', key: 'change' },
     schema: {
       tags,
       operationId: 'createEventType',
@@ -68,9 +70,15 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 201: OwnEventType, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const created = await createEventType(administratorOf(request), request.body)
-      app.eventTypes.forget(request.workspace.id)
-      return reply.status(201).header('location', `${app.prefix}/${created.name}`).send(created)
+      const create = async (administrator: Administrator) => {
+        const created = await createEventType(administrator, request.body)
+        app.eventTypes.forget(request.workspace.id)
+        return created
+      }
+      const present = (type: OwnEventType) => {
+        return { status: 201, headers: { location: `${app.prefix}/${type.name}` }, body: type }
+      }
+      return sendStored(reply, await changeOnce(request, create, present))
     },
   })
 

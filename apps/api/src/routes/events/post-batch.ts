@@ -22,7 +22,7 @@ type TypedBatchEvent = Type.Static<typeof TypedBatchEvent>
 export const postBatchRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/batch', {
     attachValidation: true,
-    config: { role: 'operator', evaluatesParts: true },
+    config: { role: 'operator', key: 'parts', evaluatesParts: true },
     schema: {
       tags: ['Running'],
       operationId: 'postEventBatch',

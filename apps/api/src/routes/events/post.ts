@@ -2,7 +2,7 @@ import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { IdempotencyHeader, keyTextOf } from '../../acceptance/idempotency/request-key.js'
+import { keyTextOf } from '../../acceptance/idempotency/request-key.js'
 import { type StoredResponse, sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader } from '../../acceptance/prefer.js'
 import { EventResult } from '../../acceptance/results.js'
@@ -17,13 +17,13 @@ export const postRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
   { workLimits },
 ) => {
   app.post('/', {
-    config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator') },
+    config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator'), key: 'event' },
     schema: {
       tags: ['Running'],
       operationId: 'postEvent',
       summary: 'Post an event. Every active rule for its type runs',
       description: `The response has the id of the event, which GET /api/events/{id} and its why accept. It waits for the outcome for 10 seconds, unless Prefer says otherwise: 200 has the outcome, 202 says that the event is committed and runs in the background. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
-      headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
+      headers: PreferHeader,
       querystring: ExplainQuery,
       body: Type.Object(
         { ...typedEvent, dryRun: Type.Optional(Type.Boolean()) },

@@ -2,7 +2,7 @@ import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
 import { addresseeOf, type ReplayableEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { IdempotencyHeader, readRequestKey } from '../../acceptance/idempotency/request-key.js'
+import { readRequestKey } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader } from '../../acceptance/prefer.js'
 import { TriggerResult, triggerResultOf } from '../../acceptance/results.js'
@@ -13,7 +13,7 @@ import { noteReplay } from './note-replay.js'
 
 export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/replay', {
-    config: { role: 'operator' },
+    config: { role: 'operator', key: 'event' },
     schema: {
       tags: ['Outcomes'],
       operationId: 'replayEvent',
@@ -21,7 +21,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description:
         'An event that was addressed to one rule or one subscription goes to the same rule or subscription.',
       params: Type.Object({ id: Id }),
-      headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
+      headers: PreferHeader,
       response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {

@@ -1,4 +1,4 @@
-import { changeWorkspace } from '@automation/access'
+import { type Administrator, changeWorkspace } from '@automation/access'
 import { isUuid, type WorkspaceTransaction } from '@automation/database'
 import {
   addresseeOf,
@@ -10,8 +10,9 @@ import {
 } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Accepted, sendAccepted } from '../../acceptance/run-event.js'
-import { administratorOf } from '../../access/administrator.js'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { Accepted, presentAccepted } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
 import { checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
 import { Matches } from '../../lists/matches.js'
@@ -53,7 +54,7 @@ const maxRetried = 1_000
 
 export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/retry', {
-    config: { role: 'operator' },
+    config: { role: 'operator', key: 'change' },
     preValidation: fillMissingBody,
     schema: {
       tags: ['Outcomes'],
@@ -68,32 +69,25 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       if (!isUuid(params.id)) throw refusals.executionNotFound()
       const id = params.id.toLowerCase()
       const { version = 'same' } = body
-      const { eventId, dueAt } = await changeWorkspace(administratorOf(request), async (transaction) => {
-        const [reopened] = await reopenExecutions(
-          transaction,
-          narrowToExecution(workspace.id, id),
-          version,
-          1,
-        )
-        if (reopened === undefined) throw await findObstacle(transaction, id)
-        return {
-          result: reopened,
-          entry: { action: 'execution.retried', subject: id, details: { version } },
-        }
-      })
-      app.inbox.resume({
-        executionId: id,
-        eventId,
-        workspaceId: workspace.id,
-        createdBy: workspace.createdBy,
-        dueAt,
-      })
-      return sendAccepted(reply, `/api/executions/${id}`, id)
+      const retry = async (administrator: Administrator) => {
+        const reopened = await changeWorkspace(administrator, async (transaction) => {
+          const narrowing = narrowToExecution(workspace.id, id)
+          const [result] = await reopenExecutions(transaction, narrowing, version, 1)
+          if (result === undefined) throw await findObstacle(transaction, id)
+          return { result, entry: { action: 'execution.retried', subject: id, details: { version } } }
+        })
+        const { eventId, dueAt } = reopened
+        const { id: workspaceId, createdBy } = workspace
+        app.inbox.resume({ executionId: id, eventId, workspaceId, createdBy, dueAt })
+        return reopened
+      }
+      const present = () => presentAccepted(`/api/executions/${id}`, id)
+      return sendStored(reply, await changeOnce(request, retry, present))
     },
   })
 
   app.post('/retry', {
-    config: { role: 'operator' },
+    config: { role: 'operator', key: 'change' },
     schema: {
       tags: ['Outcomes'],
       operationId: 'retryExecutions',
@@ -122,15 +116,17 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const counted = await countRetryable(workspace.reads, narrowing, version)
       if (dryRun) return counted
       await app.payForMany(request, reply, Math.min(counted.matched, maxRetried))
-      const retried = await changeWorkspace(administratorOf(request), async (transaction) => {
-        const { length } = await reopenExecutions(transaction, narrowing, version, maxRetried)
-        const details = { filter, version, ...counted, retried: length }
-        return {
-          result: length,
-          entry: length > 0 ? { action: 'execution.retried', subject: workspace.id, details } : undefined,
-        }
-      })
-      return reply.status(202).send({ ...counted, retried })
+      const retry = (administrator: Administrator) =>
+        changeWorkspace(administrator, async (transaction) => {
+          const { length } = await reopenExecutions(transaction, narrowing, version, maxRetried)
+          const details = { filter, version, ...counted, retried: length }
+          return {
+            result: length,
+            entry: length > 0 ? { action: 'execution.retried', subject: workspace.id, details } : undefined,
+          }
+        })
+      const present = (retried: number) => ({ status: 202, headers: {}, body: { ...counted, retried } })
+      return sendStored(reply, await changeOnce(request, retry, present))
     },
   })
 }

@@ -1,3 +1,4 @@
+import type { Administrator } from '@automation/access'
 import type { BacktestSubject, TestedDefinition } from '@automation/backtest'
 import { readClock } from '@automation/database'
 import { type Fault, normaliseRule } from '@automation/engine'
@@ -19,8 +20,9 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { type StoredResponse, sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader, readPreference } from '../../acceptance/prefer.js'
-import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
@@ -46,13 +48,13 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
   app.post('/backtests', {
     bodyLimit: Math.min(maxRuleBytes, bodyLimitBytes),
     attachValidation: true,
-    config: { role: 'operator' },
+    config: { role: 'operator', key: 'change' },
     schema: {
       tags,
       operationId: 'createBacktest',
       summary: 'Compute what a rule would have done for past events. Nothing is executed',
       description:
-        'With `ruleId` and `definition`, the current version of the rule is compared with the definition; with only one of them, that one is tested. A worker computes the backtest: the response is 202, or 200 if it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 finished ones are kept for 30 days.',
+        'With `ruleId` and `definition`, the current version of the rule is compared with the definition; with only one of them, that one is tested. A worker computes the backtest: the response is 202, or 200 if it is done within `Prefer: wait=<seconds>`. A repeat with the same Idempotency-Key gets the backtest as it was created. A workspace may have 5 unfinished backtests. The newest 1,000 finished ones are kept for 30 days.',
       body: BacktestToCreate,
       headers: PreferHeader,
       response: {
@@ -67,12 +69,18 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       const historyFrom = await readHistoryFrom(database, id, retentionDays, now)
       const subject = await readSubject(request, request.body, historyFrom, now)
       const { pace = 'gentle' } = request.body
-      const created = await createBacktest(administratorOf(request), { subject, historyFrom, pace })
+      const create = (administrator: Administrator) =>
+        createBacktest(administrator, { subject, historyFrom, pace })
+      const { status, headers, body } = await changeOnce(request, create, presentCreated)
       const { waitMs, applied } = readPreference(request.headers.prefer)
-      reply.header('location', `${app.prefix}/backtests/${created.id}`)
       if (applied !== undefined) reply.header('preference-applied', applied)
+      const created = body as StoredBacktest
       const backtest = applied === undefined ? created : await waitForEnd(request, created, waitMs)
-      return reply.status(isBacktestRunning(backtest) ? 202 : 200).send(backtest)
+      return sendStored(reply, {
+        status: isBacktestRunning(backtest) ? status : 200,
+        headers,
+        body: backtest,
+      })
     },
   })
 
@@ -125,6 +133,11 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       return reply.status(204).send(null)
     },
   })
+}
+
+function presentCreated(backtest: StoredBacktest): StoredResponse {
+  const location = `/api/automation-rules/backtests/${backtest.id}`
+  return { status: 202, headers: { location }, body: backtest }
 }
 
 /** @throws refusals: 422 with every fault, 400 for an unknown trigger, 404 for an unknown rule */

@@ -13,7 +13,7 @@ const BatchEvent = Type.Object({ data, idempotencyKey }, { additionalProperties:
 export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/trigger/:eventType/batch', {
     attachValidation: true,
-    config: { role: 'operator', evaluatesParts: true },
+    config: { role: 'operator', key: 'parts', evaluatesParts: true },
     schema: {
       tags: ['Running'],
       operationId: 'triggerEventBatch',

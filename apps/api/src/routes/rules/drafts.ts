@@ -1,6 +1,8 @@
+import type { Administrator } from '@automation/access'
 import {
   activeVersionOf,
   type Compared,
+  changeRules,
   DraftToSave,
   definitionOf,
   definitionToTest,
@@ -14,6 +16,8 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader } from '../../acceptance/prefer.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
@@ -28,11 +32,11 @@ import {
   type RuleAndDraft,
   sendDraft,
 } from './change-drafts.js'
-import { changeRulesOfRequest, IfMatchHeader } from './change-rules.js'
+import { IfMatchHeader } from './change-rules.js'
 import { checkRuleOfRequest, refuseFaults, ruleId } from './check-rule.js'
 import { Promotion, RuleComparison, RuleDraft } from './draft-schemas.js'
 import { readOldestUndone } from './guard.js'
-import { sendRule } from './present-rule.js'
+import { presentSaved } from './present-rule.js'
 import { readComparison } from './read-comparison.js'
 import { Rule, RuleParams } from './rule-schemas.js'
 import { findOutdated } from './versions.js'
@@ -118,7 +122,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
   app.post('/:id/draft/promote', {
     attachValidation: true,
     preValidation: fillMissingBody,
-    config: { role: 'editor' },
+    config: { role: 'editor', key: 'change' },
     schema: {
       tags: ['Drafts'],
       operationId: 'promoteRuleDraft',
@@ -138,23 +142,24 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       const checked = await request.workspace.database.ruleDraft.findUnique({ where: { ruleId: id } })
       const faults = checked === null ? [] : await findOutdated(request, definitionOf(checked))
       const oldestUndone = guard === undefined ? null : await readOldestUndone(request)
-      const promoted = await changeRulesOfRequest(request, async (transaction) => {
-        const { rule, draft } = await findDraftToChange(transaction, request, id)
-        if (draft === null) throw refusals.draftNotFound()
-        if (draft.id !== checked?.id) throw refusals.draftMismatch()
-        if (draft.baseVersion !== rule.version) throw refusals.draftStale()
-        refuseFaults(faults)
-        const { rule: result, entry } = await promoteDraft(
-          transaction,
-          administratorOf(request),
-          rule,
-          draft,
-          guard,
-          oldestUndone,
-        )
-        return { result, entry }
-      })
-      return sendRule(reply, promoted)
+      const promote = (administrator: Administrator) =>
+        changeRules(administrator, async (transaction) => {
+          const { rule, draft } = await findDraftToChange(transaction, request, id)
+          if (draft === null) throw refusals.draftNotFound()
+          if (draft.id !== checked?.id) throw refusals.draftMismatch()
+          if (draft.baseVersion !== rule.version) throw refusals.draftStale()
+          refuseFaults(faults)
+          const { rule: result, entry } = await promoteDraft(
+            transaction,
+            administrator,
+            rule,
+            draft,
+            guard,
+            oldestUndone,
+          )
+          return { result, entry }
+        })
+      return sendStored(reply, await changeOnce(request, promote, presentSaved))
     },
   })
 

@@ -11,6 +11,7 @@ import { ruleReadRoutes } from './read.js'
 import { rolloutRoutes } from './rollouts.js'
 import { runRoutes } from './run.js'
 import { summaryRoutes } from './summaries.js'
+import { switchRoutes } from './switch.js'
 import { validateRoutes } from './validate.js'
 import { versionRoutes } from './versions.js'
 import { ruleWriteRoutes } from './write.js'
@@ -26,6 +27,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     definitions.setSerializerCompiler(() => JSON.stringify)
     await definitions.register(ruleReadRoutes)
     await definitions.register(ruleWriteRoutes, { bodyLimitBytes })
+    await definitions.register(switchRoutes)
     await definitions.register(versionRoutes)
     await definitions.register(validateRoutes, { bodyLimitBytes })
     await definitions.register(backtestRoutes, { bodyLimitBytes, retentionDays })

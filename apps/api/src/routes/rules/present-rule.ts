@@ -2,6 +2,7 @@ import type { Prisma } from '@automation/database'
 import { countsOf } from '@automation/ledger'
 import { type DefinitionFields, definitionOf, type FullDefinition, modeOf } from '@automation/rules'
 import type { FastifyReply } from 'fastify'
+import type { StoredResponse } from '../../acceptance/idempotency/stored-response.js'
 import type { Rule, RuleSummary, RuleVersion } from './rule-schemas.js'
 
 export type RuleRow = Prisma.RuleGetPayload<{ include: { counters: true } }>
@@ -49,6 +50,17 @@ export function presentVersion({
   ...row
 }: DefinitionFields & { version: number; createdAt: Date; createdBy: string }): RuleVersion {
   return { version, ...(definitionOf(row) as FullDefinition), createdAt: createdAt.toISOString(), createdBy }
+}
+
+/** The response to a request that has created a rule. */
+export function presentCreated(rule: RuleRow): StoredResponse {
+  const { headers, body } = presentSaved(rule)
+  return { status: 201, headers: { location: `/api/automation-rules/${rule.id}`, ...headers }, body }
+}
+
+/** The response to a request that has saved a rule. */
+export function presentSaved(rule: RuleRow): StoredResponse {
+  return { status: 200, headers: { etag: `"${rule.version}"` }, body: presentRule(rule) }
 }
 
 /** Answers one rule with its version as the entity tag. */

@@ -4,7 +4,7 @@ import { isShadow } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { ExplainedResult } from '../../acceptance/execution-result.js'
-import { IdempotencyHeader, readRequestKey } from '../../acceptance/idempotency/request-key.js'
+import { readRequestKey } from '../../acceptance/idempotency/request-key.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader } from '../../acceptance/prefer.js'
 import { executionResultOf, TriggerResult } from '../../acceptance/results.js'
@@ -22,14 +22,14 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
   { workLimits },
 ) => {
   app.post('/:id/execute', {
-    config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator') },
+    config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator'), key: 'event' },
     schema: {
       tags: ['Running'],
       operationId: 'executeRule',
       summary: 'Execute a rule, active or inactive',
       description: `A dry run evaluates the rule and simulates its actions. It has no effects. ${aboutEvaluations}`,
       params: RuleParams,
-      headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
+      headers: PreferHeader,
       querystring: ExplainQuery,
       body: Type.Object(
         { data: EventData, dryRun: Type.Optional(Type.Boolean()) },
@@ -77,14 +77,14 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
   })
 
   app.post('/trigger/:eventType', {
-    config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator') },
+    config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator'), key: 'event' },
     schema: {
       tags: ['Running'],
       operationId: 'triggerEvent',
       summary: 'Post an event of one type. Every active rule for the type runs',
       description: `The same as POST /api/events, by the path of the type, and without the id of the event in the body of a 200. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
       params: Type.Object({ eventType: Type.String() }),
-      headers: Type.Object({ ...IdempotencyHeader.properties, ...PreferHeader.properties }),
+      headers: PreferHeader,
       querystring: ExplainQuery,
       body: Type.Object(
         { data: EventData, dryRun: Type.Optional(Type.Boolean()) },

@@ -1,17 +1,26 @@
+import type { Administrator } from '@automation/access'
 import type { WorkspaceDatabase } from '@automation/database'
 import type { Fault } from '@automation/engine'
-import { type DefinitionFields, definitionOf, FullDefinition, findRuleBodyFaults } from '@automation/rules'
+import {
+  changeRules,
+  type DefinitionFields,
+  definitionOf,
+  FullDefinition,
+  findRuleBodyFaults,
+} from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../../responses.js'
-import { changeRulesOfRequest, findRuleToChange, IfMatchHeader, saveRule } from './change-rules.js'
+import { findRuleToChange, IfMatchHeader, saveRule } from './change-rules.js'
 import { findFaults, readOwnTypes, refuseFaults, ruleId } from './check-rule.js'
 import { writeVersions } from './definition-texts.js'
 import { findPageOfVersions, readInParts, sumOf } from './list-by-bytes.js'
-import { presentVersion, sendRule } from './present-rule.js'
+import { presentSaved, presentVersion, type RuleRow } from './present-rule.js'
 import { Rule, RuleParams, RuleVersion, VersionList } from './rule-schemas.js'
 import { sendList } from './send-list.js'
 
@@ -67,7 +76,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 
   app.post('/:id/versions/:version/restore', {
-    config: { role: 'editor' },
+    config: { role: 'editor', key: 'change' },
     schema: {
       tags: ['Rules'],
       operationId: 'restoreRuleVersion',
@@ -82,19 +91,21 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       // A version never changes, so its check need not hold the transaction up.
       const checked = await findStoredVersion(request.workspace.database, id, params.version)
       const faults = checked === null ? [] : await findOutdated(request, definitionOf(checked))
-      const rule = await changeRulesOfRequest(request, async (transaction) => {
-        const found = await findRuleToChange(transaction, request, id)
-        const source = await findVersion(transaction, id, params.version)
-        const definition = definitionOf(source)
-        refuseFaults(faults)
-        const { rule: restored, changed } = await saveRule(transaction, request, found, definition)
-        const details = { from: source.version, changed, version: restored.version }
-        return {
-          result: restored,
-          entry: changed.length > 0 ? { action: 'rule.restored', subject: restored.id, details } : undefined,
-        }
-      })
-      return sendRule(reply, rule)
+      const restore = (administrator: Administrator) =>
+        changeRules<RuleRow>(administrator, async (transaction) => {
+          const found = await findRuleToChange(transaction, request, id)
+          const source = await findVersion(transaction, id, params.version)
+          const definition = definitionOf(source)
+          refuseFaults(faults)
+          const { rule: restored, changed } = await saveRule(transaction, request, found, definition)
+          const details = { from: source.version, changed, version: restored.version }
+          return {
+            result: restored,
+            entry:
+              changed.length > 0 ? { action: 'rule.restored', subject: restored.id, details } : undefined,
+          }
+        })
+      return sendStored(reply, await changeOnce(request, restore, presentSaved))
     },
   })
 }

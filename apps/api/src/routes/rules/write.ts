@@ -1,11 +1,12 @@
+import type { Administrator } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
 import {
+  changeRules,
   completeMode,
   createdEntry,
   createRules,
   deletedEntry,
   deleteRules,
-  isShadow,
   maxRuleBytes,
   modeOf,
   type RuleFields,
@@ -15,24 +16,34 @@ import {
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { IdempotencyHeader } from '../../acceptance/idempotency/request-key.js'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
-import { refusals } from '../../errors.js'
-import { Id, refusalResponses } from '../../responses.js'
-import {
-  changeRulesOfRequest,
-  findRuleToChange,
-  IfMatchHeader,
-  saveRule,
-  updateRule,
-} from './change-rules.js'
+import { refusalResponses } from '../../responses.js'
+import { changeRulesOfRequest, findRuleToChange, IfMatchHeader, updateRule } from './change-rules.js'
 import { checkRuleOfRequest, ruleId } from './check-rule.js'
-import { checkAndCreateOnce, createOnce } from './create-once.js'
-import { type RuleRow, sendRule } from './present-rule.js'
+import { presentCreated, type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleParams } from './rule-schemas.js'
 
 const maxNameLength = 200
+
+/** A partial update is a PATCH; PUT does the same. */
+const updates = [
+  {
+    method: 'PUT',
+    operationId: 'updateRule',
+    summary: 'Update any subset of the fields of a rule',
+    description:
+      'Fields that the body does not have stay as they are. A changed definition is a new version. PATCH does the same.',
+  },
+  {
+    method: 'PATCH',
+    operationId: 'patchRule',
+    summary: 'Update any subset of the fields of a rule, like PUT',
+    description:
+      'Fields that the body does not have stay as they are. A changed definition is a new version.',
+  },
+] as const
 
 export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number }> = async (
   app,
@@ -43,44 +54,48 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
   app.post('/', {
     bodyLimit,
     attachValidation: true,
-    config: { role: 'editor' },
+    config: { role: 'editor', key: 'change' },
     schema: {
       tags: ['Rules'],
       operationId: 'createRule',
       summary: 'Create a rule',
-      headers: IdempotencyHeader,
       body: RuleToCreate,
       response: { 201: Rule, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
-      const check = () => checkRuleOfRequest(request, request.body)
-      const answer = await checkAndCreateOnce(request, check, async (transaction, body) => {
-        const fields = { description: '', conditions: [], ...body, ...completeMode(body) }
-        const created = await createRule(transaction, request, fields)
-        return { result: created, entry: createdEntry(created) }
-      })
-      return sendStored(reply, answer)
+      const body = await checkRuleOfRequest(request, request.body)
+      const fields = { description: '', conditions: [], ...body, ...completeMode(body) }
+      const create = (administrator: Administrator) =>
+        changeRules(administrator, async (transaction) => {
+          const created = await createRule(transaction, request, fields)
+          return { result: created, entry: createdEntry(created) }
+        })
+      return sendStored(reply, await changeOnce(request, create, presentCreated))
     },
   })
 
-  app.put('/:id', {
-    bodyLimit,
-    attachValidation: true,
-    config: { role: 'editor' },
-    schema: {
-      tags: ['Rules'],
-      operationId: 'updateRule',
-      summary: 'Update any subset of the fields of a rule',
-      params: RuleParams,
-      headers: IfMatchHeader,
-      body: RuleToUpdate,
-      response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
-    },
-    handler: async (request, reply) => {
-      const body = await checkRuleOfRequest(request, request.body)
-      return sendRule(reply, await updateRule(request, ruleId(request.params), body))
-    },
-  })
+  for (const { method, operationId, summary, description } of updates)
+    app.route({
+      method,
+      url: '/:id',
+      bodyLimit,
+      attachValidation: true,
+      config: { role: 'editor' },
+      schema: {
+        tags: ['Rules'],
+        operationId,
+        summary,
+        description,
+        params: RuleParams,
+        headers: IfMatchHeader,
+        body: RuleToUpdate,
+        response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
+      },
+      handler: async (request, reply) => {
+        const body = await checkRuleOfRequest(request, request.body)
+        return sendRule(reply, await updateRule(request, ruleId(request.params), body))
+      },
+    })
 
   app.delete('/:id', {
     config: { role: 'editor' },
@@ -103,71 +118,35 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
     },
   })
 
-  app.patch('/:id/toggle', {
-    config: { role: 'operator' },
-    schema: {
-      tags: ['Rules'],
-      operationId: 'toggleRule',
-      summary: 'Toggle a rule between active and inactive',
-      params: RuleParams,
-      headers: IfMatchHeader,
-      response: {
-        200: Type.Object({ id: Id, isActive: Type.Boolean() }, { title: 'RuleActivity' }),
-        ...refusalResponses(404, 409, 412, 413, 415),
-      },
-    },
-    handler: async (request) => {
-      const id = ruleId(request.params)
-      return changeRulesOfRequest(request, async (transaction) => {
-        const found = await findRuleToChange(transaction, request, id)
-        if (isShadow(found)) throw refusals.shadowToggled()
-        const isActive = !found.isActive
-        const { cancelled } = await saveRule(transaction, request, found, { isActive })
-        return {
-          result: { id: found.id, isActive },
-          entry: isActive
-            ? { action: 'rule.activated', subject: found.id }
-            : { action: 'rule.deactivated', subject: found.id, details: { cancelled } },
-        }
-      })
-    },
-  })
-
   app.post('/:id/clone', {
-    config: { role: 'editor' },
+    config: { role: 'editor', key: 'change' },
     schema: {
       tags: ['Rules'],
       operationId: 'cloneRule',
       summary: 'Clone a rule. The clone is inactive',
       params: RuleParams,
-      headers: Type.Object({ ...IdempotencyHeader.properties, ...IfMatchHeader.properties }),
+      headers: IfMatchHeader,
       response: { 201: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const id = ruleId(request.params)
-      const answer = await createOnce(request, async (transaction) => {
-        const source = await findRuleToChange(transaction, request, id)
-        const { description, trigger, conditions, actions } = source
-        // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
-        const name = [...`Copy of ${source.name}`].slice(0, maxNameLength).join('')
-        const fields = {
-          name,
-          description,
-          trigger,
-          conditions,
-          actions,
-          isActive: false,
-          mode: modeOf(source),
-        }
-        const clone = await createRule(transaction, request, fields)
-        return {
-          result: clone,
-          entry: { action: 'rule.cloned', subject: clone.id, details: { from: source.id } },
-        }
-      })
-      return sendStored(reply, answer)
+      const clone = (administrator: Administrator) =>
+        changeRules(administrator, async (transaction) => {
+          const source = await findRuleToChange(transaction, request, id)
+          const result = await createRule(transaction, request, cloneFields(source))
+          const details = { from: source.id }
+          return { result, entry: { action: 'rule.cloned', subject: result.id, details } }
+        })
+      return sendStored(reply, await changeOnce(request, clone, presentCreated))
     },
   })
+}
+
+function cloneFields(source: RuleRow): RuleFields {
+  const { description, trigger, conditions, actions } = source
+  // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
+  const name = [...`Copy of ${source.name}`].slice(0, maxNameLength).join('')
+  return { name, description, trigger, conditions, actions, isActive: false, mode: modeOf(source) }
 }
 
 async function createRule(

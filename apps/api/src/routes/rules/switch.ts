@@ -1,0 +1,95 @@
+import type { Administrator, Change } from '@automation/access'
+import type { WorkspaceTransaction } from '@automation/database'
+import { changeRules, isShadow } from '@automation/rules'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { refusals } from '../../errors.js'
+import { Id, refusalResponses } from '../../responses.js'
+import { changeRulesOfRequest, findRuleToChange, IfMatchHeader, saveRule } from './change-rules.js'
+import { ruleId } from './check-rule.js'
+import { RuleParams } from './rule-schemas.js'
+
+const RuleActivity = Type.Object({ id: Id, isActive: Type.Boolean() }, { title: 'RuleActivity' })
+type RuleActivity = Type.Static<typeof RuleActivity>
+
+const switches = [
+  {
+    path: 'activate',
+    isActive: true,
+    operationId: 'activateRule',
+    summary: 'Switch a rule on. One that is active stays so',
+    description:
+      'It may be repeated, other than a toggle. A rule in shadow mode is refused: set its mode to live. Switching on clears the alert that the rule needs attention.',
+  },
+  {
+    path: 'deactivate',
+    isActive: false,
+    operationId: 'deactivateRule',
+    summary: 'Switch a rule off. One that is inactive stays so',
+    description:
+      'It may be repeated, other than a toggle. Executions of the rule that wait are cancelled. A rule in shadow mode is refused.',
+  },
+] as const
+
+/** On and off. An operator may do so; to change the rule takes an editor. */
+export const switchRoutes: FastifyPluginAsyncTypebox = async (app) => {
+  app.patch('/:id/toggle', {
+    config: { role: 'operator' },
+    schema: {
+      tags: ['Rules'],
+      operationId: 'toggleRule',
+      summary: 'Toggle a rule between active and inactive',
+      description: 'A repeat toggles it back: activate and deactivate may be repeated.',
+      params: RuleParams,
+      headers: IfMatchHeader,
+      response: { 200: RuleActivity, ...refusalResponses(404, 409, 412, 413, 415) },
+    },
+    handler: async (request) => {
+      const id = ruleId(request.params)
+      return changeRulesOfRequest(request, (transaction) => switchRule(transaction, request, id, 'other'))
+    },
+  })
+
+  for (const { path, isActive, ...texts } of switches)
+    app.post(`/:id/${path}`, {
+      config: { role: 'operator', key: 'change' },
+      schema: {
+        tags: ['Rules'],
+        ...texts,
+        params: RuleParams,
+        headers: IfMatchHeader,
+        response: { 200: RuleActivity, ...refusalResponses(404, 409, 412, 413, 415, 422) },
+      },
+      handler: async (request, reply) => {
+        const id = ruleId(request.params)
+        const change = (administrator: Administrator) =>
+          changeRules(administrator, (transaction) => switchRule(transaction, request, id, isActive))
+        const present = (body: RuleActivity) => ({ status: 200, headers: {}, body })
+        return sendStored(reply, await changeOnce(request, change, present))
+      },
+    })
+}
+
+/** @param wanted whether it shall be active, or `other` than now */
+async function switchRule(
+  transaction: WorkspaceTransaction,
+  request: FastifyRequest,
+  id: string,
+  wanted: boolean | 'other',
+): Promise<Change<RuleActivity>> {
+  const found = await findRuleToChange(transaction, request, id)
+  if (isShadow(found)) throw refusals.shadowSwitched()
+  const isActive = wanted === 'other' ? !found.isActive : wanted
+  const result = { id: found.id, isActive }
+  if (isActive === found.isActive) return { result, entry: undefined }
+  const { cancelled } = await saveRule(transaction, request, found, { isActive })
+  return {
+    result,
+    entry: isActive
+      ? { action: 'rule.activated', subject: found.id }
+      : { action: 'rule.deactivated', subject: found.id, details: { cancelled } },
+  }
+}
