@@ -665,7 +665,7 @@ t.test('a path that exists for other methods is a 405 with Allow', async (t) => 
   ])
   const alike: [string, string[]][] = [
     [`${rules}/`, ['GET', 'POST']],
-    [one, ['DELETE', 'GET', 'PUT']],
+    [one, ['DELETE', 'GET', 'PATCH', 'PUT']],
     [`${rules}/trigger/LEAD_CREATED`, ['POST']],
   ]
   t.ok(documented.length > 40)

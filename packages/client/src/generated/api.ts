@@ -86,7 +86,9 @@ export interface paths {
         get: operations["getRule"];
         /**
          * Update any subset of the fields of a rule
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description Fields that the body does not have stay as they are. A changed definition is a new version. PATCH does the same.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         put: operations["updateRule"];
         post?: never;
@@ -95,6 +97,32 @@ export interface paths {
          * @description Needs the role `editor`, or a key with the scope `rules:write`.
          */
         delete: operations["deleteRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Update any subset of the fields of a rule, like PUT
+         * @description Fields that the body does not have stay as they are. A changed definition is a new version.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
+         */
+        patch: operations["patchRule"];
+        trace?: never;
+    };
+    "/api/automation-rules/{id}/clone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Clone a rule. The clone is inactive
+         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         */
+        post: operations["cloneRule"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -115,12 +143,14 @@ export interface paths {
         head?: never;
         /**
          * Toggle a rule between active and inactive
-         * @description Needs the role `operator`, or a key with the scope `rules:run`.
+         * @description A repeat toggles it back: activate and deactivate may be repeated.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         patch: operations["toggleRule"];
         trace?: never;
     };
-    "/api/automation-rules/{id}/clone": {
+    "/api/automation-rules/{id}/activate": {
         parameters: {
             query?: never;
             header?: never;
@@ -130,10 +160,34 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Clone a rule. The clone is inactive
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * Switch a rule on. One that is active stays so
+         * @description It may be repeated, other than a toggle. A rule in shadow mode is refused: set its mode to live. Switching on clears the alert that the rule needs attention.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
-        post: operations["cloneRule"];
+        post: operations["activateRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation-rules/{id}/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch a rule off. One that is inactive stays so
+         * @description It may be repeated, other than a toggle. Executions of the rule that wait are cancelled. A rule in shadow mode is refused.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
+         */
+        post: operations["deactivateRule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -239,7 +293,7 @@ export interface paths {
         put?: never;
         /**
          * Compute what a rule would have done for past events. Nothing is executed
-         * @description With `ruleId` and `definition`, the current version of the rule is compared with the definition; with only one of them, that one is tested. A worker computes the backtest: the response is 202, or 200 if it is done within `Prefer: wait=<seconds>`. A workspace may have 5 unfinished backtests. The newest 1,000 finished ones are kept for 30 days.
+         * @description With `ruleId` and `definition`, the current version of the rule is compared with the definition; with only one of them, that one is tested. A worker computes the backtest: the response is 202, or 200 if it is done within `Prefer: wait=<seconds>`. A repeat with the same Idempotency-Key gets the backtest as it was created. A workspace may have 5 unfinished backtests. The newest 1,000 finished ones are kept for 30 days.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -2921,8 +2975,9 @@ export interface components {
             revokedAt: string | null;
             lastUsedAt: string | null;
             expiresAt: string | null;
-            /** @description Text of the key. Only this response contains it. The service stores only its SHA-256. */
-            key: string;
+            key: string | null;
+            /** @description Says why key is null. Absent if it is not. */
+            warnings?: components["schemas"]["FieldError"][];
         };
         NewSigningSecret: {
             /**
@@ -2943,8 +2998,9 @@ export interface components {
             revokedAt: string | null;
             lastUsedAt: string | null;
             retiresAt: string | null;
-            /** @description `whsec_…`. Only this response contains it. The service stores it encrypted. */
-            secret: string;
+            secret: string | null;
+            /** @description Says why secret is null. Absent if it is not. */
+            warnings?: components["schemas"]["FieldError"][];
         };
         NewSubscription: {
             /** Format: uuid */
@@ -2957,8 +3013,9 @@ export interface components {
             isActive: boolean;
             /** Format: date-time */
             createdAt: string;
-            /** @description `whsec_…`. It signs the deliveries. Only this response contains it. */
-            secret: string;
+            secret: string | null;
+            /** @description Says why secret is null. Absent if it is not. */
+            warnings?: components["schemas"]["FieldError"][];
         };
         /** @description True if the condition is false */
         NotGroup: {
@@ -4908,6 +4965,88 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    patchRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleToUpdate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cloneRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     toggleRule: {
         parameters: {
             query?: never;
@@ -4945,7 +5084,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    cloneRule: {
+    activateRule: {
         parameters: {
             query?: never;
             header?: {
@@ -4961,14 +5100,54 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Created */
-            201: {
+            /** @description Success */
+            200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rule"];
+                    "application/json": components["schemas"]["RuleActivity"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deactivateRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleActivity"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -5056,6 +5235,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
                 /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
@@ -5184,6 +5365,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
                 /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
                 Prefer?: string;
             };
@@ -5425,6 +5608,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
                 /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
                 "If-Match"?: string;
             };
@@ -6341,7 +6526,10 @@ export interface operations {
     createEventType: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6491,7 +6679,10 @@ export interface operations {
     retryExecution: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -6529,7 +6720,10 @@ export interface operations {
     retryExecutions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6732,7 +6926,10 @@ export interface operations {
     createEmailTemplate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7067,7 +7264,10 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7164,7 +7364,10 @@ export interface operations {
     createSigningSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7199,7 +7402,10 @@ export interface operations {
     retireSigningSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7294,7 +7500,10 @@ export interface operations {
     createSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7427,7 +7636,10 @@ export interface operations {
     testSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -7452,6 +7664,7 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -7630,7 +7843,10 @@ export interface operations {
     createWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
