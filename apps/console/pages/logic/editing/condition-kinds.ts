@@ -37,6 +37,16 @@ export function isClause(condition: unknown): condition is Clause {
   )
 }
 
+/** Another field of the event, in place of a constant. `root` begins at the event, also within a list. */
+export type Reference = { field: string } | { root: string }
+
+export function isReference(value: unknown): value is Reference {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const entries = Object.entries(value)
+  const [key, path] = entries[0] ?? ['', undefined]
+  return entries.length === 1 && (key === 'field' || key === 'root') && typeof path === 'string'
+}
+
 /** @returns undefined for a comparison, and for what the editor does not know */
 export function groupKindOf(condition: unknown): GroupKind | undefined {
   if (typeof condition !== 'object' || condition === null) return undefined

@@ -1,11 +1,11 @@
 import { describe } from '@automation/check'
 import type { Condition } from '@automation/client'
-import { show } from '../show.js'
+import { show, showControls } from '../show.js'
 import { childrenOf, groupKindOf, isClause } from './condition-kinds.js'
 
 /** `score is above 80`. What the editor does not know is shown as it is. */
 export function describeCondition(condition: Condition): string {
-  return isKnown(condition) ? describe(condition) : show(condition)
+  return isKnown(condition) ? showControls(describe(condition)) : show(condition)
 }
 
 function isKnown(condition: Condition): boolean {

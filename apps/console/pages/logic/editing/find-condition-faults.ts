@@ -2,7 +2,7 @@ import type { Condition } from '@automation/client'
 import { type Fault, findOperator, findRuleFaults } from '@automation/engine'
 import { Check } from 'typebox/value'
 import { valueKindOf } from '../value-kind.js'
-import { type Clause, childPath, childrenOf, groupKindOf, isClause } from './condition-kinds.js'
+import { type Clause, childPath, childrenOf, groupKindOf, isClause, isReference } from './condition-kinds.js'
 
 /** A fault that would refuse the rule. */
 export interface ConditionFault extends Fault {
@@ -38,6 +38,8 @@ function listClauseFaults({ field, operator: name, value }: Clause, path: string
     faults.push({ field: `${path}.field`, message: 'Choose a field', isUnfinished: true })
   const operator = findOperator(name)
   if (operator === undefined) return [...faults, wrong(`${path}.operator`, 'Must be a known comparison')]
+  // The engine says what is wrong with another field.
+  if (isReference(value)) return faults
   const { value: schema } = operator
   // What has no words here is refused all the same, such as a text of more than 10,000 characters.
   const isRefused = schema !== undefined && !Check(schema, value)

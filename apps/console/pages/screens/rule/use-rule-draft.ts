@@ -38,7 +38,16 @@ export function useRuleDraft(
   function write(changes: Partial<Draft>): void {
     const { draft: known, definition: now } = current.current
     const baseVersion = known?.baseVersion ?? saved?.version ?? 0
-    setDraft({ eventId, ...known, definition: now, baseVersion, ...changes, keptAt: Date.now() })
+    const next = { eventId, ...known, definition: now, baseVersion, ...changes, keptAt: Date.now() }
+    // What says the same as the saved rule is no draft: on top of a later version it would look like a change.
+    const isIdle = isSame(next.definition, base) && Object.keys(next.texts ?? {}).length === 0
+    if (isIdle && next.etag === undefined) drop()
+    else setDraft(next)
+  }
+
+  function drop(): void {
+    drafts.drop(ruleId)
+    setDraft(undefined)
   }
 
   return {
@@ -90,16 +99,12 @@ export function useRuleDraft(
       history.note(definition, next, Date.now())
       write({ definition: next, baseVersion: version })
     },
-    /** What was typed is the rule now, or somebody does not want it any more. */
-    drop() {
-      drafts.drop(ruleId)
-      setDraft(undefined)
-    },
+    /** What was typed is the rule now. */
+    drop,
     /** Drops it on request: a notice brings it back. */
     discard() {
       const dropped = current.current.draft
-      drafts.drop(ruleId)
-      setDraft(undefined)
+      drop()
       toast('Your changes were discarded', { undo: () => dropped && setDraft(dropped) })
     },
   }

@@ -32,6 +32,7 @@ t.test('what the service takes has no fault', async (t) => {
     clause('equals', ''),
     clause('exists'),
     clause('within_last', '3d'),
+    clause('greater_than', { field: 'limit' }),
     { all: [clause('gt', 1), { any: [clause('is_true')] }] },
   ]
   t.strictSame(find(...fine), [])

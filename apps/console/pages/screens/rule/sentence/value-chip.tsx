@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { isReference, type Reference } from '../../../logic/editing/condition-kinds.js'
 import { show } from '../../../logic/show.js'
 import {
   readList,
@@ -9,6 +10,7 @@ import {
   writeScalar,
 } from '../../../logic/value-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
+import { useEditing } from './editing.js'
 import { useFault } from './faults.js'
 
 export function emptyValue(kind: ValueKind): unknown {
@@ -34,6 +36,7 @@ export function ValueChip({ kind, value, path, example, seen, change }: Props) {
   const fault = useFault(path)
   const shared = { path, fault }
   if (kind === 'none') return null
+  if (isReference(value)) return <ReferenceChip {...shared} value={value} change={change} />
   if (kind === 'range') {
     const [low = null, high = null] = Array.isArray(value) ? (value as unknown[]) : []
     return (
@@ -78,6 +81,30 @@ const ways = {
   list: { label: 'Values, separated by commas', read: readList, write: writeList, isList: true },
   text: { label: 'Value', read: (text: string): unknown => text, write: String, isList: false },
   scalar: { label: 'Value', read: readScalar, write: writeScalar, isList: false },
+}
+
+type ReferenceProps = Omit<ChipProps, 'label'> & { value: Reference }
+
+/** Another field of the event, in place of a constant. */
+function ReferenceChip({ path, fault, value, change }: ReferenceProps) {
+  const { suggestions } = useEditing()
+  const [[key, field] = ['field', '']] = Object.entries(value)
+  return (
+    <>
+      <Combobox
+        label="Other field"
+        path={path}
+        look={`chip field-chip ${fault.look}`}
+        value={field}
+        options={suggestions.fields}
+        change={(next) => change({ [key]: next })}
+        takesFirst
+        isInvalid={fault.isInvalid}
+        describedBy={fault.describedBy}
+      />
+      {fault.text}
+    </>
+  )
 }
 
 interface ChipProps {
