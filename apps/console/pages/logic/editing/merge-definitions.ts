@@ -21,10 +21,11 @@ export interface Merge {
  * Puts two changes of one rule together. What only one of them touched is taken from it; what both changed is a conflict, and the merged
  * definition has the chosen side of it.
  *
+ * @param base undefined: nobody knows who changed what, so all that differs is a conflict, lists as a whole
  * @param choices by the path of a conflict. Usually mine.
  */
 export function mergeDefinitions(
-  base: Definition,
+  base: Definition | undefined,
   mine: Definition,
   theirs: Definition,
   choices: ReadonlyMap<string, Side> = new Map(),
@@ -34,7 +35,7 @@ export function mergeDefinitions(
     conflicts.push(conflict)
     return conflict[choices.get(conflict.path) ?? 'mine']
   }
-  return { merged: mergeValues({ base, mine, theirs, path: '' }, ask) as Definition, conflicts }
+  return { merged: mergeValues({ base: base ?? {}, mine, theirs, path: '' }, ask) as Definition, conflicts }
 }
 
 type Ask = (conflict: MergeConflict) => unknown

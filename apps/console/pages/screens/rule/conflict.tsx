@@ -33,8 +33,13 @@ export function Conflict({ mine, meanwhile: { base, theirs }, saveMerged, takeTh
           : 'You both changed the same: choose what stays.'}
       </p>
       <div class="halves">
-        <ChangeList title={`What v${theirs.version} changed`} changes={describeChanges(base, saved)} />
-        <ChangeList title="What you changed" changes={describeChanges(base, mine)} />
+        {base && (
+          <ChangeList title={`What v${theirs.version} changed`} changes={describeChanges(base, saved)} />
+        )}
+        <ChangeList
+          title={base ? 'What you changed' : `How yours differs from v${theirs.version}`}
+          changes={describeChanges(base ?? saved, mine)}
+        />
       </div>
       {conflicts.map(({ path, mine: own, theirs: other }) => (
         <fieldset key={path} class="conflict">

@@ -18,7 +18,8 @@ export type Saving = ReturnType<typeof useSaving>
 
 /** A version that somebody saved meanwhile, and the one with which the changes here began. */
 export interface Meanwhile {
-  base: Definition
+  /** undefined: it is no longer kept, or could not be read. Then everything that differs is asked for. */
+  base: Definition | undefined
   theirs: Rule
 }
 
@@ -94,9 +95,7 @@ export function useSaving({
         .rules.versions.get(id, draft.baseVersion)
         .catch(() => undefined),
     ])
-    // A version that is no longer kept: then everything that differs is asked for.
-    const none = { name: '', description: '', trigger: '', conditions: [], actions: [] }
-    if (theirs) setMeanwhile({ theirs, base: base ? definitionOf(base as never) : none })
+    if (theirs) setMeanwhile({ theirs, base: base && definitionOf(base as never) })
   }
 
   /** Each fault at its field, the first with the focus. */

@@ -83,6 +83,20 @@ t.test('what one removed and the other changed is asked for', async (t) => {
   t.strictSame(mergeDefinitions(base, mine, base).conflicts, [], 'but not what the other left alone')
 })
 
+t.test(
+  'without the version that both began with, all that differs is asked for, and nothing is joined',
+  async (t) => {
+    const mine = define({ conditions: [clause('score', 90)] })
+    const theirs = define({ conditions: [clause('score', 70)] })
+    const { merged, conflicts } = mergeDefinitions(undefined, mine, theirs)
+    t.strictSame(
+      conflicts.map(({ path }) => path),
+      ['conditions'],
+    )
+    t.strictSame(merged, mine)
+  },
+)
+
 t.test('another type of action is not mixed with fields of the former', async (t) => {
   const mine = define({ actions: [{ type: 'WAIT', config: { duration: '1d' } }] })
   const theirs = define({ actions: [task('Ring')] })
