@@ -13,7 +13,7 @@ const define = (changes: object = {}) =>
     conditions: [clause('score', 80), clause('amount', 5)],
     actions: [task('Call')],
     ...changes,
-  }) as never as Parameters<typeof mergeDefinitions>[0]
+  }) as never as Parameters<typeof mergeDefinitions>[1]
 const base = define()
 
 t.test('a change of the name and a colleague’s change of the description are both kept', async (t) => {
