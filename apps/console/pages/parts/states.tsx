@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { useLocation } from 'preact-iso'
+import { places } from '../places.js'
 import { describeError, isMissing } from '../state/use-query.js'
 import { Icon, type IconName } from './icon.js'
 import { When } from './when.js'
@@ -21,19 +23,21 @@ export function Loading({ what, rows = 0 }: { what: string; rows?: number }) {
   )
 }
 
-/** What would be here, why it is empty, and what fills it. */
+/** What would be here, why it is empty, and what fills it. Its icon is that of the screen. */
 export function Empty({
   title,
-  icon = 'search',
+  icon,
   children,
 }: {
   title: string
   icon?: IconName
   children?: ComponentChildren
 }) {
+  const screen = useLocation().path.split('/')[3]
+  const own = places.find((place) => place.screen === screen)?.icon
   return (
     <div class="state empty">
-      <Icon name={icon} />
+      <Icon name={icon ?? own ?? 'search'} />
       <h2>{title}</h2>
       {children}
     </div>
