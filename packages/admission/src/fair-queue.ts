@@ -42,6 +42,7 @@ export class FairQueue {
   /** What work costs, whoever owns it. */
   #typical = 0
   #isClosed = false
+  #isGathering = false
   #lookedAt = 0
 
   /** @param now ms, by a monotonic clock */
@@ -170,7 +171,18 @@ export class FairQueue {
     share.addWaiting(work)
     this.#waiting++
     this.#line.add(share)
-    this.#admitNext()
+    if (this.#resource.together === undefined) this.#admitNext()
+    else this.#gather()
+  }
+
+  /** What enters in one turn of the event loop enters together. */
+  #gather(): void {
+    if (this.#isGathering) return
+    this.#isGathering = true
+    setImmediate(() => {
+      this.#isGathering = false
+      this.#admitNext()
+    })
   }
 
   #remove(work: Work): void {

@@ -91,10 +91,26 @@ t.test('an owner has its share of the places, and a key its share of those', asy
   t.strictSame(begun.slice(5), ['a3'])
 })
 
+t.test('what enters in one turn of the event loop enters together, whoever owns it', async (t) => {
+  const { queue, begun, ask, leave } = open({ total: 3, perOwner: 1, together: { count: 10, cost: 10 } })
+  for (const name of ['a1', 'b1', 'a2', 'c1']) void ask(name, { cost: 1 })
+  await settle()
+  t.strictSame(begun.toSorted(), ['a1', 'a2', 'b1', 'c1'])
+  t.equal(queue.taken, 1)
+  void ask('a3', { cost: 1 })
+  void ask('d1', { cost: 1 })
+  await settle()
+  t.strictSame(begun.slice(4), ['d1'], 'a has its place, and others wait for nothing')
+  for (const name of ['a1', 'b1', 'a2', 'c1']) await leave(name, 1)
+  t.strictSame(begun.slice(5), ['a3'])
+})
+
 t.test('what enters together has one place, in the order of turns, and gives it back together', async (t) => {
   const { queue, begun, ask, leave } = open({ total: 2, perOwner: 1, together: { count: 3, cost: 10 } })
-  void ask('a1', { cost: 1 })
-  void ask('b1', { cost: 1 })
+  for (const name of ['a1', 'b1']) {
+    void ask(name, { cost: 1 })
+    await settle()
+  }
   for (let n = 2; n <= 6; n++) void ask(`a${n}`, { cost: 1 })
   for (let n = 2; n <= 6; n++) void ask(`b${n}`, { cost: 4 })
   await settle()
@@ -112,6 +128,7 @@ t.test('what enters together has one place, in the order of turns, and gives it 
 t.test('what costs more than all that enters together enters by itself', async (t) => {
   const { begun, ask, leave } = open({ total: 1, perOwner: 1, together: { count: 10, cost: 10 } })
   void ask('a1', { cost: 1 })
+  await settle()
   void ask('b1', { cost: 100 })
   void ask('b2', { cost: 1 })
   void ask('c1', { cost: 1 })

@@ -33,6 +33,11 @@ export interface BatchLimits<Item> {
   patienceMs: number
   /** How many batches are under way at a time at most. */
   atOnce: number
+  /**
+   * How long (ms) after the begin of a batch the next one begins at the earliest, at most: some ms for each item that was not alone, since it shared
+   * the batch with another one or came while it ran. So items that follow one another closely share a batch, and one that is alone waits for nothing.
+   */
+  pauseMs: number
   /** How long (ms) the items of a batch that took too long are repeated one by one. */
   repeatMs: number
 }
@@ -44,10 +49,13 @@ const defaultLimits = {
   timeoutMs: Number.POSITIVE_INFINITY,
   patienceMs: Number.POSITIVE_INFINITY,
   atOnce: 2,
+  pauseMs: 0,
   repeatMs: 20_000,
 }
 
 const readPatienceMs = 1_000
+/** Of a pause, for each item: few callers, who send their next item after the last result, come back about as late. */
+const pauseOfItemMs = 3
 
 /**
  * Turns a function of many items into a function of one: items that arrive while a batch is under way form the next batch. An
@@ -88,6 +96,9 @@ class Batcher<Item, Result> {
   /** When each began (by performance.now()). */
   readonly #underWay = new Map<Promise<void>, number>()
   #isRunning = false
+  /** When the last batch began (by performance.now()), and how many items have come with its first one or while it ran. */
+  #begunAt = 0
+  #company = 0
 
   constructor(run: (items: Item[]) => Promise<Result[]>, limits: BatchLimits<Item>) {
     this.#run = run
@@ -97,6 +108,7 @@ class Batcher<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, askedAt: performance.now(), resolve, reject })
+      if (this.#underWay.size > 0) this.#company++
       if (!this.#isRunning) void this.#drain()
     })
   }
@@ -107,6 +119,7 @@ class Batcher<Item, Result> {
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
       await this.#untilRoom()
+      await this.#untilTurn()
       this.#refuseLate()
       const batch = this.#takeNext()
       if (batch.length > 0) this.#begin(batch)
@@ -118,7 +131,9 @@ class Batcher<Item, Result> {
     const settled = this.#settle(batch).then(() => {
       this.#underWay.delete(settled)
     })
-    this.#underWay.set(settled, performance.now())
+    this.#begunAt = performance.now()
+    this.#company = batch.length - 1
+    this.#underWay.set(settled, this.#begunAt)
   }
 
   /** Resolves when a batch may begin: nothing is under way, or less than may be, and the last one has had its time alone. */
@@ -135,6 +150,19 @@ class Batcher<Item, Result> {
       if (patienceMs <= 0) return
       await endsWithin(settled, patienceMs)
     }
+  }
+
+  /** Resolves when the pause after the last batch is over, or if the next one is full already. */
+  async #untilTurn(): Promise<void> {
+    const wantedMs = Math.min(this.#limits.pauseMs, pauseOfItemMs * this.#company)
+    const pauseMs = this.#begunAt + wantedMs - performance.now()
+    if (pauseMs <= 0 || this.#isFull()) return
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  }
+
+  #isFull(): boolean {
+    const count = this.#countNext()
+    return count === this.#limits.maxItems || count < this.#waiting.length
   }
 
   #takeNext(): Waiter<Item, Result>[] {

@@ -338,3 +338,94 @@ t.test('each read has its time alone, also the one that began beside another', a
   gates[2].resolve()
   t.equal(await third, 3)
 })
+
+/** A batcher, and when each of its batches began (by performance.now()) with its items. */
+function createPaced(limits: { pauseMs: number; maxItems?: number }) {
+  const begun: { at: number; items: number[] }[] = []
+  const echo = createBatcher(async (items: number[]) => {
+    begun.push({ at: performance.now(), items })
+    return items
+  }, limits)
+  return { begun, echo }
+}
+
+const hundred = Array.from({ length: 100 }, (_, item) => item)
+
+t.test('after many items those of the next pause share a batch, and none waits for longer', async (t) => {
+  const { begun, echo } = createPaced({ pauseMs: 250 })
+  await Promise.all(hundred.map(echo))
+  const first = echo(100)
+  await setTimeout(5)
+  t.same(await Promise.all([first, echo(101)]), [100, 101])
+  t.same(begun[1]?.items, [100, 101])
+  const passedMs = (begun[1]?.at ?? 0) - (begun[0]?.at ?? 0)
+  t.ok(passedMs > 245 && passedMs < 400, `${passedMs} ms`)
+})
+
+t.test('items that come while a batch runs were not alone, either', async (t) => {
+  const gate = deferred()
+  const begun: number[][] = []
+  const echo = createBatcher(
+    async (items: number[]) => {
+      begun.push(items)
+      if (begun.length === 1) await gate.promise
+      return items
+    },
+    { pauseMs: 250 },
+  )
+  const first = echo(0)
+  await new Promise(setImmediate)
+  const during = hundred.map(echo)
+  gate.resolve()
+  await first
+  const last = echo(1_000)
+  await Promise.all([...during, last])
+  t.same(
+    begun.map(({ length }) => length),
+    [1, 101],
+  )
+})
+
+t.test('an item that is alone waits for no pause: one after another, and later than many', async (t) => {
+  const { begun, echo } = createPaced({ pauseMs: 60_000 })
+  for (const item of hundred) await echo(item)
+  t.equal(begun.length, 100)
+  const busy = createPaced({ pauseMs: 250 })
+  await Promise.all(hundred.map(busy.echo))
+  await setTimeout(250)
+  const askedAt = performance.now()
+  await busy.echo(100)
+  t.ok(performance.now() - askedAt < 125)
+})
+
+t.test('what waits behind a batch that hangs or fails has no pause besides', async (t) => {
+  const begunAt: number[] = []
+  const hanging = deferred()
+  const save = createBatcher(
+    async (items: number[]) => {
+      begunAt.push(performance.now())
+      if (begunAt.length === 1) await hanging.promise
+      if (begunAt.length === 2) throw new Error('Postgres is unavailable')
+      return items
+    },
+    { patienceMs: 300, pauseMs: 250 },
+  )
+  const first = hundred.map(save)
+  await setTimeout(5)
+  await t.rejects(save(100), { message: 'Postgres is unavailable' })
+  t.same(await save(101), 101)
+  const [one = 0, two = 0, three = 0] = begunAt
+  t.ok(two - one < 450, `${two - one} ms: the patience with the first, which includes its pause`)
+  t.ok(three - two < 125, 'one that failed alone has none')
+  hanging.resolve()
+  t.same(await Promise.all(first), hundred)
+})
+
+t.test('a batch that is full waits for no pause', async (t) => {
+  const { begun, echo } = createPaced({ pauseMs: 60_000, maxItems: 50 })
+  await Promise.all(hundred.map(echo))
+  t.same(
+    begun.map(({ items }) => items.length),
+    [50, 50],
+  )
+})

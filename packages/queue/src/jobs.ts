@@ -25,8 +25,11 @@ export const EventPointer = Type.Object({
 })
 export type EventPointer = Type.Static<typeof EventPointer>
 
-/** How many events share a job: enough to make it cheap for each, few enough to spread the work over workers. */
-export const maxEventsPerJob = 50
+/**
+ * How many events share a job. A worker commits them together, so the more wait, the more one worker takes at a time; and few enough to
+ * spread the work over workers.
+ */
+export const maxEventsPerJob = 100
 
 /** The data of `trigger` and `execute`: events that one commit accepted, or one execution emitted. */
 export const EventsJobData = Type.Object({

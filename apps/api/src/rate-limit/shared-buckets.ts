@@ -56,6 +56,8 @@ end
 return results
 `
 const figuresPerGroup = 6
+/** This is the first that all requests wait for: those that share this call share their commit and their job, too. So it has the longest pause. */
+const pauseMs = 8
 
 /** Equal requests of the same moment: for the same buckets, and for as many tokens each. */
 interface Group extends TokenRequest {
@@ -74,7 +76,7 @@ export function createSharedBuckets(redis: Redis, prefix: string) {
   const { consumeTokens } = redis as unknown as {
     consumeTokens(count: number, ...keysAndSizes: (string | number)[]): Promise<number[]>
   }
-  return createBatcher(async (requests: TokenRequest[]): Promise<Consumption[]> => {
+  const consume = async (requests: TokenRequest[]): Promise<Consumption[]> => {
     const groups = new Map<string, Group>()
     const positions = requests.map((request) => joinGroup(request, groups))
     const keys: string[] = []
@@ -91,7 +93,8 @@ export function createSharedBuckets(redis: Redis, prefix: string) {
       const first = figuresPerGroup * group.index
       return readResult(results.slice(first, first + figuresPerGroup), group.tokens, position)
     })
-  })
+  }
+  return createBatcher(consume, { pauseMs })
 }
 
 function joinGroup(request: TokenRequest, groups: Map<string, Group>): { group: Group; position: number } {

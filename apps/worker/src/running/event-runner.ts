@@ -19,6 +19,9 @@ import { rehearse } from './rehearse.js'
 import type { Replies } from './replies.js'
 import { createIsolation } from './run-isolated.js'
 
+/** Less than that of an API process (shared-buckets.ts): its jobs do not wait for each other, and those of several processes share a statement. */
+const pauseMs = 4
+
 export interface EventParts {
   admission: Admission
   database: Database
@@ -49,7 +52,7 @@ export class EventRunner {
   constructor(parts: EventParts) {
     const { database, admission, causation, onQuarantine } = parts
     this.#parts = parts
-    this.#load = createReadBatcher((ids) => loadEvents(database, ids))
+    this.#load = createReadBatcher((ids) => loadEvents(database, ids), { pauseMs })
     this.#findRules = createRuleFinder(database, causation)
     this.#isolate = createIsolation(database, admission.isolated, onQuarantine)
   }

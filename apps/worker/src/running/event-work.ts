@@ -79,13 +79,11 @@ export class EventWork {
   /** Works for a slice of time. @returns whether all is done */
   advance(): boolean {
     const endsAt = this.cost + sliceMs
-    while (this.cost < endsAt) {
-      const execution = this.executions[this.#begun]
-      if (this.#evaluated < this.#candidates.length) this.#evaluateNext()
-      else if (execution === undefined) return true
-      else this.#beginNext(execution)
+    while (!this.#isDone && this.cost < endsAt) {
+      if (this.#hasCandidates) this.#evaluateNext()
+      else this.#beginNext()
     }
-    return false
+    return this.#isDone
   }
 
   /**
@@ -100,6 +98,14 @@ export class EventWork {
       for (const { span } of this.executions) span?.end(true)
     }
     this.span?.end(true)
+  }
+
+  get #hasCandidates(): boolean {
+    return this.#evaluated < this.#candidates.length
+  }
+
+  get #isDone(): boolean {
+    return !this.#hasCandidates && this.#begun === this.executions.length
   }
 
   #evaluateNext(): void {
@@ -118,8 +124,9 @@ export class EventWork {
     return execution
   }
 
-  #beginNext(execution: Execution): void {
-    this.#begun++
+  #beginNext(): void {
+    const execution = this.executions[this.#begun++]
+    if (execution === undefined) return
     traceExecution(this.span, execution)
     this.calls.push(...this.#begin(execution))
     this.#rows += countRows([execution])

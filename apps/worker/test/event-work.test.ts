@@ -1,0 +1,49 @@
+import { type Database, newId } from '@automation/database'
+import { Evaluation } from '@automation/engine'
+import t from 'tap'
+import { Causation } from '../src/executions/causation.js'
+import { EffectBudget } from '../src/executions/effect-budget.js'
+import { makeReady } from '../src/executions/ready-rule.js'
+import { EventWork } from '../src/running/event-work.js'
+import { makeSetOfOne } from '../src/running/rule-set.js'
+import { context } from './fixtures/outbound.js'
+
+const sliceMs = 10
+/** An automaton builds a new state of this pattern at each of these letters. */
+const value = '(?i)a[ab]{400}[cd]'
+const text = Array.from({ length: 4_000 }, (_, n) => 'ab'[((n * n * 31 + (n >> 3) * 17) % 7) % 2]).join('')
+
+function openWork(operator: 'matches' | 'not_matches') {
+  const conditions = [{ field: 'text', operator, value }]
+  const actions = [{ type: 'CREATE_TASK', config: { title: 'Task' } }]
+  const rule = makeReady({ id: newId(), name: 'Rule', version: 1, conditions, actions })
+  const event = { ...context.event, data: { text } }
+  return new EventWork({
+    event,
+    set: makeSetOfOne(rule, 1),
+    budget: new EffectBudget(event, new Causation({} as Database)),
+    evaluation: new Evaluation(0, { rule: 2_000_000, event: 6_000_000 }),
+    span: undefined,
+    begin: () => [],
+  })
+}
+
+t.test('an event is done with its last evaluation, however long that takes', async (t) => {
+  const work = openWork('matches')
+  t.equal(work.advance(), true)
+  t.ok(work.cost > sliceMs, `${work.cost} ms`)
+  const unheld = openWork('matches')
+  await unheld.finish(async () => {
+    t.fail('nothing is left that others would have to go before')
+  })
+})
+
+t.test('an execution that begins after a long evaluation has a slice of its own', async (t) => {
+  const work = openWork('not_matches')
+  let pauses = 0
+  await work.finish(async () => {
+    pauses++
+  })
+  t.equal(pauses, 1)
+  t.equal(work.executions.length, 1)
+})
