@@ -20,7 +20,7 @@ export const Environment = Type.Object({
     default: 12,
     minimum: 1,
     maximum: 1_000,
-    description: 'number of jobs that run at a time, each with up to 50 events',
+    description: 'number of jobs that run at a time, each with up to 100 events',
   }),
   ...retention,
   HOST: Type.String({ default: '127.0.0.1', description: 'address that the probes and /metrics listen on' }),

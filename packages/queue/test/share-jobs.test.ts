@@ -13,16 +13,16 @@ const arrive = (workspaceId: string, replyTo?: string, addressee: Addressee | nu
 const placeOf = ({ workspaceId }: { workspaceId: string }) => (workspaceId === busy ? 7 : 0)
 const idsOf = (arrivals: Arrival[]) => arrivals.map(({ event }) => event.id)
 
-t.test('events of owners within their share are in one job, up to 50', async (t) => {
-  const arrivals = Array.from({ length: 110 }, (_, index) => arrive(index % 2 ? quiet : other))
+t.test('events of owners within their share are in one job, up to 100', async (t) => {
+  const arrivals = Array.from({ length: 210 }, (_, index) => arrive(index % 2 ? quiet : other))
   const jobs = shareJobs(arrivals, placeOf)
   t.same(
     jobs.map(({ events }) => events.map(({ id }) => id)),
-    [0, 50, 100].map((from) => idsOf(arrivals.slice(from, from + 50))),
+    [0, 100, 200].map((from) => idsOf(arrivals.slice(from, from + 100))),
   )
   t.same(
     jobs.map(({ id, priority }) => [id, priority]),
-    [0, 50, 100].map((from) => [arrivals[from]?.event.id, 0]),
+    [0, 100, 200].map((from) => [arrivals[from]?.event.id, 0]),
     'a job has the id of its first event',
   )
 })
