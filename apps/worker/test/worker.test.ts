@@ -85,19 +85,19 @@ t.test('the sweeper restores an event whose job was never added, or was lost', a
 t.test('events that are accepted together share a job, and are restored together', async (t) => {
   const harness = await createHarness(t)
   await harness.createRule([task])
-  const events = Array.from({ length: 60 }, () => harness.newEvent())
+  const events = Array.from({ length: 120 }, () => harness.newEvent())
   await Promise.all(events.map((event) => harness.inbox.accept(event)))
   await harness.inbox.close()
   const rows = await harness.own.event.findMany({ orderBy: { id: 'asc' } })
   const jobs = rows.map(({ id, jobId }) => jobId ?? id)
-  t.same(new Set(jobs), new Set([events[0]?.id, events[50]?.id]), 'at most 50 in a job')
-  t.notOk(await harness.queue.restore(jobs[0] ?? '', events.slice(0, 50)), 'its job exists')
+  t.same(new Set(jobs), new Set([events[0]?.id, events[100]?.id]), 'at most 100 in a job')
+  t.notOk(await harness.queue.restore(jobs[0] ?? '', events.slice(0, 100)), 'its job exists')
 
   await harness.forget()
   harness.startWorker()
   harness.startSweeper()
   for (const { id } of events) await harness.untilDone(id)
-  t.equal(await harness.own.task.count(), 60)
+  t.equal(await harness.own.task.count(), 120)
 })
 
 t.test('a queued job is not restored a second time', async (t) => {
