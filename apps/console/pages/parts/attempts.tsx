@@ -1,5 +1,6 @@
-import type { ActionResult, Execution, Task } from '@automation/client'
+import type { ActionResult, Execution } from '@automation/client'
 import { describeAction } from '../logic/describe-action.js'
+import { findDue } from '../logic/find-due.js'
 import { formatDay, formatDuration } from '../logic/format-time.js'
 import { show, showControls } from '../logic/show.js'
 import { zone } from '../state/preferences.js'
@@ -11,18 +12,9 @@ import { now, When } from './when.js'
 /** A wait between two attempts that is longer than this is shown as a fold. */
 const foldMs = 60_000
 
-type TracedAction = NonNullable<Execution['trace']>['actions'][number]
-
-interface Props {
-  results: readonly ActionResult[]
-  /** The actions of the rule, with what they were done with; empty if the rule was deleted. */
-  actions: readonly TracedAction[]
-  /** That the execution has created. */
-  tasks: readonly Task[]
-}
-
 /** The actions of an execution, from top to bottom: what each was done with, every attempt of it, and what is still to come. */
-export function Attempts({ results, actions, tasks }: Props) {
+export function Attempts({ run: { id, results, startedAt, trace } }: { run: Execution }) {
+  const actions = trace?.actions ?? []
   const toCome = actions
     .slice(results.length)
     .map(({ type }): ActionResult => ({ action: type, status: 'pending' }))
@@ -35,7 +27,8 @@ export function Attempts({ results, actions, tasks }: Props) {
             result={result}
             index={index}
             config={actions[index]?.config}
-            task={tasks.find(({ actionIndex }) => actionIndex === index)}
+            due={findDue(actions[index]?.config, results.slice(0, index), startedAt)}
+            runId={id}
           />
           {result.reason && <p class="sub">{result.reason}</p>}
           {result.until && (
@@ -74,25 +67,27 @@ function ActionHead({
   result: { action, status },
   index,
   config,
-  task,
+  due,
+  runId,
 }: {
   result: ActionResult
   index: number
   config: unknown
-  task: Task | undefined
+  /** Of a task. */
+  due: string | undefined
+  runId: string
 }) {
-  const { heading: raw, facts, body } = describeAction(action, task ?? config)
+  const { heading: raw, facts, body } = describeAction(action, config)
   const heading = showControls(raw)
-  const due = task?.dueAt ? `, due ${formatDay(task.dueAt, zone.value, now.value)}` : ''
   return (
     <>
       <div class="row spread">
         <strong>
           {index + 1}.{' '}
-          {task ? (
-            <a href={linkTo('tasks', { id: task.id, execution: task.executionId })}>
+          {action === 'CREATE_TASK' && status === 'success' ? (
+            <a href={linkTo('tasks', { execution: runId })}>
               {heading}
-              {due}
+              {due && `, due ${formatDay(due, zone.value, now.value)}`}
             </a>
           ) : (
             heading

@@ -44,7 +44,7 @@ export function Events() {
   return (
     <Screen title="Events" actions={list.rows.length > 0 && <SendSample {...(type !== '' && { type })} />}>
       <search class="filters">
-        <TypeFilter type={type} set={(chosen) => set({ type: chosen })} />
+        <TypeFilter type={type} isHidden={id !== undefined} set={(chosen) => set({ type: chosen })} />
         <label>
           State
           <select value={status} onChange={({ currentTarget }) => set({ status: currentTarget.value })}>
@@ -101,9 +101,18 @@ export function Events() {
 }
 
 /** All types that there are, and not only those of the rows that happen to be loaded. */
-function TypeFilter({ type, set }: { type: string; set: (type: string) => void }) {
+function TypeFilter({
+  type,
+  isHidden,
+  set,
+}: {
+  type: string
+  /** A drawer lies beside it: the types are read once somebody may choose one. */
+  isHidden: boolean
+  set: (type: string) => void
+}) {
   const { data } = useQuery<Vocabulary>({
-    key: ['vocabulary'],
+    key: isHidden ? undefined : ['vocabulary'],
     read: () => api().vocabulary(),
     pollMs: false,
     staleMs: 60_000,

@@ -1,4 +1,4 @@
-import type { Execution, Task } from '@automation/client'
+import type { Execution } from '@automation/client'
 import { Attempts } from '../parts/attempts.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { ExplainTree } from '../parts/explain-tree.js'
@@ -25,14 +25,6 @@ export function RunDetail({
     key: ['run', id],
     read: () => api().executions.get(id, { explain: true }) as PromiseLike<Execution>,
   })
-  const hasTasks = run.data?.results.some(
-    ({ action, status }) => action === 'CREATE_TASK' && status === 'success',
-  )
-  const tasks = useQuery<Task[]>({
-    key: hasTasks ? ['tasks', 'of', id, run.data?.status] : undefined,
-    read: async () => (await api().tasks.list({ executionId: id })).tasks,
-    pollMs: false,
-  })
   if (run.isPending) return <Loading what="the execution" />
   if (run.error && !run.data)
     return (
@@ -41,7 +33,7 @@ export function RunDetail({
         <Problem error={run.error} retry={() => void run.refetch()} />
       </>
     )
-  const { ruleId, ruleVersion, status, error, results, eventId, startedAt, trace } = run.data as Execution
+  const { ruleId, ruleVersion, status, error, eventId, startedAt, trace } = run.data as Execution
   return (
     <>
       <DetailHead title={nameOf(ruleId)} what="the execution" close={close} />
@@ -60,7 +52,7 @@ export function RunDetail({
       {error && <p class="notice bad">{error}</p>}
       <Retry run={run.data as Execution} />
       <h3>What it did</h3>
-      <Attempts results={results} actions={trace?.actions ?? []} tasks={tasks.data ?? []} />
+      <Attempts run={run.data as Execution} />
       <h3>Why it ran</h3>
       {trace ? (
         <ExplainTree conditions={trace.conditions} />

@@ -34,6 +34,8 @@ export function useRuleNames(wanted: readonly string[] = []) {
   }, [missing.join()])
   return {
     rules,
+    /** Also if they cannot be read. */
+    areKnown: !found.isPending,
     nameOf: (id: string) => names.get(id) ?? (found.data && !isNew(id) ? 'Deleted rule' : 'Rule'),
   }
 }

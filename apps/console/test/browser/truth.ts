@@ -45,8 +45,12 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     await details.getByText('Hello Acme').waitFor()
     await page.locator('.rows tr[aria-current]').waitFor()
     await details.getByRole('link', { name: /^Task: Review Acme, 20 seats, due tomorrow/ }).click()
+    await page
+      .getByRole('table', { name: 'tasks' })
+      .getByRole('link', { name: 'Review Acme, 20 seats' })
+      .click()
     await details.getByRole('heading', { name: 'Review Acme, 20 seats' }).waitFor()
-    t.match(page.url(), /\/tasks\?.*id=/)
+    await details.getByText(/^tomorrow \d\d:\d\d$/).waitFor()
     await details.getByRole('link', { name: 'an execution' }).click()
     await details.getByRole('link', { name: 'its event' }).click()
     await details.getByRole('heading', { name: 'LEAD_CREATED' }).waitFor()

@@ -51,6 +51,8 @@ export function AuditLog() {
     return { rows: data, nextCursor }
   })
   const names = useNames(list.rows)
+  // Rows whose names come later would move, and say of a rule that it is gone.
+  const first = names.areKnown ? list.first : { ...list.first, isPending: true as const, data: undefined }
   const isFiltered = actor !== '' || action !== '' || hasTime
   return (
     <>
@@ -74,7 +76,7 @@ export function AuditLog() {
         <TimeFilter query={query} usual="any" set={set} />
       </search>
       <History
-        list={list}
+        list={{ ...list, first: first as typeof list.first }}
         what="audit log"
         columns={['When', 'What']}
         empty={
@@ -160,7 +162,7 @@ function PersonFilter({
 
 /** What names the objects of the rows. Keys and subscriptions are read only if a row is about one. */
 function useNames(rows: readonly AuditEntry[]) {
-  const { rules } = useRuleNames(
+  const { rules, areKnown } = useRuleNames(
     rows.flatMap(({ action, subject }) => (action.startsWith('rule.') ? [subject] : [])),
   )
   const keys = useQuery<readonly ApiKey[]>({
@@ -175,7 +177,10 @@ function useNames(rows: readonly AuditEntry[]) {
     pollMs: false,
   })
   const ruleNames = new Map(rules.map(({ id, name }) => [id, name]))
+  const isRead = (query: { isPending: boolean; fetchStatus: string }) =>
+    !query.isPending || query.fetchStatus === 'idle'
   return {
+    areKnown: areKnown && isRead(keys) && isRead(subscriptions),
     rule: (id: string) => ruleNames.get(id),
     apiKey: (id: string) => keys.data?.find((key) => key.id === id)?.name,
     subscription: (id: string) => subscriptions.data?.find((one) => one.id === id)?.url,
