@@ -62,5 +62,6 @@ export async function addCondition(page: Page, field: string, words: string, val
   await last('Field').fill(field)
   await last('Comparison').fill(words)
   await last('Comparison').press('Enter')
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Value')
   await page.keyboard.type(value)
 }

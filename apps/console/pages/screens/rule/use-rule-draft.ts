@@ -41,12 +41,18 @@ export function useRuleDraft(
     const next = { eventId, ...known, definition: now, baseVersion, ...changes, keptAt: Date.now() }
     // What says the same as the saved rule is no draft: on top of a later version it would look like a change.
     const isIdle = isSame(next.definition, base) && Object.keys(next.texts ?? {}).length === 0
-    if (isIdle && next.etag === undefined) drop()
-    else setDraft(next)
+    if (isIdle && next.etag === undefined) {
+      drop()
+      return
+    }
+    // A second change may come before the page is drawn.
+    current.current = { definition: next.definition, draft: next }
+    setDraft(next)
   }
 
   function drop(): void {
     drafts.drop(ruleId)
+    current.current = { definition: base, draft: undefined }
     setDraft(undefined)
   }
 
