@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { iconNames } from './logic/icon-names.js'
 import { Badge } from './parts/badge.js'
 import { Chip } from './parts/chip.js'
 import { Combobox } from './parts/combobox.js'
 import { DetailHead } from './parts/detail-head.js'
 import { Dialog } from './parts/dialog.js'
 import { Field } from './parts/field.js'
-import { Icon, iconNames } from './parts/icon.js'
+import { Icon } from './parts/icon.js'
 import { Mark } from './parts/mark.js'
 import { Menu } from './parts/menu.js'
 import { Popover } from './parts/popover.js'
@@ -248,7 +249,7 @@ function Fields({ name }: { name: string }) {
       <Field label="Name" hint="What it is for, in a few words.">
         {(own) => <input {...own} placeholder="Call hot leads" />}
       </Field>
-      <Field label="Amount" fault="Must be number">
+      <Field label="Amount" fault="Must be a number">
         {(own) => <input {...own} value="a lot" />}
       </Field>
       <Field label="Template">

@@ -1,4 +1,4 @@
-import type { IconName } from './parts/icon.js'
+import type { IconName } from './logic/icon-names.js'
 
 interface Place {
   screen: string

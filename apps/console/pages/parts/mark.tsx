@@ -1,4 +1,5 @@
-import { Icon, type IconName } from './icon.js'
+import type { IconName } from '../logic/icon-names.js'
+import { Icon } from './icon.js'
 
 type Tone = 'good' | 'bad' | 'wait' | 'quiet'
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Icon, type IconName } from './icon.js'
+import type { IconName } from '../logic/icon-names.js'
+import { Icon } from './icon.js'
 import { usePopover } from './popover.js'
 
 /** What a menu offers: something to do, or somewhere to go. */

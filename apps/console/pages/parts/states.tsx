@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
+import type { IconName } from '../logic/icon-names.js'
 import { places } from '../places.js'
 import { describeError, isMissing } from '../state/use-query.js'
-import { Icon, type IconName } from './icon.js'
+import { Icon } from './icon.js'
 import { When } from './when.js'
 
 /** What is being read, in words, and where its rows will be: so nothing jumps when they come. */
