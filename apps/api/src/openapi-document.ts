@@ -3,11 +3,12 @@ import { buildApp } from './app.js'
 import { readConfig } from './config.js'
 import { docsDirectory } from './docs-directory.js'
 import { limitsOf } from './limits.js'
+import { writeRuleFileSchema } from './openapi/rule-file-schema.js'
 import { listVocabulary } from './vocabulary/vocabulary.js'
 import { fillPage } from './vocabulary/write-tables.js'
 
-// npm run openapi: writes docs/openapi.json from the routes' schemas, and the tables of docs/rules.md from the vocabulary; with
-// --check it only checks that the files are current.
+// npm run openapi: writes docs/openapi.json from the routes' schemas, docs/rules.schema.json from the shape of files of rules, and the tables
+// of docs/rules.md from the vocabulary; with --check it only checks that the files are current.
 
 // The document needs neither server: the addresses only have to look like some.
 const config = readConfig({
@@ -21,6 +22,7 @@ const app = await buildApp(config)
 await app.ready()
 await put('openapi.json', () => `${JSON.stringify(app.swagger(), null, 2)}\n`)
 await app.close()
+await put('rules.schema.json', () => `${JSON.stringify(writeRuleFileSchema(), null, 2)}\n`)
 await put('rules.md', (page) => fillPage(page, listVocabulary({ ...config, ...limitsOf(config) })))
 
 async function put(name: string, write: (present: string) => string): Promise<void> {

@@ -5,7 +5,8 @@ import t from 'tap'
 import { startApi } from './fixtures/api.js'
 
 const textPaths = ['/docs/rules', '/docs/recipes', '/docs/signing']
-const paths = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js', ...textPaths]
+const reference = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js']
+const paths = [...reference, '/docs/rules.schema.json', ...textPaths]
 const api = await startApi(t)
 
 t.test('others are served while the pages are rendered', async (t) => {

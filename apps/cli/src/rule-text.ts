@@ -34,9 +34,17 @@ export function guessFormat(path: string): RuleFormat {
 /** YAML's own mark for the end of a document. Without it, the beginning of a file of rules is a file of fewer rules. */
 export const endMark = '...'
 
+/**
+ * Tells an editor where the schema of the file is, so that it completes and checks what is typed. It is beside the file: a repository keeps it, and
+ * the API serves it as /docs/rules.schema.json.
+ */
+const schemaLine = '# yaml-language-server: $schema=rules.schema.json'
+
 /** The same rules always give the same text. No line is folded, so a diff shows each change where it was made. */
 export function writeRuleText(file: RuleFile, format: RuleFormat): string {
-  return format === 'json' ? `${JSON.stringify(file, null, 2)}\n` : `${writeYaml(file)}${endMark}\n`
+  return format === 'json'
+    ? `${JSON.stringify(file, null, 2)}\n`
+    : `${schemaLine}\n${writeYaml(file)}${endMark}\n`
 }
 
 /** Quotes texts so that parsers of YAML 1.1, for which `yes` is a boolean, read the same values. */

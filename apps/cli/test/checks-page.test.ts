@@ -78,7 +78,7 @@ async function storeEvents(list: Stored[]): Promise<string> {
 /** From a heading to the next one of any level. */
 function sectionOf(heading: string): string {
   const start = page.indexOf(`\n${heading}\n`)
-  const end = page.indexOf('\n#', start + heading.length)
+  const end = page.indexOf('\n##', start + heading.length)
   return start < 0 ? '' : page.slice(start, end < 0 ? undefined : end)
 }
 

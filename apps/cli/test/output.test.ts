@@ -76,7 +76,10 @@ t.test('an export that fails leaves the old file as it was', async (t) => {
   t.equal(await readFile(`${directory}/old.yaml`, 'utf8'), 'old')
   t.strictSame((await readdir(directory)).sort(), ['old.yaml', 'rules.json'])
   t.equal((await runProcess('admin', `rules export ${own} --output old.yaml`, directory)).code, 0)
-  t.match(await readFile(`${directory}/old.yaml`, 'utf8'), /^version: 1\n[\s\S]*\n\.\.\.\n$/)
+  t.match(
+    await readFile(`${directory}/old.yaml`, 'utf8'),
+    /^# yaml-language-server: \$schema=rules\.schema\.json\nversion: 1\n[\s\S]*\n\.\.\.\n$/,
+  )
   t.equal((await stat(`${directory}/old.yaml`)).mode & 0o777, 0o640)
 })
 

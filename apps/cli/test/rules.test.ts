@@ -25,7 +25,8 @@ emailTemplates:
       Dear {{name}},
       goodbye.
 `
-const exported = `version: 1
+const exported = `# yaml-language-server: $schema=rules.schema.json
+version: 1
 rules:
   - name: Goodbye
     description: ""

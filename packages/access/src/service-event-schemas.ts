@@ -36,7 +36,16 @@ export const serviceEventSchemas = {
     from: From,
     version: Version,
     changed: Changed,
-    guard: Type.Optional(Type.Object({}, { description: 'The guard that watches the new version' })),
+    guard: Type.Optional(
+      Type.Object(
+        {
+          for: Type.String(),
+          maxRunsPerHour: Type.Optional(Type.Integer()),
+          maxFailureRate: Type.Optional(Type.Number()),
+        },
+        { description: 'The guard that watches the new version' },
+      ),
+    ),
   }),
   'rule.rolled_back': ofRule('A guard has restored the previous version, or switched the rule off', {
     from: From,

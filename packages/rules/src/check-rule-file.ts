@@ -1,6 +1,6 @@
 import { findTestFaults, maxTests, RuleTest } from '@automation/check'
 import { type Fault, findRuleFaults, normaliseRule, type RuleDefinition } from '@automation/engine'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 import { findUnstorable, TooLarge } from './find-unstorable.js'
 import { assumeOwnTypes } from './own-names.js'
@@ -14,15 +14,35 @@ import { EmailTemplateToCreate, findEmailTemplateFaults, maxTemplates } from './
 export const maxRuleBytes = 262_144
 
 /** The items of the lists are checked one by one, as if each were the body of a request. */
-const Frame = Type.Object(
-  {
-    version: Type.Enum([1]),
-    rules: Type.Array(Type.Unknown(), { maxItems: maxRules }),
-    emailTemplates: Type.Optional(Type.Array(Type.Unknown(), { maxItems: maxTemplates })),
-    tests: Type.Optional(Type.Array(Type.Unknown(), { maxItems: maxTests })),
-  },
-  { additionalProperties: false },
-)
+const Frame = frameOf(Type.Unknown(), Type.Unknown(), Type.Unknown())
+/** A whole file, for editors. What it accepts may still be refused: it knows no patterns, placeholders and limits across fields. */
+export const RuleFileSchema = frameOf(RuleToCreate, EmailTemplateToCreate, RuleTest)
+
+function frameOf<Rule extends TSchema, Template extends TSchema, Test extends TSchema>(
+  rule: Rule,
+  template: Template,
+  test: Test,
+) {
+  return Type.Object(
+    {
+      version: Type.Enum([1], { description: 'Version of the format' }),
+      rules: Type.Array(rule, { maxItems: maxRules, description: 'The rules of the workspace' }),
+      emailTemplates: Type.Optional(
+        Type.Array(template, {
+          maxItems: maxTemplates,
+          description: 'Templates for SEND_EMAIL. Without it, an import does not change them',
+        }),
+      ),
+      tests: Type.Optional(
+        Type.Array(test, {
+          maxItems: maxTests,
+          description: 'Tests of the rules: `rules test` runs them, and an import runs them first',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  )
+}
 
 /**
  * Reads a file of rules, with the full names of operators.

@@ -30,7 +30,7 @@ export {
 } from './backtests/stored-backtests.js'
 export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
-export { checkRuleFile, maxRuleBytes } from './check-rule-file.js'
+export { checkRuleFile, maxRuleBytes, RuleFileSchema } from './check-rule-file.js'
 export { createRules } from './create-rules.js'
 export { deleteRules } from './delete-rules.js'
 export { type DraftRow, deleteDraft, promoteDraft, saveDraft } from './drafts.js'

@@ -7,7 +7,13 @@ export const referencePaths = [
   '/docs/openapi.yaml',
   '/docs/js/scalar.js',
 ] as const
-export const docsPaths = [...referencePaths, ...textPages.map((name) => `/docs/${name}` as const)] as const
+/** The schema of files of rules, which editors read. */
+export const schemaPath = '/docs/rules.schema.json'
+export const docsPaths = [
+  ...referencePaths,
+  schemaPath,
+  ...textPages.map((name) => `/docs/${name}` as const),
+] as const
 export type DocsPath = (typeof docsPaths)[number]
 
 /** A response of /docs: the same for everybody. */

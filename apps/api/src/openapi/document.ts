@@ -14,6 +14,8 @@ export interface Schema {
   /** Values that are known, of those that are valid. */
   'x-extensible-enum'?: unknown[]
   const?: unknown
+  /** What each value of an enum means. */
+  'x-enumDescriptions'?: Record<string, string>
   anyOf?: Schema[]
   oneOf?: Schema[]
   discriminator?: { propertyName: string; mapping?: Record<string, string> }
@@ -31,15 +33,21 @@ export interface Response {
   $ref?: string
   description?: string
   headers?: Record<string, { $ref: string }>
-  content?: Record<string, { schema: Schema }>
+  content?: Record<string, Content>
+}
+
+interface Content {
+  schema: Schema
+  example?: object
 }
 
 export interface Operation {
   operationId?: string
   summary?: string
   parameters?: { name: string; in: string; description?: string; schema: Schema }[]
-  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
+  requestBody?: { required?: boolean; content: Record<string, Content> }
   responses: Record<string, Response>
+  security?: object[]
 }
 
 export interface Document {

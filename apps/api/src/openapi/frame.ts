@@ -71,7 +71,7 @@ when to repeat it.
 
 ## Versioning
 Paths without a version are version 1. They only grow: new fields, parameters, operations and codes may come at any time, so ignore what you
-do not know. What is deprecated says so in the headers \`Deprecation\`, \`Sunset\` and \`Link\`, and works for 12 months at least.`
+do not know. Nothing is deprecated yet. What will be works for 12 months at least, and says so in \`Deprecation\`, \`Sunset\` and \`Link\`.`
 
 /** All of the document but its operations and schemas. */
 export const frame = {
@@ -83,7 +83,6 @@ export const frame = {
     contact: { name: 'The operator of this installation' },
     license: { name: 'No licence was granted yet', identifier: 'LicenseRef-none' },
   },
-  externalDocs: { url: '/docs/rules', description: 'The rule language: operators, filters, actions, events' },
   servers: [
     { url: '/', description: 'The server that serves this document' },
     {

@@ -14,6 +14,10 @@ const headers: Record<string, Header> = {
   },
   'X-RateLimit-Remaining': { description: 'Tokens left in it', schema: count },
   'X-RateLimit-Reset': { description: 'Seconds until it is full', schema: count },
+  'RateLimit-Policy': {
+    description: 'The rate of that bucket: `60;w=60;burst=100` is 60 tokens in 60 s, and 100 at once',
+    schema: text,
+  },
   'Retry-After': { description: 'Seconds after which the request may be repeated', schema: count },
   'X-Error-Code': {
     description: 'The reason in one word, for programs: texts may change, codes do not',
@@ -26,7 +30,7 @@ const headers: Record<string, Header> = {
   },
   Link: {
     description:
-      'RFC 8288. `rel="next"`: the next page of a list. `rel="help"`: on `invalid_trigger_type`, its title names the nearest event types. `rel="deprecation"`: how to replace what is deprecated',
+      'RFC 8288. `rel="next"`: the next page of a list. `rel="help"`: on `invalid_trigger_type`, its title names the nearest event types',
     schema: text,
   },
   ETag: { description: 'The version, for If-Match or If-None-Match of a later request', schema: text },
@@ -43,19 +47,10 @@ const headers: Record<string, Header> = {
     description: 'true: this is the stored response to an earlier request with the same Idempotency-Key',
     schema: { type: 'string', enum: ['true'] },
   },
-  Deprecation: {
-    description:
-      'RFC 9745: the request used something that is deprecated, since this time (`@` and Unix seconds). `Link` says what replaces it',
-    schema: text,
-  },
-  Sunset: {
-    description: 'RFC 8594: the earliest time at which the deprecated part may stop to work',
-    schema: text,
-  },
 }
 
-const ofEachResponse = ['x-request-id']
-const ofRates = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+const ofEach = ['x-request-id']
+const ofRates = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy']
 const ofRefusals: Record<string, string[]> = {
   400: ['Link'],
   401: ['WWW-Authenticate'],
@@ -70,21 +65,25 @@ export function addHeaders(document: Document): void {
   document.components.headers = headers
   document.components.schemas.ErrorCode = {
     type: 'string',
-    description:
-      'Why a request was refused. More codes may come: treat an unknown one like its status. [Messages](/docs/messages#error-codes) has what each of them means.',
+    description: 'Why a request was refused. More codes may come: treat an unknown one like its status.',
     'x-extensible-enum': Object.keys(errorCodes),
+    'x-enumDescriptions': Object.fromEntries(
+      Object.entries(errorCodes).map(([code, [, meaning]]) => [code, meaning]),
+    ),
   }
   const { responses: refusals = {} } = document.components
   for (const [status, name] of Object.entries(refusalNames)) {
     const refusal = refusals[name]
-    if (refusal)
-      refer(refusal, ['X-Error-Code', ...ofEachResponse, ...ofRates, ...(ofRefusals[status] ?? [])])
+    if (refusal) refer(refusal, ['X-Error-Code', ...ofEach, ...ofRates, ...(ofRefusals[status] ?? [])])
   }
   for (const operation of listOperations(document))
     for (const response of Object.values(operation.responses))
-      if (response.$ref === undefined) refer(response, ofEachResponse)
+      if (response.$ref === undefined)
+        refer(response, operation.security === undefined ? [...ofEach, ...ofRates] : ofEach)
 }
 
-function refer(response: Response, names: string[]): void {
-  response.headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+/** Adds headers to a response. */
+export function refer(response: Response, names: string[]): void {
+  const own = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const)
+  response.headers = { ...Object.fromEntries(own), ...response.headers }
 }

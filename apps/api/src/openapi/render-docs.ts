@@ -5,7 +5,14 @@ import reference from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'
 import { docsDirectory } from '../docs-directory.js'
 import { etagOf } from '../etag.js'
-import { cachingHeaders, type DocsPage, type DocsPath, referencePaths, textPages } from './docs-pages.js'
+import {
+  cachingHeaders,
+  type DocsPage,
+  type DocsPath,
+  referencePaths,
+  schemaPath,
+  textPages,
+} from './docs-pages.js'
 import { renderTextPage } from './render-text-page.js'
 
 // What the thread of render-in-thread.ts does.
@@ -44,6 +51,10 @@ export async function renderDocs(): Promise<Record<DocsPath, DocsPage>> {
     pages[`/docs/${name}`] = await pageOf(Buffer.from(await renderTextPage(name)), {
       'content-type': 'text/html; charset=utf-8',
     })
+  pages[schemaPath] = await pageOf(await readFile(new URL('rules.schema.json', docsDirectory)), {
+    'content-type': 'application/json; charset=utf-8',
+    'access-control-allow-origin': '*',
+  })
   await renderer.close()
   return pages as Record<DocsPath, DocsPage>
 }

@@ -2,7 +2,9 @@ import { eventTypes, sharedSchemas } from '@automation/engine'
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import fp from 'fastify-plugin'
 import { describeAccess } from '../openapi/describe-access.js'
+import { describeValues } from '../openapi/describe-values.js'
 import { type Document, listOperations, type Operation } from '../openapi/document.js'
+import { addExamples, readRecordings } from '../openapi/examples.js'
 import { frame, tagOf } from '../openapi/frame.js'
 import { addHeaders } from '../openapi/headers.js'
 import { nameResponses } from '../openapi/name-responses.js'
@@ -33,12 +35,17 @@ export default fp(
       transformObject: (documents) => {
         if (!('openapiObject' in documents)) return documents.swaggerObject
         const document = writeUnions(documents.openapiObject) as Document
-        document.webhooks = writeUnions(describeWebhooks({})) as NonNullable<Document['webhooks']>
+        const recordings = readRecordings()
+        document.webhooks = writeUnions(describeWebhooks(recordings.webhooks)) as NonNullable<
+          Document['webhooks']
+        >
         markOptionalBodies(document)
         nameSchemas(document)
         listKnownEventTypes(document)
+        describeValues(document)
         nameResponses(document)
         addHeaders(document)
+        addExamples(document, recordings)
         return document as Partial<typeof documents.openapiObject>
       },
       refResolver: {

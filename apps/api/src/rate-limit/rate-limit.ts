@@ -117,6 +117,8 @@ export default fp<Options>(
 function headersOf(bucket: LabelledBucket, { isRefused, remaining, waitMs }: Consumption, tokens: number) {
   const missing = isRefused ? bucket.burst - tokens : bucket.burst - remaining
   return {
+    // The draft of the IETF (07) names the rate, which the others do not.
+    'ratelimit-policy': `${bucket.perMinute};w=60;burst=${bucket.burst}`,
     'x-ratelimit-limit': bucket.burst,
     'x-ratelimit-remaining': remaining,
     'x-ratelimit-reset': Math.ceil((waitMs + missing * msPerToken(bucket)) / 1_000),

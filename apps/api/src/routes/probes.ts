@@ -37,6 +37,8 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       tags: ['Probes'],
       operationId: 'getLiveness',
       summary: 'Check whether the process is alive',
+      description:
+        'For the probe of an orchestrator, which restarts a process that does not respond. It asks nothing of Postgres or Redis.',
       security: [],
       response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Liveness' }) },
     },

@@ -35,10 +35,12 @@ export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'listTasks',
       summary: 'List the tasks that rules created, newest first',
+      description:
+        'Every CREATE_TASK makes exactly one task. Poll for new ones with a cursor, or read those of one rule or execution.',
       querystring: Type.Object({
         ...PageQuery,
-        ruleId: Type.Optional(Type.String()),
-        executionId: Type.Optional(Type.String()),
+        ruleId: Type.Optional(Type.String({ description: 'Only the tasks of this rule' })),
+        executionId: Type.Optional(Type.String({ description: 'Only the tasks of this execution' })),
       }),
       response: {
         200: Type.Object({ tasks: Type.Array(Task), nextCursor: NextCursor }, { title: 'TaskPage' }),

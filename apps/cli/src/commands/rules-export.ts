@@ -11,7 +11,7 @@ export function addRulesExport(rules: Command): void {
   addCommand(rules, {
     name: 'export',
     description:
-      'Write all rules and email templates, sorted by name. The same rules always give the same file. A YAML file ends with the line `...`, without which import --prune refuses it. The tests of the file that it replaces are kept.',
+      'Write all rules and email templates, sorted by name. The same rules always give the same file. A YAML file ends with the line `...`, without which import --prune refuses it. Its first line names the schema with which editors complete it (rules.schema.json beside the file; the API serves it as /docs/rules.schema.json). The tests of the file that it replaces are kept.',
     example: `--workspace ${exampleId} --output rules.yaml`,
     reads: ['DATABASE_URL'],
   })

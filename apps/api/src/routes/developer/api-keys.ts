@@ -41,6 +41,8 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       operationId: 'createApiKey',
       summary: 'Create an API key. Only this response contains its text',
+      description:
+        'Store the text at once: it cannot be read again. Give a key the fewest scopes, and an expiry. A workspace has at most 100 keys in use (409, `limit_reached`).',
       body: ApiKeyToCreate,
       response: { 201: NewApiKey, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -62,6 +64,8 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key with immediate effect',
+      description:
+        'The next request with the key is 401. A key that was revoked already stays revoked, and the response is the same.',
       params: Type.Object({ id: Id }),
       response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },

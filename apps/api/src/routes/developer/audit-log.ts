@@ -21,9 +21,9 @@ const AuditEntry = Type.Object(
 
 const AuditQuery = Type.Object({
   ...PageQuery,
-  action: Type.Optional(AuditAction),
-  actor: Type.Optional(StorableText),
-  subject: Type.Optional(StorableText),
+  action: Type.Optional({ ...AuditAction, description: 'Only changes of this kind' }),
+  actor: Type.Optional({ ...StorableText, description: 'Only changes by this actor, such as `user:ada`' }),
+  subject: Type.Optional({ ...StorableText, description: 'Only changes of the object with this id' }),
   from: Type.Optional(
     Type.String({ description: 'Start of the range, inclusive: an ISO 8601 date, or a time with a zone' }),
   ),
@@ -41,6 +41,8 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       operationId: 'listAuditEntries',
       summary: 'List the changes in the workspace and their actors, newest first',
+      description:
+        'Each change has one entry, written in the same transaction. Narrow it by `actor`, `action` or `subject` to find who did something.',
       querystring: AuditQuery,
       response: {
         200: Type.Object({ data: Type.Array(AuditEntry), nextCursor: NextCursor }, { title: 'AuditLogPage' }),

@@ -49,6 +49,8 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       operationId: 'listSubscriptionDeliveries',
       summary: 'List the deliveries to a subscription with their outcome, newest first',
+      description:
+        'Use it when a receiver says that it got nothing: each delivery has its status, its attempts and the last error.',
       params: Type.Object({ id: Id }),
       querystring: Type.Object(PageQuery),
       response: {

@@ -14,6 +14,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       operationId: 'listMembers',
       summary: 'List the members of the workspace, at most 1,000, oldest first',
+      description: 'With the role of each.',
       response: {
         200: Type.Object({ data: Type.Array(Member) }, { title: 'MemberList' }),
         ...refusalResponses(),
@@ -28,6 +29,8 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       operationId: 'putMember',
       summary: 'Add a member, or change its role',
+      description:
+        '201: the member was added. 200: its role was changed. `userId` is the `sub` of its tokens. The last admin cannot get a lower role (409, `last_admin`).',
       params: MemberParams,
       body: MemberToPut,
       response: {
@@ -51,6 +54,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Administration'],
       operationId: 'removeMember',
       summary: 'Remove a member',
+      description: 'From then on its requests are 403. The last admin cannot be removed (409, `last_admin`).',
       params: MemberParams,
       response: { 204: Type.Null(), ...refusalResponses(404, 409, 413, 415, 422) },
     },

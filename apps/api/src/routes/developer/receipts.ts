@@ -13,7 +13,10 @@ import { acceptedFields, presentAccepted, presentRejected, Receipt, ReceiptState
 const ReceiptQuery = Type.Object({
   ...PageQuery,
   provider: Type.Optional(Provider),
-  state: Type.Optional(ReceiptState),
+  state: Type.Optional({
+    ...ReceiptState,
+    description: 'accepted (default) or rejected: only those webhooks',
+  }),
   ...TimeRange,
 })
 
@@ -26,6 +29,8 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Webhooks'],
       operationId: 'listWebhookReceipts',
       summary: 'List accepted or rejected webhooks, newest first',
+      description:
+        'By default those that were accepted. `state=rejected` lists those that were refused, each with its reason and a diagnosis of its signature.',
       querystring: ReceiptQuery,
       response: {
         200: Type.Object({ data: Type.Array(Receipt), nextCursor: NextCursor }, { title: 'ReceiptPage' }),
@@ -55,6 +60,7 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Webhooks'],
       operationId: 'getWebhookReceipt',
       summary: 'Get a receipt of an accepted or rejected webhook',
+      description: 'It names the events that the webhook became. For a rejected one it says what was wrong.',
       params: Type.Object({ id: Id }),
       response: { 200: Receipt, ...refusalResponses(404) },
     },

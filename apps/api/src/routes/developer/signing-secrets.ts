@@ -85,6 +85,8 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       tags: ['Administration'],
       operationId: 'retireSigningSecret',
       summary: 'Retire a signing secret. It remains valid while the sender switches to the next secret',
+      description:
+        'Use it to rotate without a gap: create the next secret, give it to the sender, and retire the old one with an overlap. A secret that was revoked or has retired is 409.',
       params: Type.Object({ id: Id }),
       body: Retirement,
       response: { 200: SigningSecret, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -113,6 +115,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       tags: ['Administration'],
       operationId: 'revokeSigningSecret',
       summary: 'Revoke a signing secret with immediate effect',
+      description: 'Use it after a leak: the next webhook that it signs is refused. To rotate, retire it.',
       params: Type.Object({ id: Id }),
       response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },

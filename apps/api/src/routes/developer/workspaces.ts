@@ -61,6 +61,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       tags: ['Administration'],
       operationId: 'getWorkspace',
       summary: 'Get the workspace that x-workspace-id names',
+      description: 'With its plan and its settings. The id in the path must be the one of x-workspace-id.',
       params: WorkspaceParams,
       response: { 200: Workspace, ...refusalResponses(404) },
     },

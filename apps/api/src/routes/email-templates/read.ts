@@ -63,6 +63,7 @@ export const templateReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLim
       tags,
       operationId: 'listEmailTemplates',
       summary: 'List the email templates without their texts, newest first',
+      description: 'Read one template to get its texts.',
       querystring: TemplateListQuery,
       response: {
         200: Type.Object(
@@ -99,6 +100,7 @@ export const templateReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLim
       tags,
       operationId: 'getEmailTemplate',
       summary: 'Get an email template',
+      description: 'With its text and its HTML part.',
       params: TemplateParams,
       response: { 200: EmailTemplate, ...refusalResponses(404) },
     },
@@ -113,6 +115,8 @@ export const templateReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLim
       tags,
       operationId: 'previewEmailTemplate',
       summary: 'Preview the email that a template renders for an event. Nothing is sent',
+      description:
+        'Give the data of an event to see what the recipient gets, and which placeholders found nothing.',
       params: TemplateParams,
       body: MailToPreview,
       response: { 200: MailPreview, ...refusalResponses(404, 413, 415, 422) },

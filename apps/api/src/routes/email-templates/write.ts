@@ -29,6 +29,8 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       operationId: 'createEmailTemplate',
       summary: 'Create an email template for SEND_EMAIL',
+      description:
+        'SEND_EMAIL names it in `template`. It needs a text, an HTML part or both. A name that is in use is 409 with `name_taken`; a workspace has at most 200 templates.',
       body: EmailTemplateToCreate,
       response: { 201: EmailTemplate, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -50,6 +52,8 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       operationId: 'updateEmailTemplate',
       summary: 'Update any subset of the fields of an email template. The next email uses it',
+      description:
+        'Fields that you omit stay, and null removes a part. Emails that are already waiting use the new text, too.',
       params: TemplateParams,
       body: EmailTemplateToUpdate,
       response: { 200: EmailTemplate, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -67,6 +71,7 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       operationId: 'deleteEmailTemplate',
       summary: 'Delete an email template. Actions that name it then send the built-in email',
+      description: 'Emails that are waiting use the built-in email, too.',
       params: TemplateParams,
       response: { 204: Type.Null(), ...refusalResponses(404, 413, 415) },
     },

@@ -29,7 +29,9 @@ export const fieldRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       operationId: 'surveyEventType',
       summary: 'List the fields that the newest events of a type have, with their kinds and values',
-      params: Type.Object({ name: Type.String() }),
+      description:
+        'Use it to write conditions: it says which fields the newest events have, of which kinds, and with which values most often.',
+      params: Type.Object({ name: Type.String({ description: 'Name of the event type' }) }),
       querystring: Type.Object({
         events: Type.Optional(
           Type.Integer({

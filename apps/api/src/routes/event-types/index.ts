@@ -31,6 +31,7 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       operationId: 'listEventTypes',
       summary: 'List event types: those of the catalogue, then those of the workspace',
+      description: 'Use it to offer the triggers of rules: each type has a description.',
       querystring: Type.Object(PageQuery),
       response: {
         200: Type.Object(
@@ -88,7 +89,9 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags,
       operationId: 'deleteEventType',
       summary: 'Delete an event type of the workspace that no rule uses. Its events stay',
-      params: Type.Object({ name: Type.String() }),
+      description:
+        'A type that a rule uses is 409 with `event_type_in_use`, and one of the catalogue 409 with `event_type_of_catalogue`.',
+      params: Type.Object({ name: Type.String({ description: 'Name of the event type' }) }),
       response: { 204: Type.Null(), ...refusalResponses(404, 409, 413, 415) },
     },
     handler: async (request, reply) => {

@@ -15,6 +15,8 @@ export const eventReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'getEvent',
       summary: 'Get an event and its outcome',
+      description:
+        '`status` is done when all rules have finished; then `results` has an entry for each. Poll it after a 202, or use its why for the conditions.',
       params: Type.Object({ id: Id }),
       response: { 200: Event, ...refusalResponses(404) },
     },

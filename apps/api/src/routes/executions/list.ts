@@ -11,7 +11,7 @@ import { ListedExecution, presentExecutionRow } from './execution-schemas.js'
 const ExecutionQuery = Type.Object({
   ...PageQuery,
   ...executionFilter,
-  eventId: Type.Optional(Type.String()),
+  eventId: Type.Optional(Type.String({ description: 'Only executions for this event' })),
   status: Type.Optional(
     Type.String({
       description: `One or several statuses, separated by commas: ${executionStatuses.join(', ')}`,

@@ -26,6 +26,8 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
       tags: ['Outcomes'],
       operationId: 'getExecution',
       summary: 'Get an execution with its progress and the result of each action',
+      description:
+        '`results` has an entry for each action that has begun, with the error of a failed one. With `explain=true`, `trace` says what each condition compared.',
       params: Type.Object({ id: Id }),
       querystring: Type.Object({
         explain: Type.Optional(

@@ -60,6 +60,8 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Outcomes'],
       operationId: 'retryExecution',
       summary: 'Retry a failed or cancelled execution from its first unfinished action',
+      description:
+        'Actions that succeeded are not repeated, and calls keep their idempotency keys. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`.',
       params: Type.Object({ id: Id }),
       body: RetryBody,
       response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },

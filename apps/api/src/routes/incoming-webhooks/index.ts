@@ -94,8 +94,13 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       tags: ['Webhooks'],
       operationId: 'deliverWebhook',
       summary: 'Deliver a signed webhook. A repeated delivery has no effect',
+      description:
+        'For systems that send events signed. 202: accepted and committed. 200: this id was accepted before, and nothing happens again. The same id with another body is 422. A wrong signature, and an unknown provider, workspace or secret, are one and the same 401.',
       security: [],
-      params: Type.Object({ provider: Type.String(), workspaceId: Id }),
+      params: Type.Object({
+        provider: Type.String({ description: 'The provider of the signing secret' }),
+        workspaceId: { ...Id, description: 'The workspace that receives the webhook' },
+      }),
       headers: Type.Object({
         'X-Idempotency-Key': Type.String({
           pattern: '^[A-Za-z0-9_:-]{1,255}$',

@@ -90,6 +90,7 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       tags,
       operationId: 'listBacktests',
       summary: 'List the backtests of the last 30 days, newest first',
+      description: 'Without their reports. An unfinished backtest has its `progress`.',
       querystring: Type.Object(PageQuery),
       response: { 200: BacktestPage, ...refusalResponses() },
     },
@@ -107,6 +108,8 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       tags,
       operationId: 'getBacktest',
       summary: 'Get the progress of a backtest and its report so far',
+      description:
+        'Poll it until `status` is no longer `waiting` or `running`. The report grows while the backtest is in progress.',
       params: BacktestParams,
       response: { 200: StoredBacktest, ...refusalResponses(404) },
     },
@@ -123,6 +126,8 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       tags,
       operationId: 'cancelBacktest',
       summary: 'Cancel a backtest. The report so far stays',
+      description:
+        'Use it to make room: a workspace has at most 5 unfinished backtests. One that has ended is 409 with `backtest_ended`.',
       params: BacktestParams,
       response: { 204: Type.Null(), ...refusalResponses(404, 409, 413, 415) },
     },

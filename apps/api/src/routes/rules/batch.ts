@@ -19,7 +19,9 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'triggerEventBatch',
       summary: 'Post up to 500 events of one type. Each event has its own result',
       description: 'POST /api/events/batch accepts events of different types.',
-      params: Type.Object({ eventType: Type.String() }),
+      params: Type.Object({
+        eventType: Type.String({ description: 'Type of the events, such as LEAD_CREATED' }),
+      }),
       body: Type.Object(
         { events: Type.Array(BatchEvent, { minItems: 1, maxItems: maxBatchEvents }) },
         { additionalProperties: false, title: 'EventBatch' },

@@ -105,6 +105,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       tags: ['Drafts'],
       operationId: 'deleteRuleDraft',
       summary: 'Delete the draft of a rule',
+      description: 'The rule itself stays as it is. If-Match accepts the ETag of the draft.',
       params: RuleParams,
       headers: IfMatchHeader,
       response: { 204: Type.Null(), ...refusalResponses(404, 412, 413, 415) },

@@ -74,6 +74,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Health of the rules'],
       operationId: 'getRuleHealth',
       summary: 'Get the health of all rules',
+      description: 'Numbers of rules, of executions and of failures, over all rules and their whole life.',
       response: { 200: HealthReport, ...refusalResponses() },
     },
     handler: async ({ workspace: { reads: database } }) => {
@@ -104,6 +105,8 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Health of the rules'],
       operationId: 'listRulesNeedingAttention',
       summary: 'List the rules that need attention, latest first',
+      description:
+        'Each with its `reason`, such as failures, a pause or a rollback. Use it for a page or an alert: an empty list means that no rule needs a person.',
       response: { 200: AttentionList, ...refusalResponses() },
     },
     handler: async ({ workspace: { reads } }) => ({ rules: await findRulesNeedingAttention(reads) }),

@@ -64,6 +64,8 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       operationId: 'getRule',
       summary: 'Get a rule',
+      description:
+        'The full rule, with its counters. `ETag` has its version: send it as If-Match with a change, so that you do not overwrite that of somebody else.',
       params: RuleParams,
       response: { 200: Rule, ...refusalResponses(404) },
     },

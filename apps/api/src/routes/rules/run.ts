@@ -83,7 +83,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       operationId: 'triggerEvent',
       summary: 'Post an event of one type. Every active rule for the type runs',
       description: `The same as POST /api/events, by the path of the type, and without the id of the event in the body of a 200. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
-      params: Type.Object({ eventType: Type.String() }),
+      params: Type.Object({
+        eventType: Type.String({ description: 'Type of the event, such as LEAD_CREATED' }),
+      }),
       headers: PreferHeader,
       querystring: ExplainQuery,
       body: Type.Object(

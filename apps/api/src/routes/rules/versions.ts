@@ -67,6 +67,8 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       operationId: 'getRuleVersion',
       summary: 'Get a version of a rule',
+      description:
+        'The definition as it was, with the person who saved it. Versions of the last hour and of stored executions are always kept; the oldest of the others may be removed.',
       params: VersionParams,
       response: { 200: RuleVersion, ...refusalResponses(404) },
     },
@@ -81,6 +83,8 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['Rules'],
       operationId: 'restoreRuleVersion',
       summary: 'Restore a previous version of a rule as a new version',
+      description:
+        'The definition of the old version becomes a new one, and the state of the rule stays. It is validated like an update, so a version that names a deleted event type is refused.',
       params: VersionParams,
       headers: IfMatchHeader,
       response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },

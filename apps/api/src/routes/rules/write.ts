@@ -59,6 +59,8 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
       tags: ['Rules'],
       operationId: 'createRule',
       summary: 'Create a rule',
+      description:
+        'The response has the rule as it is stored, with version 1: operators have their full names. It is active unless `isActive` is false. An unknown event type is 400 with `invalid_trigger_type`, and all other faults come together as 422. A workspace has at most 1,000 rules (409, `limit_reached`).',
       body: RuleToCreate,
       response: { 201: Rule, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -103,6 +105,8 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
       tags: ['Rules'],
       operationId: 'deleteRule',
       summary: 'Delete a rule permanently',
+      description:
+        'Its versions, draft and guard are deleted, and its waiting executions are cancelled. Finished executions and tasks stay.',
       params: RuleParams,
       headers: IfMatchHeader,
       response: { 204: Type.Null(), ...refusalResponses(404, 412, 413, 415) },
@@ -124,6 +128,8 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
       tags: ['Rules'],
       operationId: 'cloneRule',
       summary: 'Clone a rule. The clone is inactive',
+      description:
+        'The copy has the same definition, the name prefixed with `Copy of `, version 1, and no counters. Activate it when it is ready.',
       params: RuleParams,
       headers: IfMatchHeader,
       response: { 201: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
