@@ -6,7 +6,7 @@ const Time = Type.String({ format: 'date-time' })
 const Changed = Type.Array(Type.String(), { description: 'The fields that have changed' })
 const Version = Type.Integer({ description: 'The version of the rule after the change' })
 const Cancelled = Type.Integer({ description: 'How many waiting executions were cancelled' })
-const From = Type.Integer({ description: 'The version before' })
+const From = Type.Integer({ description: 'The previous version' })
 
 /** What each type of event says, as `data` of its body. The document of the API and the tests use the same objects. */
 export const serviceEventSchemas = {

@@ -34,7 +34,6 @@ export const meRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { isAboutCaller: true },
     schema: {
-      tags: ['Administration'],
       operationId: 'getMe',
       summary: 'Get the caller, and its workspaces with its role in each',
       description: 'The request needs no x-workspace-id, and a member of no workspace gets an empty list.',

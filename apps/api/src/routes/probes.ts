@@ -34,7 +34,6 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
   app.get('/healthz', {
     config: { isOpen: true },
     schema: {
-      tags: ['Probes'],
       operationId: 'getLiveness',
       summary: 'Check whether the process is alive',
       description:
@@ -48,7 +47,6 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
   app.get('/readyz', {
     config: { isOpen: true },
     schema: {
-      tags: ['Probes'],
       operationId: 'getReadiness',
       summary: 'Check whether the process can serve requests',
       description:

@@ -32,7 +32,6 @@ export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'listTasks',
       summary: 'List the tasks that rules created, newest first',
       description:

@@ -17,7 +17,6 @@ export const vocabularyRoutes: FastifyPluginAsyncTypebox<VocabularyOptions> = as
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Rules'],
       operationId: 'getVocabulary',
       summary: 'Get the vocabulary of rules',
       description:

@@ -13,7 +13,9 @@ export interface paths {
         };
         /**
          * Check whether the process is alive
-         * @description Needs no token.
+         * @description For the probe of an orchestrator, which restarts a process that does not respond. It asks nothing of Postgres or Redis.
+         *
+         *     Needs no token.
          */
         get: operations["getLiveness"];
         put?: never;
@@ -63,7 +65,9 @@ export interface paths {
         put?: never;
         /**
          * Create a rule
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description The response has the rule as it is stored, with version 1: operators have their full names. It is active unless `isActive` is false. An unknown event type is 400 with `invalid_trigger_type`, and all other faults come together as 422. A workspace has at most 1,000 rules (409, `limit_reached`).
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         post: operations["createRule"];
         delete?: never;
@@ -81,7 +85,9 @@ export interface paths {
         };
         /**
          * Get a rule
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description The full rule, with its counters. `ETag` has its version: send it as If-Match with a change, so that you do not overwrite that of somebody else.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getRule"];
         /**
@@ -94,7 +100,9 @@ export interface paths {
         post?: never;
         /**
          * Delete a rule permanently
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description Its versions, draft and guard are deleted, and its waiting executions are cancelled. Finished executions and tasks stay.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         delete: operations["deleteRule"];
         options?: never;
@@ -119,7 +127,9 @@ export interface paths {
         put?: never;
         /**
          * Clone a rule. The clone is inactive
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description The copy has the same definition, the name prefixed with `Copy of `, version 1, and no counters. Activate it when it is ready.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         post: operations["cloneRule"];
         delete?: never;
@@ -225,7 +235,9 @@ export interface paths {
         };
         /**
          * Get a version of a rule
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description The definition as it was, with the person who saved it. Versions of the last hour and of stored executions are always kept; the oldest of the others may be removed.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getRuleVersion"];
         put?: never;
@@ -247,7 +259,9 @@ export interface paths {
         put?: never;
         /**
          * Restore a previous version of a rule as a new version
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description The definition of the old version becomes a new one, and the state of the rule stays. It is validated like an update, so a version that names a deleted event type is refused.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         post: operations["restoreRuleVersion"];
         delete?: never;
@@ -287,7 +301,9 @@ export interface paths {
         };
         /**
          * List the backtests of the last 30 days, newest first
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description Without their reports. An unfinished backtest has its `progress`.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listBacktests"];
         put?: never;
@@ -313,14 +329,18 @@ export interface paths {
         };
         /**
          * Get the progress of a backtest and its report so far
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description Poll it until `status` is no longer `waiting` or `running`. The report grows while the backtest is in progress.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getBacktest"];
         put?: never;
         post?: never;
         /**
          * Cancel a backtest. The report so far stays
-         * @description Needs the role `operator`, or a key with the scope `rules:run`.
+         * @description Use it to make room: a workspace has at most 5 unfinished backtests. One that has ended is 409 with `backtest_ended`.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         delete: operations["cancelBacktest"];
         options?: never;
@@ -352,7 +372,9 @@ export interface paths {
         post?: never;
         /**
          * Delete the draft of a rule
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description The rule itself stays as it is. If-Match accepts the ETag of the draft.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         delete: operations["deleteRuleDraft"];
         options?: never;
@@ -413,7 +435,9 @@ export interface paths {
         };
         /**
          * Get the health of all rules
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description Numbers of rules, of executions and of failures, over all rules and their whole life.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getRuleHealth"];
         put?: never;
@@ -433,7 +457,9 @@ export interface paths {
         };
         /**
          * List the rules that need attention, latest first
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description Each with its `reason`, such as failures, a pause or a rollback. Use it for a page or an alert: an empty list means that no rule needs a person.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listRulesNeedingAttention"];
         put?: never;
@@ -707,7 +733,9 @@ export interface paths {
         };
         /**
          * Get an event and its outcome
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description `status` is done when all rules have finished; then `results` has an entry for each. Poll it after a 202, or use its why for the conditions.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getEvent"];
         put?: never;
@@ -815,7 +843,9 @@ export interface paths {
         };
         /**
          * List the fields that the newest events of a type have, with their kinds and values
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description Use it to write conditions: it says which fields the newest events have, of which kinds, and with which values most often.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["surveyEventType"];
         put?: never;
@@ -835,7 +865,9 @@ export interface paths {
         };
         /**
          * List event types: those of the catalogue, then those of the workspace
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description Use it to offer the triggers of rules: each type has a description.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listEventTypes"];
         put?: never;
@@ -864,7 +896,9 @@ export interface paths {
         post?: never;
         /**
          * Delete an event type of the workspace that no rule uses. Its events stay
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description A type that a rule uses is 409 with `event_type_in_use`, and one of the catalogue 409 with `event_type_of_catalogue`.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         delete: operations["deleteEventType"];
         options?: never;
@@ -903,7 +937,9 @@ export interface paths {
         };
         /**
          * Get an execution with its progress and the result of each action
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description `results` has an entry for each action that has begun, with the error of a failed one. With `explain=true`, `trace` says what each condition compared.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getExecution"];
         put?: never;
@@ -925,7 +961,9 @@ export interface paths {
         put?: never;
         /**
          * Retry a failed or cancelled execution from its first unfinished action
-         * @description Needs the role `operator`, or a key with the scope `rules:run`.
+         * @description Actions that succeeded are not repeated, and calls keep their idempotency keys. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         post: operations["retryExecution"];
         delete?: never;
@@ -967,7 +1005,9 @@ export interface paths {
         put?: never;
         /**
          * Deliver a signed webhook. A repeated delivery has no effect
-         * @description Needs no token.
+         * @description For systems that send events signed. 202: accepted and committed. 200: this id was accepted before, and nothing happens again. The same id with another body is 422. A wrong signature, and an unknown provider, workspace or secret, are one and the same 401.
+         *
+         *     Needs no token.
          */
         post: operations["deliverWebhook"];
         delete?: never;
@@ -985,7 +1025,9 @@ export interface paths {
         };
         /**
          * List the tasks that rules created, newest first
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description Every CREATE_TASK makes exactly one task. Poll for new ones with a cursor, or read those of one rule or execution.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listTasks"];
         put?: never;
@@ -1027,13 +1069,17 @@ export interface paths {
         };
         /**
          * List the email templates without their texts, newest first
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description Read one template to get its texts.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listEmailTemplates"];
         put?: never;
         /**
          * Create an email template for SEND_EMAIL
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description SEND_EMAIL names it in `template`. It needs a text, an HTML part or both. A name that is in use is 409 with `name_taken`; a workspace has at most 200 templates.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         post: operations["createEmailTemplate"];
         delete?: never;
@@ -1051,18 +1097,24 @@ export interface paths {
         };
         /**
          * Get an email template
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description With its text and its HTML part.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getEmailTemplate"];
         /**
          * Update any subset of the fields of an email template. The next email uses it
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description Fields that you omit stay, and null removes a part. Emails that are already waiting use the new text, too.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         put: operations["updateEmailTemplate"];
         post?: never;
         /**
          * Delete an email template. Actions that name it then send the built-in email
-         * @description Needs the role `editor`, or a key with the scope `rules:write`.
+         * @description Emails that are waiting use the built-in email, too.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
         delete: operations["deleteEmailTemplate"];
         options?: never;
@@ -1081,7 +1133,9 @@ export interface paths {
         put?: never;
         /**
          * Preview the email that a template renders for an event. Nothing is sent
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description Give the data of an event to see what the recipient gets, and which placeholders found nothing.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         post: operations["previewEmailTemplate"];
         delete?: never;
@@ -1143,7 +1197,9 @@ export interface paths {
         };
         /**
          * List accepted or rejected webhooks, newest first
-         * @description Needs the role `viewer`, or a key with the scope `receipts:read`.
+         * @description By default those that were accepted. `state=rejected` lists those that were refused, each with its reason and a diagnosis of its signature.
+         *
+         *     Needs the role `viewer`, or a key with the scope `receipts:read`.
          */
         get: operations["listWebhookReceipts"];
         put?: never;
@@ -1163,7 +1219,9 @@ export interface paths {
         };
         /**
          * Get a receipt of an accepted or rejected webhook
-         * @description Needs the role `viewer`, or a key with the scope `receipts:read`.
+         * @description It names the events that the webhook became. For a rejected one it says what was wrong.
+         *
+         *     Needs the role `viewer`, or a key with the scope `receipts:read`.
          */
         get: operations["getWebhookReceipt"];
         put?: never;
@@ -1191,7 +1249,9 @@ export interface paths {
         put?: never;
         /**
          * Create an API key. Only this response contains its text
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description Store the text at once: it cannot be read again. Give a key the fewest scopes, and an expiry. A workspace has at most 100 keys in use (409, `limit_reached`).
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1212,7 +1272,9 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key with immediate effect
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description The next request with the key is 401. A key that was revoked already stays revoked, and the response is the same.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -1259,7 +1321,9 @@ export interface paths {
         put?: never;
         /**
          * Retire a signing secret. It remains valid while the sender switches to the next secret
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description Use it to rotate without a gap: create the next secret, give it to the sender, and retire the old one with an overlap. A secret that was revoked or has retired is 409.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         post: operations["retireSigningSecret"];
         delete?: never;
@@ -1280,7 +1344,9 @@ export interface paths {
         post?: never;
         /**
          * Revoke a signing secret with immediate effect
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description Use it after a leak: the next webhook that it signs is refused. To rotate, retire it.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         delete: operations["revokeSigningSecret"];
         options?: never;
@@ -1305,7 +1371,9 @@ export interface paths {
         put?: never;
         /**
          * Subscribe a URL to events of the service. Only this response contains the signing secret
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description Store the secret at once: with it the receiver checks signatures. The URL must be public, and it gets each event of the chosen types as a POST. A workspace has at most 20 subscriptions.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         post: operations["createSubscription"];
         delete?: never;
@@ -1323,21 +1391,27 @@ export interface paths {
         };
         /**
          * Get a subscription
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description Without its secret, which is shown once, on creation.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["getSubscription"];
         put?: never;
         post?: never;
         /**
          * Delete a subscription, cancel its waiting deliveries and revoke its secrets
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description Deliveries that are in progress may still arrive.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         delete: operations["deleteSubscription"];
         options?: never;
         head?: never;
         /**
          * Update any subset of the fields of a subscription
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description Fields that you omit stay. Switching it off cancels deliveries that are waiting.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         patch: operations["updateSubscription"];
         trace?: never;
@@ -1353,7 +1427,9 @@ export interface paths {
         put?: never;
         /**
          * Send a `subscription.ping` to test a subscription
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description The ping is sent even if the subscription has other types. `Location` names its execution, which says what the receiver responded. A subscription that is switched off is 409 with `subscription_inactive`.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         post: operations["testSubscription"];
         delete?: never;
@@ -1371,7 +1447,9 @@ export interface paths {
         };
         /**
          * List the deliveries to a subscription with their outcome, newest first
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description Use it when a receiver says that it got nothing: each delivery has its status, its attempts and the last error.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["listSubscriptionDeliveries"];
         put?: never;
@@ -1391,7 +1469,9 @@ export interface paths {
         };
         /**
          * List the members of the workspace, at most 1,000, oldest first
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description With the role of each.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["listMembers"];
         put?: never;
@@ -1412,13 +1492,17 @@ export interface paths {
         get?: never;
         /**
          * Add a member, or change its role
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description 201: the member was added. 200: its role was changed. `userId` is the `sub` of its tokens. The last admin cannot get a lower role (409, `last_admin`).
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         put: operations["putMember"];
         post?: never;
         /**
          * Remove a member
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description From then on its requests are 403. The last admin cannot be removed (409, `last_admin`).
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         delete: operations["removeMember"];
         options?: never;
@@ -1463,7 +1547,9 @@ export interface paths {
         };
         /**
          * Get the workspace that x-workspace-id names
-         * @description Needs the role `viewer`, or a key with the scope `rules:read`.
+         * @description With its plan and its settings. The id in the path must be the one of x-workspace-id.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["getWorkspace"];
         put?: never;
@@ -1489,7 +1575,9 @@ export interface paths {
         };
         /**
          * List the changes in the workspace and their actors, newest first
-         * @description Needs the role `admin`, or a key with the scope `admin`.
+         * @description Each change has one entry, written in the same transaction. Narrow it by `actor`, `action` or `subject` to find who did something.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["listAuditEntries"];
         put?: never;
@@ -3608,14 +3696,18 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description The version before */
+                /** @description The previous version */
                 from: number;
                 /** @description The version of the rule after the change */
                 version: number;
                 /** @description The fields that have changed */
                 changed: string[];
                 /** @description The guard that watches the new version */
-                guard?: Record<string, unknown>;
+                guard?: {
+                    for: string;
+                    maxRunsPerHour?: number;
+                    maxFailureRate?: number;
+                };
                 /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
                 actor: string;
                 /** Format: date-time */
@@ -3687,7 +3779,7 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description The version before */
+                /** @description The previous version */
                 from: number;
                 /** @description The version that was restored; null: the rule was switched off instead */
                 to: number | null;
@@ -4257,7 +4349,7 @@ export interface components {
             /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
             retentionDays?: number | null;
         };
-        /** @description Why a request was refused. More codes may come: treat an unknown one like its status. [Messages](/docs/messages#error-codes) has what each of them means. */
+        /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
         ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
@@ -4269,6 +4361,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
@@ -4284,6 +4377,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
@@ -4299,6 +4393,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 [name: string]: unknown;
             };
@@ -4314,6 +4409,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -4328,6 +4424,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -4343,6 +4440,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -4357,6 +4455,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -4371,6 +4470,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -4385,6 +4485,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -4399,6 +4500,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -4414,6 +4516,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 [name: string]: unknown;
             };
             content: {
@@ -4428,6 +4531,7 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -4447,13 +4551,15 @@ export interface components {
         "X-RateLimit-Remaining": number;
         /** @description Seconds until it is full */
         "X-RateLimit-Reset": number;
+        /** @description The rate of that bucket: `60;w=60;burst=100` is 60 tokens in 60 s, and 100 at once */
+        "RateLimit-Policy": string;
         /** @description Seconds after which the request may be repeated */
         "Retry-After": number;
         /** @description The reason in one word, for programs: texts may change, codes do not */
         "X-Error-Code": components["schemas"]["ErrorCode"];
         /** @description RFC 6750: why the token is not accepted, or which role and scope are needed, in `error_description` and `scope` */
         "WWW-Authenticate": string;
-        /** @description RFC 8288. `rel="next"`: the next page of a list. `rel="help"`: on `invalid_trigger_type`, its title names the nearest event types. `rel="deprecation"`: how to replace what is deprecated */
+        /** @description RFC 8288. `rel="next"`: the next page of a list. `rel="help"`: on `invalid_trigger_type`, its title names the nearest event types */
         Link: string;
         /** @description The version, for If-Match or If-None-Match of a later request */
         ETag: string;
@@ -4465,10 +4571,6 @@ export interface components {
         "Preference-Applied": string;
         /** @description true: this is the stored response to an earlier request with the same Idempotency-Key */
         "Idempotent-Replayed": "true";
-        /** @description RFC 9745: the request used something that is deprecated, since this time (`@` and Unix seconds). `Link` says what replaces it */
-        Deprecation: string;
-        /** @description RFC 8594: the earliest time at which the deprecated part may stop to work */
-        Sunset: string;
     };
     pathItems: never;
 }
@@ -4695,6 +4797,7 @@ export type HeaderXRequestId = components['headers']['x-request-id'];
 export type HeaderXRateLimitLimit = components['headers']['X-RateLimit-Limit'];
 export type HeaderXRateLimitRemaining = components['headers']['X-RateLimit-Remaining'];
 export type HeaderXRateLimitReset = components['headers']['X-RateLimit-Reset'];
+export type HeaderRateLimitPolicy = components['headers']['RateLimit-Policy'];
 export type HeaderRetryAfter = components['headers']['Retry-After'];
 export type HeaderXErrorCode = components['headers']['X-Error-Code'];
 export type HeaderWwwAuthenticate = components['headers']['WWW-Authenticate'];
@@ -4704,8 +4807,6 @@ export type HeaderLocation = components['headers']['Location'];
 export type HeaderContentLocation = components['headers']['Content-Location'];
 export type HeaderPreferenceApplied = components['headers']['Preference-Applied'];
 export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
-export type HeaderDeprecation = components['headers']['Deprecation'];
-export type HeaderSunset = components['headers']['Sunset'];
 export type $defs = Record<string, never>;
 export interface operations {
     getLiveness: {
@@ -4724,6 +4825,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ok"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Liveness"];
                 };
             };
@@ -4745,6 +4851,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ready",
+                     *       "postgres": "ok",
+                     *       "redis": "ok",
+                     *       "migrations": "ok"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
@@ -4769,6 +4883,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Only rules that this event type triggers */
                 eventType?: string;
+                /** @description Only active rules, or only inactive ones */
                 isActive?: boolean;
                 /** @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done. */
                 mode?: components["schemas"]["RuleMode"];
@@ -4785,9 +4900,55 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rules": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000005",
+                     *           "name": "Copy of Call hot leads",
+                     *           "description": "A salesperson calls within a day",
+                     *           "trigger": "LEAD_CREATED",
+                     *           "conditions": [
+                     *             {
+                     *               "field": "score",
+                     *               "operator": "greater_than",
+                     *               "value": 80
+                     *             }
+                     *           ],
+                     *           "actions": [
+                     *             {
+                     *               "type": "CREATE_TASK",
+                     *               "config": {
+                     *                 "title": "Call {{name}}",
+                     *                 "dueIn": "24h",
+                     *                 "priority": "high"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "isActive": false,
+                     *           "mode": "live",
+                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *           "version": 1,
+                     *           "executionCount": 0,
+                     *           "successCount": 0,
+                     *           "failureCount": 0,
+                     *           "lastSuccessAt": null,
+                     *           "lastFailureAt": null,
+                     *           "lastError": null,
+                     *           "createdAt": "2026-01-12T09:00:07.000Z",
+                     *           "updatedAt": "2026-01-12T09:00:07.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "Y3Vyc29y"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RulePage"];
                 };
             };
@@ -4813,7 +4974,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Hot leads",
+                 *       "name": "Call hot leads",
+                 *       "description": "A salesperson calls within a day",
                  *       "trigger": "LEAD_CREATED",
                  *       "conditions": [
                  *         {
@@ -4827,7 +4989,8 @@ export interface operations {
                  *           "type": "CREATE_TASK",
                  *           "config": {
                  *             "title": "Call {{name}}",
-                 *             "dueIn": "24h"
+                 *             "dueIn": "24h",
+                 *             "priority": "high"
                  *           }
                  *         }
                  *       ]
@@ -4840,10 +5003,53 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "name": "Call hot leads",
+                     *       "description": "A salesperson calls within a day",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than",
+                     *           "value": 80
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "isActive": true,
+                     *       "mode": "live",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "version": 1,
+                     *       "executionCount": 0,
+                     *       "successCount": 0,
+                     *       "failureCount": 0,
+                     *       "lastSuccessAt": null,
+                     *       "lastFailureAt": null,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-01-12T09:00:06.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:06.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Rule"];
                 };
             };
@@ -4864,6 +5070,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -4873,10 +5080,52 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "name": "Call hot leads",
+                     *       "description": "A salesperson calls within a day",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than_or_equal",
+                     *           "value": 80
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "isActive": true,
+                     *       "mode": "live",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "version": 2,
+                     *       "executionCount": 0,
+                     *       "successCount": 0,
+                     *       "failureCount": 0,
+                     *       "lastSuccessAt": null,
+                     *       "lastFailureAt": null,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-01-12T09:00:06.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:08.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Rule"];
                 };
             };
@@ -4897,12 +5146,24 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "conditions": [
+                 *         {
+                 *           "field": "score",
+                 *           "operator": "greater_than_or_equal",
+                 *           "value": 80
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleToUpdate"];
             };
         };
@@ -4910,10 +5171,52 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "name": "Call hot leads",
+                     *       "description": "A salesperson calls within a day",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than_or_equal",
+                     *           "value": 80
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "isActive": true,
+                     *       "mode": "live",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "version": 2,
+                     *       "executionCount": 0,
+                     *       "successCount": 0,
+                     *       "failureCount": 0,
+                     *       "lastSuccessAt": null,
+                     *       "lastFailureAt": null,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-01-12T09:00:06.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:08.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Rule"];
                 };
             };
@@ -4939,6 +5242,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -4949,6 +5253,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4973,12 +5281,18 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "Not in use yet"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleToUpdate"];
             };
         };
@@ -4986,10 +5300,52 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000005",
+                     *       "name": "Copy of Call hot leads",
+                     *       "description": "Not in use yet",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than",
+                     *           "value": 80
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "isActive": false,
+                     *       "mode": "live",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "version": 2,
+                     *       "executionCount": 0,
+                     *       "successCount": 0,
+                     *       "failureCount": 0,
+                     *       "lastSuccessAt": null,
+                     *       "lastFailureAt": null,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:10.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Rule"];
                 };
             };
@@ -5017,6 +5373,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5026,10 +5383,53 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000005",
+                     *       "name": "Copy of Call hot leads",
+                     *       "description": "A salesperson calls within a day",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than",
+                     *           "value": 80
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "isActive": false,
+                     *       "mode": "live",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "version": 1,
+                     *       "executionCount": 0,
+                     *       "successCount": 0,
+                     *       "failureCount": 0,
+                     *       "lastSuccessAt": null,
+                     *       "lastFailureAt": null,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:07.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Rule"];
                 };
             };
@@ -5055,6 +5455,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5065,9 +5466,19 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000005",
+                     *       "isActive": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleActivity"];
                 };
             };
@@ -5094,6 +5505,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5104,9 +5516,19 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000005",
+                     *       "isActive": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleActivity"];
                 };
             };
@@ -5134,6 +5556,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5144,9 +5567,19 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000005",
+                     *       "isActive": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleActivity"];
                 };
             };
@@ -5174,6 +5607,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5184,9 +5618,70 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "versions": [
+                     *         {
+                     *           "version": 2,
+                     *           "name": "Call hot leads",
+                     *           "description": "A salesperson calls within a day",
+                     *           "trigger": "LEAD_CREATED",
+                     *           "conditions": [
+                     *             {
+                     *               "field": "score",
+                     *               "operator": "greater_than_or_equal",
+                     *               "value": 80
+                     *             }
+                     *           ],
+                     *           "actions": [
+                     *             {
+                     *               "type": "CREATE_TASK",
+                     *               "config": {
+                     *                 "title": "Call {{name}}",
+                     *                 "dueIn": "24h",
+                     *                 "priority": "high"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "createdAt": "2026-01-12T09:00:08.000Z",
+                     *           "createdBy": "user:ada"
+                     *         },
+                     *         {
+                     *           "version": 1,
+                     *           "name": "Call hot leads",
+                     *           "description": "A salesperson calls within a day",
+                     *           "trigger": "LEAD_CREATED",
+                     *           "conditions": [
+                     *             {
+                     *               "field": "score",
+                     *               "operator": "greater_than",
+                     *               "value": 80
+                     *             }
+                     *           ],
+                     *           "actions": [
+                     *             {
+                     *               "type": "CREATE_TASK",
+                     *               "config": {
+                     *                 "title": "Call {{name}}",
+                     *                 "dueIn": "24h",
+                     *                 "priority": "high"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "createdAt": "2026-01-12T09:00:06.000Z",
+                     *           "createdBy": "user:ada"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleVersionPage"];
                 };
             };
@@ -5204,6 +5699,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the rule */
                 id: string;
                 /** @description Number of the version. The first version is 1. */
                 version: string;
@@ -5216,9 +5712,40 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "version": 1,
+                     *       "name": "Call hot leads",
+                     *       "description": "A salesperson calls within a day",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than",
+                     *           "value": 80
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "createdAt": "2026-01-12T09:00:06.000Z",
+                     *       "createdBy": "user:ada"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleVersion"];
                 };
             };
@@ -5241,6 +5768,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
                 /** @description Number of the version. The first version is 1. */
                 version: string;
@@ -5252,10 +5780,52 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "name": "Call hot leads",
+                     *       "description": "A salesperson calls within a day",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than",
+                     *           "value": 80
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "isActive": true,
+                     *       "mode": "live",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "version": 3,
+                     *       "executionCount": 0,
+                     *       "successCount": 0,
+                     *       "failureCount": 0,
+                     *       "lastSuccessAt": null,
+                     *       "lastFailureAt": null,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-01-12T09:00:06.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Rule"];
                 };
             };
@@ -5284,7 +5854,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Hot leads",
+                 *       "name": "Call hot leads",
+                 *       "description": "A salesperson calls within a day",
                  *       "trigger": "LEAD_CREATED",
                  *       "conditions": [
                  *         {
@@ -5298,7 +5869,8 @@ export interface operations {
                  *           "type": "CREATE_TASK",
                  *           "config": {
                  *             "title": "Call {{name}}",
-                 *             "dueIn": "24h"
+                 *             "dueIn": "24h",
+                 *             "priority": "high"
                  *           }
                  *         }
                  *       ]
@@ -5312,9 +5884,41 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rule": {
+                     *         "name": "Call hot leads",
+                     *         "description": "A salesperson calls within a day",
+                     *         "trigger": "LEAD_CREATED",
+                     *         "conditions": [
+                     *           {
+                     *             "field": "score",
+                     *             "operator": "greater_than",
+                     *             "value": 80
+                     *           }
+                     *         ],
+                     *         "actions": [
+                     *           {
+                     *             "type": "CREATE_TASK",
+                     *             "config": {
+                     *               "title": "Call {{name}}",
+                     *               "dueIn": "24h",
+                     *               "priority": "high"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "isActive": true
+                     *       },
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["ValidatedRule"];
                 };
             };
@@ -5347,9 +5951,33 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "backtests": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000024",
+                     *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "status": "waiting",
+                     *           "pace": "gentle",
+                     *           "from": "2026-01-12T09:00:45.000Z",
+                     *           "to": "2026-01-12T09:00:46.000Z",
+                     *           "progress": 0,
+                     *           "error": null,
+                     *           "createdAt": "2026-01-12T09:00:47.000Z",
+                     *           "createdBy": "user:ada",
+                     *           "finishedAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": "Y3Vyc29y"
+                     *     }
+                     */
                     "application/json": components["schemas"]["BacktestPage"];
                 };
             };
@@ -5377,20 +6005,23 @@ export interface operations {
             content: {
                 /**
                  * @example {
+                 *       "ruleId": "01970000-0000-7000-8000-000000000004",
                  *       "definition": {
                  *         "trigger": "LEAD_CREATED",
                  *         "conditions": [
                  *           {
                  *             "field": "score",
                  *             "operator": "greater_than",
-                 *             "value": 80
+                 *             "value": 60
                  *           }
                  *         ],
                  *         "actions": [
                  *           {
                  *             "type": "CREATE_TASK",
                  *             "config": {
-                 *               "title": "Call {{name}}"
+                 *               "title": "Call {{name}}",
+                 *               "dueIn": "24h",
+                 *               "priority": "high"
                  *             }
                  *           }
                  *         ]
@@ -5404,20 +6035,156 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000021",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "status": "done",
+                     *       "pace": "gentle",
+                     *       "from": "2026-01-12T09:00:38.000Z",
+                     *       "to": "2026-01-12T09:00:39.000Z",
+                     *       "progress": 1,
+                     *       "error": null,
+                     *       "createdAt": "2026-01-12T09:00:40.000Z",
+                     *       "createdBy": "user:ada",
+                     *       "finishedAt": "2026-01-12T09:00:41.000Z",
+                     *       "report": {
+                     *         "scanned": 16,
+                     *         "considered": 12,
+                     *         "from": "2026-01-12T09:00:38.000Z",
+                     *         "to": "2026-01-12T09:00:39.000Z",
+                     *         "isComplete": true,
+                     *         "historyFrom": "2026-01-12T09:00:42.000Z",
+                     *         "active": {
+                     *           "version": 5,
+                     *           "matched": 9,
+                     *           "notJudged": 0
+                     *         },
+                     *         "draft": {
+                     *           "matched": 12,
+                     *           "notJudged": 0
+                     *         },
+                     *         "difference": {
+                     *           "same": 9,
+                     *           "added": 3,
+                     *           "removed": 0
+                     *         },
+                     *         "actionDifference": [
+                     *           {
+                     *             "type": "CREATE_TASK",
+                     *             "same": 9,
+                     *             "added": 3,
+                     *             "removed": 0,
+                     *             "targets": 0,
+                     *             "isTargetsEstimated": false
+                     *           }
+                     *         ],
+                     *         "bucketMs": 12,
+                     *         "overTime": [
+                     *           {
+                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "active": 0,
+                     *             "draft": 0
+                     *           },
+                     *           {
+                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "active": 0,
+                     *             "draft": 0
+                     *           }
+                     *         ],
+                     *         "actions": [
+                     *           {
+                     *             "index": 0,
+                     *             "type": "CREATE_TASK",
+                     *             "done": 12,
+                     *             "skipped": 0,
+                     *             "faulty": 0,
+                     *             "faults": [],
+                     *             "warnings": [],
+                     *             "targets": 0,
+                     *             "isTargetsEstimated": false,
+                     *             "mostToOne": 0,
+                     *             "busiestMinute": {
+                     *               "at": "2026-01-12T09:00:29.000Z",
+                     *               "count": 12,
+                     *               "isAtLeast": false
+                     *             }
+                     *           }
+                     *         ],
+                     *         "clauses": [
+                     *           {
+                     *             "path": "conditions[0]",
+                     *             "held": 12,
+                     *             "aloneFailed": 0
+                     *           }
+                     *         ],
+                     *         "fields": [
+                     *           {
+                     *             "path": "score",
+                     *             "present": 12,
+                     *             "didYouMean": null
+                     *           },
+                     *           {
+                     *             "path": "name",
+                     *             "present": 12,
+                     *             "didYouMean": null
+                     *           }
+                     *         ],
+                     *         "examples": {
+                     *           "added": [
+                     *             "01970000-0000-7000-8000-000000000022",
+                     *             "01970000-0000-7000-8000-000000000023"
+                     *           ],
+                     *           "removed": [],
+                     *           "nearMisses": []
+                     *         },
+                     *         "notKnown": [],
+                     *         "notes": []
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Backtest"];
                 };
             };
             /** @description Accepted */
             202: {
                 headers: {
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000024",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "status": "waiting",
+                     *       "pace": "gentle",
+                     *       "from": "2026-01-12T09:00:45.000Z",
+                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "progress": 0,
+                     *       "error": null,
+                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdBy": "user:ada",
+                     *       "finishedAt": null,
+                     *       "report": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Backtest"];
                 };
             };
@@ -5439,6 +6206,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the backtest */
                 id: string;
             };
             cookie?: never;
@@ -5449,9 +6217,29 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000024",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "status": "waiting",
+                     *       "pace": "gentle",
+                     *       "from": "2026-01-12T09:00:45.000Z",
+                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "progress": 0,
+                     *       "error": null,
+                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdBy": "user:ada",
+                     *       "finishedAt": null,
+                     *       "report": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Backtest"];
                 };
             };
@@ -5469,6 +6257,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the backtest */
                 id: string;
             };
             cookie?: never;
@@ -5479,6 +6268,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5503,6 +6296,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5512,10 +6306,120 @@ export interface operations {
             /** @description A draft of a rule. difference is null in the response to a save, and until a worker has computed it. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "name": "Call hot leads",
+                     *       "description": "A salesperson calls within a day",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than",
+                     *           "value": 60
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "basedOn": 3,
+                     *       "isStale": false,
+                     *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
+                     *       "savedAt": "2026-01-12T09:00:26.000Z",
+                     *       "savedBy": "user:ada",
+                     *       "difference": {
+                     *         "scanned": 0,
+                     *         "considered": 0,
+                     *         "from": "2026-01-12T09:00:26.000Z",
+                     *         "to": "2026-01-12T09:00:27.000Z",
+                     *         "isComplete": true,
+                     *         "historyFrom": "2026-01-12T09:00:28.000Z",
+                     *         "active": {
+                     *           "version": 3,
+                     *           "matched": 0,
+                     *           "notJudged": 0
+                     *         },
+                     *         "draft": {
+                     *           "matched": 0,
+                     *           "notJudged": 0
+                     *         },
+                     *         "difference": {
+                     *           "same": 0,
+                     *           "added": 0,
+                     *           "removed": 0
+                     *         },
+                     *         "actionDifference": [],
+                     *         "bucketMs": 12,
+                     *         "overTime": [
+                     *           {
+                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "active": 0,
+                     *             "draft": 0
+                     *           }
+                     *         ],
+                     *         "actions": [
+                     *           {
+                     *             "index": 0,
+                     *             "type": "CREATE_TASK",
+                     *             "done": 0,
+                     *             "skipped": 0,
+                     *             "faulty": 0,
+                     *             "faults": [],
+                     *             "warnings": [],
+                     *             "targets": 0,
+                     *             "isTargetsEstimated": false,
+                     *             "mostToOne": 0,
+                     *             "busiestMinute": null
+                     *           }
+                     *         ],
+                     *         "clauses": [
+                     *           {
+                     *             "path": "conditions[0]",
+                     *             "held": 0,
+                     *             "aloneFailed": 0
+                     *           }
+                     *         ],
+                     *         "fields": [
+                     *           {
+                     *             "path": "score",
+                     *             "present": 0,
+                     *             "didYouMean": null
+                     *           },
+                     *           {
+                     *             "path": "name",
+                     *             "present": 0,
+                     *             "didYouMean": null
+                     *           }
+                     *         ],
+                     *         "examples": {
+                     *           "added": [],
+                     *           "removed": [],
+                     *           "nearMisses": []
+                     *         },
+                     *         "notKnown": [],
+                     *         "notes": [],
+                     *         "computedAt": "2026-01-12T09:00:30.000Z"
+                     *       },
+                     *       "differenceFault": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleDraft"];
                 };
             };
@@ -5536,12 +6440,37 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Call hot leads",
+                 *       "description": "A salesperson calls within a day",
+                 *       "trigger": "LEAD_CREATED",
+                 *       "conditions": [
+                 *         {
+                 *           "field": "score",
+                 *           "operator": "greater_than",
+                 *           "value": 60
+                 *         }
+                 *       ],
+                 *       "actions": [
+                 *         {
+                 *           "type": "CREATE_TASK",
+                 *           "config": {
+                 *             "title": "Call {{name}}",
+                 *             "dueIn": "24h",
+                 *             "priority": "high"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["DraftToSave"];
             };
         };
@@ -5549,10 +6478,47 @@ export interface operations {
             /** @description A draft of a rule. difference is null in the response to a save, and until a worker has computed it. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "name": "Call hot leads",
+                     *       "description": "A salesperson calls within a day",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than",
+                     *           "value": 60
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "basedOn": 3,
+                     *       "isStale": false,
+                     *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
+                     *       "savedAt": "2026-01-12T09:00:26.000Z",
+                     *       "savedBy": "user:ada",
+                     *       "difference": null,
+                     *       "differenceFault": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleDraft"];
                 };
             };
@@ -5578,6 +6544,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5588,6 +6555,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5614,12 +6585,21 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "guard": {
+                 *         "for": "1h",
+                 *         "maxRunsPerHour": 1
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["Promotion"];
             };
         };
@@ -5627,10 +6607,52 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "name": "Call hot leads",
+                     *       "description": "A salesperson calls within a day",
+                     *       "trigger": "LEAD_CREATED",
+                     *       "conditions": [
+                     *         {
+                     *           "field": "score",
+                     *           "operator": "greater_than",
+                     *           "value": 60
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "config": {
+                     *             "title": "Call {{name}}",
+                     *             "dueIn": "24h",
+                     *             "priority": "high"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "isActive": true,
+                     *       "mode": "live",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "version": 4,
+                     *       "executionCount": 9,
+                     *       "successCount": 9,
+                     *       "failureCount": 0,
+                     *       "lastSuccessAt": "2026-01-12T09:00:20.000Z",
+                     *       "lastFailureAt": null,
+                     *       "lastError": null,
+                     *       "createdAt": "2026-01-12T09:00:06.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:31.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Rule"];
                 };
             };
@@ -5656,6 +6678,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5665,10 +6688,85 @@ export interface operations {
             /** @description difference is what was stored last. null: a worker computes it, or differenceFault says why not. */
             200: {
                 headers: {
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "difference": {
+                     *         "scanned": 0,
+                     *         "considered": 0,
+                     *         "from": "2026-01-12T09:00:34.000Z",
+                     *         "to": "2026-01-12T09:00:35.000Z",
+                     *         "isComplete": true,
+                     *         "historyFrom": "2026-01-12T09:00:36.000Z",
+                     *         "active": null,
+                     *         "draft": {
+                     *           "matched": 0,
+                     *           "notJudged": 0
+                     *         },
+                     *         "difference": null,
+                     *         "actionDifference": null,
+                     *         "bucketMs": 12,
+                     *         "overTime": [
+                     *           {
+                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "active": 0,
+                     *             "draft": 0
+                     *           }
+                     *         ],
+                     *         "actions": [
+                     *           {
+                     *             "index": 0,
+                     *             "type": "CREATE_TASK",
+                     *             "done": 0,
+                     *             "skipped": 0,
+                     *             "faulty": 0,
+                     *             "faults": [],
+                     *             "warnings": [],
+                     *             "targets": 0,
+                     *             "isTargetsEstimated": false,
+                     *             "mostToOne": 0,
+                     *             "busiestMinute": null
+                     *           }
+                     *         ],
+                     *         "clauses": [
+                     *           {
+                     *             "path": "conditions[0]",
+                     *             "held": 0,
+                     *             "aloneFailed": 0
+                     *           }
+                     *         ],
+                     *         "fields": [
+                     *           {
+                     *             "path": "score",
+                     *             "present": 0,
+                     *             "didYouMean": null
+                     *           },
+                     *           {
+                     *             "path": "name",
+                     *             "present": 0,
+                     *             "didYouMean": null
+                     *           }
+                     *         ],
+                     *         "examples": {
+                     *           "added": [],
+                     *           "removed": [],
+                     *           "nearMisses": []
+                     *         },
+                     *         "notKnown": [],
+                     *         "notes": [],
+                     *         "computedAt": "2026-01-12T09:00:37.000Z"
+                     *       },
+                     *       "differenceFault": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleComparison"];
                 };
             };
@@ -5694,9 +6792,25 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "totalRules": 2,
+                     *       "activeRules": 1,
+                     *       "inactiveRules": 1,
+                     *       "totalExecutions": 9,
+                     *       "successfulExecutions": 9,
+                     *       "failedExecutions": 0,
+                     *       "averageSuccessRate": 100,
+                     *       "rulesNeedingAttention": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleHealth"];
                 };
             };
@@ -5721,9 +6835,30 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rules": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000025",
+                     *           "name": "Tell the CRM",
+                     *           "failureCount": 3,
+                     *           "lastError": "Outbound calls may not reach the port 1",
+                     *           "lastFailureAt": "2026-01-12T09:00:48.000Z",
+                     *           "reason": "auto_paused",
+                     *           "explanation": "The rule was switched off, because it failed too many times in a row",
+                     *           "since": "2026-01-12T09:00:49.000Z",
+                     *           "failuresInARow": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AttentionList"];
                 };
             };
@@ -5755,9 +6890,34 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-01-12T09:00:24.000Z",
+                     *       "to": "2026-01-12T09:00:25.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:24.000Z",
+                     *       "rules": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000004",
+                     *           "attention": null,
+                     *           "runs": [
+                     *             0,
+                     *             9
+                     *           ],
+                     *           "failed": [
+                     *             0,
+                     *             0
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RulesOverview"];
                 };
             };
@@ -5787,9 +6947,38 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rules": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000005",
+                     *           "name": "Copy of Call hot leads",
+                     *           "description": "A salesperson calls within a day",
+                     *           "trigger": "LEAD_CREATED",
+                     *           "isActive": false,
+                     *           "mode": "live",
+                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *           "version": 1,
+                     *           "executionCount": 0,
+                     *           "successCount": 0,
+                     *           "failureCount": 0,
+                     *           "lastSuccessAt": null,
+                     *           "lastFailureAt": null,
+                     *           "lastError": null,
+                     *           "createdAt": "2026-01-12T09:00:07.000Z",
+                     *           "updatedAt": "2026-01-12T09:00:07.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "Y3Vyc29y"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleSummaryPage"];
                 };
             };
@@ -5806,6 +6995,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5816,9 +7006,26 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "version": 4,
+                     *       "previousVersion": 3,
+                     *       "maxRunsPerHour": 1,
+                     *       "maxFailureRate": null,
+                     *       "startedAt": "2026-01-12T09:00:32.000Z",
+                     *       "endsAt": "2026-01-12T09:00:33.000Z",
+                     *       "trippedAt": null,
+                     *       "tripReason": null,
+                     *       "restoredVersion": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleGuard"];
                 };
             };
@@ -5839,6 +7046,7 @@ export interface operations {
                 "If-Match"?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
@@ -5849,6 +7057,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5885,9 +7097,31 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rules": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000004",
+                     *           "name": "Call hot leads",
+                     *           "draft": {
+                     *             "basedOn": 3,
+                     *             "isStale": false,
+                     *             "savedAt": "2026-01-12T09:00:26.000Z",
+                     *             "savedBy": "user:ada"
+                     *           },
+                     *           "guard": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleRolloutPage"];
                 };
             };
@@ -5908,6 +7142,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": components["schemas"]["RulesToCheck"];
             };
         };
@@ -5916,9 +7151,19 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "findings": [],
+                     *       "notKnown": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleCheck"];
                 };
             };
@@ -5946,12 +7191,23 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
+                /** @description Id of the rule */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "data": {
+                 *         "id": "lead-17",
+                 *         "name": "Ada",
+                 *         "email": "ada@example.com",
+                 *         "score": 92
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleToExecute"];
             };
         };
@@ -5959,20 +7215,52 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Content-Location": components["headers"]["Content-Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "conditionsPassed": true,
+                     *       "actionsExecuted": 1,
+                     *       "dryRun": false,
+                     *       "results": [
+                     *         {
+                     *           "action": "CREATE_TASK",
+                     *           "status": "success"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExecutionResult"];
                 };
             };
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000014",
+                     *       "status": "accepted"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
@@ -6002,12 +7290,23 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
+                /** @description Type of the event, such as LEAD_CREATED */
                 eventType: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "data": {
+                 *         "id": "lead-17",
+                 *         "name": "Ada",
+                 *         "email": "ada@example.com",
+                 *         "score": 92
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["EventToTrigger"];
             };
         };
@@ -6015,20 +7314,54 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Content-Location": components["headers"]["Content-Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "triggered": 1,
+                     *       "matched": 1,
+                     *       "results": [
+                     *         {
+                     *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "success": true,
+                     *           "status": "succeeded",
+                     *           "conditionsPassed": true,
+                     *           "executionId": "01970000-0000-7000-8000-000000000009"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["TriggerResult"];
                 };
             };
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000010",
+                     *       "status": "accepted"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
@@ -6049,12 +7382,25 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Type of the events, such as LEAD_CREATED */
                 eventType: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         {
+                 *           "data": {
+                 *             "amount": 12000
+                 *           },
+                 *           "idempotencyKey": "deal-4"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["EventBatch"];
             };
         };
@@ -6063,9 +7409,24 @@ export interface operations {
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "accepted": 1,
+                     *       "results": [
+                     *         {
+                     *           "status": "accepted",
+                     *           "id": "01970000-0000-7000-8000-000000000013"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["BatchAnswer"];
                 };
             };
@@ -6108,9 +7469,54 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000016",
+                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *           "type": "LEAD_CREATED",
+                     *           "ruleId": null,
+                     *           "depth": 0,
+                     *           "causedBy": null,
+                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
+                     *           "status": "done",
+                     *           "crashes": 0,
+                     *           "acceptedAt": "2026-01-12T09:00:11.000Z",
+                     *           "doneAt": "2026-01-12T09:00:12.000Z",
+                     *           "triggered": 1,
+                     *           "matched": 1,
+                     *           "failed": 0,
+                     *           "continuesAt": null
+                     *         },
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000017",
+                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *           "type": "LEAD_CREATED",
+                     *           "ruleId": null,
+                     *           "depth": 0,
+                     *           "causedBy": null,
+                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
+                     *           "status": "done",
+                     *           "crashes": 0,
+                     *           "acceptedAt": "2026-01-12T09:00:13.000Z",
+                     *           "doneAt": "2026-01-12T09:00:14.000Z",
+                     *           "triggered": 1,
+                     *           "matched": 1,
+                     *           "failed": 0,
+                     *           "continuesAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": "Y3Vyc29y"
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
@@ -6143,9 +7549,10 @@ export interface operations {
                  * @example {
                  *       "eventType": "LEAD_CREATED",
                  *       "data": {
+                 *         "id": "lead-17",
                  *         "name": "Ada",
                  *         "email": "ada@example.com",
-                 *         "score": 95
+                 *         "score": 92
                  *       }
                  *     }
                  */
@@ -6156,20 +7563,54 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Content-Location": components["headers"]["Content-Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "triggered": 1,
+                     *       "matched": 1,
+                     *       "results": [
+                     *         {
+                     *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "success": true,
+                     *           "status": "succeeded",
+                     *           "conditionsPassed": true,
+                     *           "executionId": "01970000-0000-7000-8000-000000000006"
+                     *         }
+                     *       ],
+                     *       "id": "01970000-0000-7000-8000-000000000007"
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventResult"];
                 };
             };
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000008",
+                     *       "status": "accepted"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
@@ -6194,6 +7635,28 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         {
+                 *           "eventType": "LEAD_CREATED",
+                 *           "data": {
+                 *             "id": "lead-17",
+                 *             "name": "Ada",
+                 *             "email": "ada@example.com",
+                 *             "score": 92
+                 *           },
+                 *           "idempotencyKey": "lead-18"
+                 *         },
+                 *         {
+                 *           "eventType": "DEAL_WON",
+                 *           "data": {
+                 *             "amount": 900
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["EventBatchToPost"];
             };
         };
@@ -6202,9 +7665,28 @@ export interface operations {
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "accepted": 2,
+                     *       "results": [
+                     *         {
+                     *           "status": "accepted",
+                     *           "id": "01970000-0000-7000-8000-000000000011"
+                     *         },
+                     *         {
+                     *           "status": "accepted",
+                     *           "id": "01970000-0000-7000-8000-000000000012"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["BatchAnswer"];
                 };
             };
@@ -6237,9 +7719,30 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000016",
+                     *           "type": "LEAD_CREATED",
+                     *           "acceptedAt": "2026-01-12T09:00:11.000Z",
+                     *           "data": {
+                     *             "id": "lead-17",
+                     *             "name": "Ada",
+                     *             "email": "ada@example.com",
+                     *             "score": 92
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SampleEvents"];
                 };
             };
@@ -6256,6 +7759,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the event */
                 id: string;
             };
             cookie?: never;
@@ -6266,9 +7770,47 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000007",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "type": "LEAD_CREATED",
+                     *       "ruleId": null,
+                     *       "depth": 0,
+                     *       "causedBy": null,
+                     *       "replayOf": null,
+                     *       "status": "done",
+                     *       "crashes": 0,
+                     *       "acceptedAt": "2026-01-12T09:00:15.000Z",
+                     *       "doneAt": "2026-01-12T09:00:16.000Z",
+                     *       "triggered": 1,
+                     *       "matched": 1,
+                     *       "failed": 0,
+                     *       "continuesAt": null,
+                     *       "data": {
+                     *         "id": "lead-17",
+                     *         "name": "Ada",
+                     *         "email": "ada@example.com",
+                     *         "score": 92
+                     *       },
+                     *       "results": [
+                     *         {
+                     *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "success": true,
+                     *           "status": "succeeded",
+                     *           "conditionsPassed": true,
+                     *           "executionId": "01970000-0000-7000-8000-000000000006"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Event"];
                 };
             };
@@ -6299,7 +7841,7 @@ export interface operations {
                  *           "value": 80
                  *         }
                  *       ],
-                 *       "type": "LEAD_CREATED"
+                 *       "limit": 1
                  *     }
                  */
                 "application/json": components["schemas"]["EventSearch"];
@@ -6310,9 +7852,39 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000016",
+                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *           "type": "LEAD_CREATED",
+                     *           "ruleId": null,
+                     *           "depth": 0,
+                     *           "causedBy": null,
+                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
+                     *           "status": "done",
+                     *           "crashes": 0,
+                     *           "acceptedAt": "2026-01-12T09:00:11.000Z",
+                     *           "doneAt": "2026-01-12T09:00:12.000Z",
+                     *           "triggered": 1,
+                     *           "matched": 1,
+                     *           "failed": 0,
+                     *           "continuesAt": null
+                     *         }
+                     *       ],
+                     *       "scanned": 1,
+                     *       "notJudged": 0,
+                     *       "nextCursor": "Y3Vyc29y"
+                     *     }
+                     */
                     "application/json": components["schemas"]["FoundEvents"];
                 };
             };
@@ -6339,6 +7911,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the event */
                 id: string;
             };
             cookie?: never;
@@ -6349,9 +7922,47 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "eventId": "01970000-0000-7000-8000-000000000007",
+                     *       "type": "LEAD_CREATED",
+                     *       "judgedAt": "2026-01-12T09:00:15.000Z",
+                     *       "nextCursor": null,
+                     *       "rules": [
+                     *         {
+                     *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "name": "Call hot leads",
+                     *           "version": 3,
+                     *           "verdict": "matched",
+                     *           "executionId": "01970000-0000-7000-8000-000000000006",
+                     *           "decisive": [
+                     *             "conditions[0]"
+                     *           ],
+                     *           "trace": {
+                     *             "conditionsPassed": true,
+                     *             "conditions": [
+                     *               {
+                     *                 "field": "score",
+                     *                 "operator": "greater_than",
+                     *                 "expected": 80,
+                     *                 "actual": 92,
+                     *                 "verdict": true
+                     *               }
+                     *             ],
+                     *             "actions": []
+                     *           },
+                     *           "change": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventWhy"];
                 };
             };
@@ -6374,6 +7985,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
+                /** @description Id of the event */
                 id: string;
             };
             cookie?: never;
@@ -6383,20 +7995,53 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    "Content-Location": components["headers"]["Content-Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "triggered": 1,
+                     *       "matched": 1,
+                     *       "results": [
+                     *         {
+                     *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "success": true,
+                     *           "status": "succeeded",
+                     *           "conditionsPassed": true,
+                     *           "executionId": "01970000-0000-7000-8000-000000000015"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["TriggerResult"];
                 };
             };
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    Location: components["headers"]["Location"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000016",
+                     *       "status": "accepted"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
@@ -6422,6 +8067,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "eventType": "LEAD_CREATED"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["EventsToReplay"];
             };
         };
@@ -6430,9 +8082,18 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "matched": 7
+                     *     }
+                     */
                     "application/json": components["schemas"]["Matched"];
                 };
             };
@@ -6440,9 +8101,20 @@ export interface operations {
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "matched": 2,
+                     *       "replayed": 2,
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventsReplayed"];
                 };
             };
@@ -6466,6 +8138,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Name of the event type */
                 name: string;
             };
             cookie?: never;
@@ -6476,9 +8149,59 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "eventType": "LEAD_CREATED",
+                     *       "isComplete": true,
+                     *       "events": 9,
+                     *       "hasMorePaths": false,
+                     *       "fields": [
+                     *         {
+                     *           "path": "email",
+                     *           "kinds": [
+                     *             "text"
+                     *           ],
+                     *           "kindCounts": {
+                     *             "text": 9
+                     *           },
+                     *           "share": 1,
+                     *           "distinct": 1,
+                     *           "isDistinctAtLeast": false,
+                     *           "top": [
+                     *             {
+                     *               "value": "ada@example.com",
+                     *               "count": 9
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "path": "id",
+                     *           "kinds": [
+                     *             "text"
+                     *           ],
+                     *           "kindCounts": {
+                     *             "text": 9
+                     *           },
+                     *           "share": 1,
+                     *           "distinct": 1,
+                     *           "isDistinctAtLeast": false,
+                     *           "top": [
+                     *             {
+                     *               "value": "lead-17",
+                     *               "count": 9
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventTypeFields"];
                 };
             };
@@ -6509,9 +8232,32 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "eventTypes": [
+                     *         {
+                     *           "name": "LEAD_CREATED",
+                     *           "description": "A lead was created.",
+                     *           "createdAt": null,
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "LEAD_UPDATED",
+                     *           "description": "Fields of a lead changed.",
+                     *           "createdAt": null,
+                     *           "isOwn": false
+                     *         }
+                     *       ],
+                     *       "nextCursor": "Y3Vyc29y"
+                     *     }
+                     */
                     "application/json": components["schemas"]["EventTypePage"];
                 };
             };
@@ -6538,7 +8284,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "PAYMENT_FAILED",
-                 *       "description": "A card was declined."
+                 *       "description": "A payment was refused"
                  *     }
                  */
                 "application/json": components["schemas"]["EventTypeToCreate"];
@@ -6548,10 +8294,22 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "PAYMENT_FAILED",
+                     *       "description": "A payment was refused",
+                     *       "createdAt": "2026-01-12T09:00:05.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OwnEventType"];
                 };
             };
@@ -6572,6 +8330,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the event type */
                 name: string;
             };
             cookie?: never;
@@ -6582,6 +8341,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6615,6 +8378,7 @@ export interface operations {
                 to?: string;
                 /** @description Text that the error contains */
                 error?: string;
+                /** @description Only executions for this event */
                 eventId?: string;
                 /** @description One or several statuses, separated by commas: running, waiting, retrying, succeeded, failed, cancelled */
                 status?: string;
@@ -6629,9 +8393,37 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "executions": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000006",
+                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *           "eventId": "01970000-0000-7000-8000-000000000007",
+                     *           "eventType": "LEAD_CREATED",
+                     *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "ruleVersion": 3,
+                     *           "status": "succeeded",
+                     *           "success": true,
+                     *           "conditionsPassed": true,
+                     *           "actionsExecuted": 1,
+                     *           "dryRun": false,
+                     *           "error": null,
+                     *           "startedAt": "2026-01-12T09:00:17.000Z",
+                     *           "dueAt": null,
+                     *           "finishedAt": "2026-01-12T09:00:18.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExecutionPage"];
                 };
             };
@@ -6651,6 +8443,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the execution */
                 id: string;
             };
             cookie?: never;
@@ -6661,9 +8454,61 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000006",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "eventId": "01970000-0000-7000-8000-000000000007",
+                     *       "eventType": "LEAD_CREATED",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "ruleVersion": 3,
+                     *       "status": "succeeded",
+                     *       "success": true,
+                     *       "conditionsPassed": true,
+                     *       "actionsExecuted": 1,
+                     *       "dryRun": false,
+                     *       "error": null,
+                     *       "startedAt": "2026-01-12T09:00:17.000Z",
+                     *       "dueAt": null,
+                     *       "finishedAt": "2026-01-12T09:00:18.000Z",
+                     *       "results": [
+                     *         {
+                     *           "action": "CREATE_TASK",
+                     *           "status": "success"
+                     *         }
+                     *       ],
+                     *       "trace": {
+                     *         "conditionsPassed": true,
+                     *         "conditions": [
+                     *           {
+                     *             "verdict": true,
+                     *             "field": "score",
+                     *             "operator": "greater_than",
+                     *             "expected": 80,
+                     *             "actual": 92
+                     *           }
+                     *         ],
+                     *         "actions": [
+                     *           {
+                     *             "index": 0,
+                     *             "type": "CREATE_TASK",
+                     *             "config": {
+                     *               "title": "Call Ada",
+                     *               "dueIn": "24h",
+                     *               "priority": "high"
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Execution"];
                 };
             };
@@ -6684,12 +8529,14 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the execution */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": components["schemas"]["ExecutionToRetry"];
             };
         };
@@ -6697,10 +8544,21 @@ export interface operations {
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000026",
+                     *       "status": "accepted"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
@@ -6729,6 +8587,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000025"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ExecutionsToRetry"];
             };
         };
@@ -6737,9 +8602,18 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "matched": 2
+                     *     }
+                     */
                     "application/json": components["schemas"]["Matched"];
                 };
             };
@@ -6747,9 +8621,19 @@ export interface operations {
             202: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "matched": 3,
+                     *       "retried": 3
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExecutionsRetried"];
                 };
             };
@@ -6779,7 +8663,9 @@ export interface operations {
                 "X-Signature": string;
             };
             path: {
+                /** @description The provider of the signing secret */
                 provider: string;
+                /** @description The workspace that receives the webhook */
                 workspaceId: string;
             };
             cookie?: never;
@@ -6793,6 +8679,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000028",
+                     *       "receiptState": "accepted",
+                     *       "deduplicated": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["Delivered"];
                 };
             };
@@ -6803,6 +8696,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000028",
+                     *       "receiptState": "accepted",
+                     *       "deduplicated": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Delivered"];
                 };
             };
@@ -6824,7 +8724,9 @@ export interface operations {
                 limit?: number;
                 /** @description nextCursor of the previous page */
                 cursor?: string;
+                /** @description Only the tasks of this rule */
                 ruleId?: string;
+                /** @description Only the tasks of this execution */
                 executionId?: string;
             };
             header?: never;
@@ -6837,9 +8739,33 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tasks": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000018",
+                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *           "executionId": "01970000-0000-7000-8000-000000000019",
+                     *           "actionIndex": 0,
+                     *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "title": "Call Ada",
+                     *           "description": null,
+                     *           "assigneeId": null,
+                     *           "priority": "high",
+                     *           "dueAt": "2026-01-12T09:00:19.000Z",
+                     *           "createdAt": "2026-01-12T09:00:20.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "Y3Vyc29y"
+                     *     }
+                     */
                     "application/json": components["schemas"]["TaskPage"];
                 };
             };
@@ -6866,10 +8792,325 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "eventTypes": [
+                     *         {
+                     *           "type": "LEAD_CREATED",
+                     *           "description": "A lead was created.",
+                     *           "example": {
+                     *             "id": "lead-7",
+                     *             "name": "Ada Lovelace",
+                     *             "email": "ada@example.com",
+                     *             "score": 95,
+                     *             "status": "new",
+                     *             "country": "DE",
+                     *             "owner": "grace",
+                     *             "tags": [
+                     *               "new",
+                     *               "vip"
+                     *             ]
+                     *           }
+                     *         },
+                     *         {
+                     *           "type": "LEAD_UPDATED",
+                     *           "description": "Fields of a lead changed.",
+                     *           "example": {
+                     *             "id": "lead-7",
+                     *             "name": "Ada Lovelace",
+                     *             "email": "ada@example.com",
+                     *             "score": 95,
+                     *             "status": "new",
+                     *             "country": "DE",
+                     *             "owner": "grace",
+                     *             "tags": [
+                     *               "new",
+                     *               "vip"
+                     *             ],
+                     *             "changed": [
+                     *               "phone"
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "operators": [
+                     *         {
+                     *           "name": "equals",
+                     *           "aliases": [
+                     *             "eq"
+                     *           ],
+                     *           "description": "The value is the same. A number equals a string that is the same number.",
+                     *           "value": {
+                     *             "title": "Scalar",
+                     *             "type": [
+                     *               "string",
+                     *               "number"
+                     *             ]
+                     *           },
+                     *           "compares": [
+                     *             "string",
+                     *             "number"
+                     *           ],
+                     *           "whenMissing": false,
+                     *           "example": {
+                     *             "value": 10,
+                     *             "holds": [
+                     *               10,
+                     *               "10"
+                     *             ],
+                     *             "fails": [
+                     *               11,
+                     *               "10 apples"
+                     *             ]
+                     *           }
+                     *         },
+                     *         {
+                     *           "name": "not_equals",
+                     *           "aliases": [
+                     *             "neq"
+                     *           ],
+                     *           "description": "The opposite of equals.",
+                     *           "value": {
+                     *             "title": "Scalar",
+                     *             "type": [
+                     *               "string",
+                     *               "number"
+                     *             ]
+                     *           },
+                     *           "compares": [
+                     *             "string",
+                     *             "number"
+                     *           ],
+                     *           "whenMissing": true,
+                     *           "example": {
+                     *             "value": 10,
+                     *             "holds": [
+                     *               11,
+                     *               "10 apples"
+                     *             ],
+                     *             "fails": [
+                     *               10,
+                     *               "10"
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "filters": [
+                     *         {
+                     *           "name": "default",
+                     *           "description": "Replaces a missing value, null and \"\" by the argument: a text in quotes, or a number, true, false or null; any other word without quotes is a field of the data.",
+                     *           "example": {
+                     *             "template": "{{name | default:\"friend\"}}",
+                     *             "data": {},
+                     *             "output": "friend"
+                     *           }
+                     *         },
+                     *         {
+                     *           "name": "upper",
+                     *           "description": "Upper case.",
+                     *           "example": {
+                     *             "template": "{{code | upper}}",
+                     *             "data": {
+                     *               "code": "de-7"
+                     *             },
+                     *             "output": "DE-7"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "actions": [
+                     *         {
+                     *           "type": "CREATE_TASK",
+                     *           "description": "Creates a task of the workspace, exactly once. GET /api/tasks lists them.",
+                     *           "config": {
+                     *             "type": "object",
+                     *             "required": [
+                     *               "title"
+                     *             ],
+                     *             "properties": {
+                     *               "title": {
+                     *                 "type": "string",
+                     *                 "minLength": 1,
+                     *                 "maxLength": 500,
+                     *                 "description": "Title of the task"
+                     *               },
+                     *               "dueIn": {
+                     *                 "type": "string",
+                     *                 "minLength": 1,
+                     *                 "maxLength": 200,
+                     *                 "description": "Time until the task is due, counted from the execution: an integer with s, m, h, d or w"
+                     *               },
+                     *               "description": {
+                     *                 "type": "string",
+                     *                 "maxLength": 10000,
+                     *                 "description": "Details"
+                     *               },
+                     *               "assigneeId": {
+                     *                 "type": "string",
+                     *                 "minLength": 1,
+                     *                 "maxLength": 200,
+                     *                 "description": "Id of a person in your system"
+                     *               },
+                     *               "priority": {
+                     *                 "enum": [
+                     *                   "low",
+                     *                   "normal"
+                     *                 ],
+                     *                 "description": "Default: normal"
+                     *               }
+                     *             },
+                     *             "additionalProperties": false
+                     *           },
+                     *           "placeholders": [
+                     *             "title",
+                     *             "dueIn"
+                     *           ],
+                     *           "example": {
+                     *             "title": "Call {{name | default:\"the lead\"}}",
+                     *             "dueIn": "24h",
+                     *             "assigneeId": "{{owner}}",
+                     *             "priority": "high"
+                     *           }
+                     *         },
+                     *         {
+                     *           "type": "SEND_EMAIL",
+                     *           "description": "Sends an email from a template of the workspace. A retry has the same Message-ID. Placeholders in the template are filled from variables, then from the event data.",
+                     *           "config": {
+                     *             "type": "object",
+                     *             "required": [
+                     *               "to",
+                     *               "subject"
+                     *             ],
+                     *             "properties": {
+                     *               "to": {
+                     *                 "type": [
+                     *                   "string",
+                     *                   "array"
+                     *                 ],
+                     *                 "minLength": 1,
+                     *                 "maxLength": 500,
+                     *                 "minItems": 1,
+                     *                 "maxItems": 50,
+                     *                 "items": {
+                     *                   "type": "string",
+                     *                   "minLength": 1,
+                     *                   "maxLength": 500
+                     *                 },
+                     *                 "description": "One email address, or a list of at most 50"
+                     *               },
+                     *               "subject": {
+                     *                 "type": "string",
+                     *                 "minLength": 1,
+                     *                 "maxLength": 500,
+                     *                 "description": "Subject line"
+                     *               },
+                     *               "template": {
+                     *                 "type": "string",
+                     *                 "minLength": 1,
+                     *                 "maxLength": 200,
+                     *                 "description": "Name of the email template"
+                     *               },
+                     *               "cc": {
+                     *                 "type": [
+                     *                   "string",
+                     *                   "array"
+                     *                 ],
+                     *                 "minLength": 1,
+                     *                 "maxLength": 500,
+                     *                 "minItems": 0,
+                     *                 "maxItems": 50,
+                     *                 "items": {
+                     *                   "type": "string",
+                     *                   "minLength": 1,
+                     *                   "maxLength": 500
+                     *                 },
+                     *                 "description": "One email address, or a list of at most 50"
+                     *               },
+                     *               "bcc": {
+                     *                 "type": [
+                     *                   "string",
+                     *                   "array"
+                     *                 ],
+                     *                 "minLength": 1,
+                     *                 "maxLength": 500,
+                     *                 "minItems": 0,
+                     *                 "maxItems": 50,
+                     *                 "items": {
+                     *                   "type": "string",
+                     *                   "minLength": 1,
+                     *                   "maxLength": 500
+                     *                 },
+                     *                 "description": "One email address, or a list of at most 50"
+                     *               },
+                     *               "replyTo": {
+                     *                 "type": "string",
+                     *                 "minLength": 1,
+                     *                 "maxLength": 500,
+                     *                 "description": "One email address"
+                     *               },
+                     *               "variables": {
+                     *                 "type": "object",
+                     *                 "additionalProperties": true,
+                     *                 "description": "Variables for the email template"
+                     *               }
+                     *             },
+                     *             "additionalProperties": false
+                     *           },
+                     *           "placeholders": [
+                     *             "to",
+                     *             "subject"
+                     *           ],
+                     *           "example": {
+                     *             "to": "{{email}}",
+                     *             "subject": "Welcome, {{name}}",
+                     *             "template": "welcome",
+                     *             "variables": {
+                     *               "offer": "spring"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "actionFields": [
+                     *         {
+                     *           "name": "when",
+                     *           "schema": {
+                     *             "title": "Condition",
+                     *             "type": "object",
+                     *             "description": "The action is skipped unless this condition is true. It is evaluated right before the action."
+                     *           }
+                     *         },
+                     *         {
+                     *           "name": "continueOnError",
+                     *           "schema": {
+                     *             "type": "boolean",
+                     *             "description": "Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false."
+                     *           }
+                     *         }
+                     *       ],
+                     *       "limits": [
+                     *         {
+                     *           "name": "actions",
+                     *           "value": 20,
+                     *           "unit": "actions",
+                     *           "description": "In one rule"
+                     *         },
+                     *         {
+                     *           "name": "clauses",
+                     *           "value": 50,
+                     *           "unit": "clauses",
+                     *           "description": "In one rule: its conditions and the `when` of its actions"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Vocabulary"];
                 };
             };
@@ -6877,6 +9118,10 @@ export interface operations {
             304: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -6909,9 +9154,26 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "emailTemplates": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000003",
+                     *           "name": "welcome",
+                     *           "createdAt": "2026-01-12T09:00:03.000Z",
+                     *           "updatedAt": "2026-01-12T09:00:04.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["EmailTemplatePage"];
                 };
             };
@@ -6935,6 +9197,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "welcome",
+                 *       "text": "Dear {{name}}, welcome!"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EmailTemplateToCreate"];
             };
         };
@@ -6942,10 +9210,25 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000003",
+                     *       "name": "welcome",
+                     *       "text": "Dear {{name}}, welcome!",
+                     *       "html": null,
+                     *       "createdAt": "2026-01-12T09:00:03.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:03.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["EmailTemplate"];
                 };
             };
@@ -6966,6 +9249,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the email template */
                 id: string;
             };
             cookie?: never;
@@ -6976,9 +9260,23 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000003",
+                     *       "name": "welcome",
+                     *       "text": "Welcome, {{name}}!",
+                     *       "html": null,
+                     *       "createdAt": "2026-01-12T09:00:03.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:04.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["EmailTemplate"];
                 };
             };
@@ -6996,12 +9294,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the email template */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "Welcome, {{name}}!"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EmailTemplateToUpdate"];
             };
         };
@@ -7010,9 +9314,23 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000003",
+                     *       "name": "welcome",
+                     *       "text": "Welcome, {{name}}!",
+                     *       "html": null,
+                     *       "createdAt": "2026-01-12T09:00:03.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:04.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["EmailTemplate"];
                 };
             };
@@ -7034,6 +9352,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the email template */
                 id: string;
             };
             cookie?: never;
@@ -7044,6 +9363,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7064,12 +9387,23 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the email template */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "data": {
+                 *         "id": "lead-17",
+                 *         "name": "Ada",
+                 *         "email": "ada@example.com",
+                 *         "score": 92
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["MailToPreview"];
             };
         };
@@ -7078,9 +9412,21 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "subject": null,
+                     *       "text": "Welcome, Ada!",
+                     *       "html": null,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["PreviewedMail"];
                 };
             };
@@ -7112,6 +9458,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "actor": "user:ada",
+                     *       "userId": "ada",
+                     *       "scopes": null,
+                     *       "workspaces": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000033",
+                     *           "name": "Tests",
+                     *           "plan": "standard",
+                     *           "autoPauseAfter": null,
+                     *           "retentionDays": null,
+                     *           "createdAt": "2026-01-12T09:00:57.000Z",
+                     *           "role": "admin"
+                     *         },
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000001",
+                     *           "name": "Acme",
+                     *           "plan": "standard",
+                     *           "autoPauseAfter": 3,
+                     *           "retentionDays": null,
+                     *           "createdAt": "2026-01-12T09:00:01.000Z",
+                     *           "role": "admin"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Me"];
                 };
             };
@@ -7151,9 +9524,46 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-01-12T09:00:21.000Z",
+                     *       "to": "2026-01-12T09:00:22.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:21.000Z",
+                     *       "totals": {
+                     *         "events": 13,
+                     *         "succeeded": 9,
+                     *         "failed": 0,
+                     *         "cancelled": 0,
+                     *         "unfinished": 0,
+                     *         "rejectedWebhooks": 0
+                     *       },
+                     *       "slices": [
+                     *         {
+                     *           "from": "2026-01-12T09:00:21.000Z",
+                     *           "events": 0,
+                     *           "succeeded": 0,
+                     *           "failed": 0,
+                     *           "cancelled": 0,
+                     *           "unfinished": 0
+                     *         },
+                     *         {
+                     *           "from": "2026-01-12T09:00:23.000Z",
+                     *           "events": 13,
+                     *           "succeeded": 9,
+                     *           "failed": 0,
+                     *           "cancelled": 0,
+                     *           "unfinished": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Overview"];
                 };
             };
@@ -7174,6 +9584,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Name of the provider in the path of its webhooks: lowercase letters, digits, dots, dashes and underscores */
                 provider?: string;
+                /** @description accepted (default) or rejected: only those webhooks */
                 state?: "accepted" | "rejected";
                 /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
                 from?: string;
@@ -7190,9 +9601,37 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000028",
+                     *           "provider": "shop",
+                     *           "verified": true,
+                     *           "receiptState": "accepted",
+                     *           "eventTypes": [
+                     *             "webhook_received",
+                     *             "lead_created"
+                     *           ],
+                     *           "receivedAt": "2026-01-12T09:00:51.000Z",
+                     *           "idempotencyKey": "evt_1",
+                     *           "signatureId": "01970000-0000-7000-8000-000000000027",
+                     *           "eventIds": [
+                     *             "01970000-0000-7000-8000-000000000029",
+                     *             "01970000-0000-7000-8000-000000000030"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["ReceiptPage"];
                 };
             };
@@ -7209,6 +9648,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the receipt */
                 id: string;
             };
             cookie?: never;
@@ -7219,9 +9659,32 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000028",
+                     *       "provider": "shop",
+                     *       "verified": true,
+                     *       "receiptState": "accepted",
+                     *       "eventTypes": [
+                     *         "webhook_received",
+                     *         "lead_created"
+                     *       ],
+                     *       "receivedAt": "2026-01-12T09:00:51.000Z",
+                     *       "idempotencyKey": "evt_1",
+                     *       "signatureId": "01970000-0000-7000-8000-000000000027",
+                     *       "eventIds": [
+                     *         "01970000-0000-7000-8000-000000000029",
+                     *         "01970000-0000-7000-8000-000000000030"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Receipt"];
                 };
             };
@@ -7247,9 +9710,32 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000032",
+                     *           "name": "CI",
+                     *           "scopes": [
+                     *             "rules:read",
+                     *             "rules:write"
+                     *           ],
+                     *           "state": "active",
+                     *           "createdAt": "2026-01-12T09:00:56.000Z",
+                     *           "revokedAt": null,
+                     *           "lastUsedAt": null,
+                     *           "expiresAt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
@@ -7273,6 +9759,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "CI",
+                 *       "scopes": [
+                 *         "rules:read",
+                 *         "rules:write"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ApiKeyToCreate"];
             };
         };
@@ -7280,10 +9775,31 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000032",
+                     *       "name": "CI",
+                     *       "scopes": [
+                     *         "rules:read",
+                     *         "rules:write"
+                     *       ],
+                     *       "state": "active",
+                     *       "createdAt": "2026-01-12T09:00:56.000Z",
+                     *       "revokedAt": null,
+                     *       "lastUsedAt": null,
+                     *       "expiresAt": null,
+                     *       "key": "ark_01970000-0000-7000-8000-000000000032_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewApiKey"];
                 };
             };
@@ -7304,6 +9820,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the API key */
                 id: string;
             };
             cookie?: never;
@@ -7314,6 +9831,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7347,9 +9868,39 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000027",
+                     *           "direction": "incoming",
+                     *           "provider": "shop",
+                     *           "state": "active",
+                     *           "createdAt": "2026-01-12T09:00:50.000Z",
+                     *           "revokedAt": null,
+                     *           "lastUsedAt": "2026-01-12T09:00:52.000Z",
+                     *           "retiresAt": null
+                     *         },
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000031",
+                     *           "direction": "outgoing",
+                     *           "provider": "01970000-0000-7000-8000-000000000002",
+                     *           "state": "active",
+                     *           "createdAt": "2026-01-12T09:00:53.000Z",
+                     *           "revokedAt": null,
+                     *           "lastUsedAt": null,
+                     *           "retiresAt": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SigningSecretList"];
                 };
             };
@@ -7373,6 +9924,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "provider": "shop"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SigningSecretToCreate"];
             };
         };
@@ -7380,10 +9936,28 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000027",
+                     *       "direction": "incoming",
+                     *       "provider": "shop",
+                     *       "state": "active",
+                     *       "createdAt": "2026-01-12T09:00:50.000Z",
+                     *       "revokedAt": null,
+                     *       "lastUsedAt": null,
+                     *       "retiresAt": null,
+                     *       "secret": "whsec_YW4gZXhhbXBsZSBhbmQgbm8gc2VjcmV0IGF0IGFsbCE="
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewSigningSecret"];
                 };
             };
@@ -7407,12 +9981,18 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the signing secret */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "overlap": "24h"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SigningSecretToRetire"];
             };
         };
@@ -7421,9 +10001,25 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000027",
+                     *       "direction": "incoming",
+                     *       "provider": "shop",
+                     *       "state": "retiring",
+                     *       "createdAt": "2026-01-12T09:00:50.000Z",
+                     *       "revokedAt": null,
+                     *       "lastUsedAt": "2026-01-12T09:00:52.000Z",
+                     *       "retiresAt": "2026-01-12T09:00:54.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SigningSecret"];
                 };
             };
@@ -7445,6 +10041,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the signing secret */
                 id: string;
             };
             cookie?: never;
@@ -7455,6 +10052,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7483,9 +10084,30 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000002",
+                     *           "url": "https://crm.example/events",
+                     *           "description": "Our data warehouse",
+                     *           "eventTypes": [
+                     *             "rule.created",
+                     *             "rule.updated"
+                     *           ],
+                     *           "isActive": true,
+                     *           "createdAt": "2026-01-12T09:00:02.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SubscriptionList"];
                 };
             };
@@ -7509,6 +10131,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "url": "https://crm.example/events",
+                 *       "description": "Our data warehouse",
+                 *       "eventTypes": [
+                 *         "rule.created",
+                 *         "rule.updated"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["SubscriptionToCreate"];
             };
         };
@@ -7516,10 +10148,29 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000002",
+                     *       "url": "https://crm.example/events",
+                     *       "description": "Our data warehouse",
+                     *       "eventTypes": [
+                     *         "rule.created",
+                     *         "rule.updated"
+                     *       ],
+                     *       "isActive": true,
+                     *       "createdAt": "2026-01-12T09:00:02.000Z",
+                     *       "secret": "whsec_YW4gZXhhbXBsZSBhbmQgbm8gc2VjcmV0IGF0IGFsbCE="
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewSubscription"];
                 };
             };
@@ -7540,6 +10191,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the subscription */
                 id: string;
             };
             cookie?: never;
@@ -7550,9 +10202,26 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000002",
+                     *       "url": "https://crm.example/events",
+                     *       "description": "Our data warehouse",
+                     *       "eventTypes": [
+                     *         "rule.created",
+                     *         "rule.updated"
+                     *       ],
+                     *       "isActive": true,
+                     *       "createdAt": "2026-01-12T09:00:02.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
@@ -7570,6 +10239,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the subscription */
                 id: string;
             };
             cookie?: never;
@@ -7580,6 +10250,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7600,12 +10274,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the subscription */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "isActive": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["SubscriptionToUpdate"];
             };
         };
@@ -7614,9 +10294,26 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000002",
+                     *       "url": "https://crm.example/events",
+                     *       "description": "Our data warehouse",
+                     *       "eventTypes": [
+                     *         "rule.created",
+                     *         "rule.updated"
+                     *       ],
+                     *       "isActive": false,
+                     *       "createdAt": "2026-01-12T09:00:02.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
@@ -7641,6 +10338,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description Id of the subscription */
                 id: string;
             };
             cookie?: never;
@@ -7650,10 +10348,21 @@ export interface operations {
             /** @description Accepted but not finished. `Location` is the URL of the outcome. */
             202: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000036",
+                     *       "status": "accepted"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
@@ -7680,6 +10389,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the subscription */
                 id: string;
             };
             cookie?: never;
@@ -7690,9 +10400,30 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000036",
+                     *           "eventType": "subscription.ping",
+                     *           "status": "failed",
+                     *           "attempts": 1,
+                     *           "lastStatusCode": null,
+                     *           "error": "Outbound calls may not reach the port 1",
+                     *           "createdAt": "2026-01-12T09:01:02.000Z",
+                     *           "dueAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": "Y3Vyc29y"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SubscriptionDeliveryPage"];
                 };
             };
@@ -7718,9 +10449,29 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "userId": "ada",
+                     *           "role": "admin",
+                     *           "createdAt": "2026-01-12T09:00:01.000Z"
+                     *         },
+                     *         {
+                     *           "userId": "dora",
+                     *           "role": "editor",
+                     *           "createdAt": "2026-01-12T09:00:55.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["MemberList"];
                 };
             };
@@ -7744,6 +10495,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "role": "viewer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["MemberToPut"];
             };
         };
@@ -7752,9 +10508,20 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "dora",
+                     *       "role": "editor",
+                     *       "createdAt": "2026-01-12T09:00:55.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
@@ -7762,9 +10529,20 @@ export interface operations {
             201: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "dora",
+                     *       "role": "viewer",
+                     *       "createdAt": "2026-01-12T09:00:55.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
@@ -7796,6 +10574,10 @@ export interface operations {
             204: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -7826,9 +10608,35 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000033",
+                     *           "name": "Tests",
+                     *           "plan": "standard",
+                     *           "autoPauseAfter": null,
+                     *           "retentionDays": null,
+                     *           "createdAt": "2026-01-12T09:00:57.000Z"
+                     *         },
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000001",
+                     *           "name": "Acme",
+                     *           "plan": "standard",
+                     *           "autoPauseAfter": 3,
+                     *           "retentionDays": null,
+                     *           "createdAt": "2026-01-12T09:00:01.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["WorkspaceList"];
                 };
             };
@@ -7852,6 +10660,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Acme"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceToCreate"];
             };
         };
@@ -7859,10 +10672,25 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    Location: components["headers"]["Location"];
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000001",
+                     *       "name": "Acme",
+                     *       "plan": "standard",
+                     *       "autoPauseAfter": null,
+                     *       "retentionDays": null,
+                     *       "createdAt": "2026-01-12T09:00:01.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Workspace"];
                 };
             };
@@ -7883,6 +10711,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workspace, the same as x-workspace-id */
                 id: string;
             };
             cookie?: never;
@@ -7893,9 +10722,23 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000001",
+                     *       "name": "Acme",
+                     *       "plan": "standard",
+                     *       "autoPauseAfter": 3,
+                     *       "retentionDays": null,
+                     *       "createdAt": "2026-01-12T09:00:01.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Workspace"];
                 };
             };
@@ -7913,12 +10756,18 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the workspace, the same as x-workspace-id */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "autoPauseAfter": 3
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceToUpdate"];
             };
         };
@@ -7927,9 +10776,23 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000001",
+                     *       "name": "Acme",
+                     *       "plan": "standard",
+                     *       "autoPauseAfter": 3,
+                     *       "retentionDays": null,
+                     *       "createdAt": "2026-01-12T09:00:01.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Workspace"];
                 };
             };
@@ -7953,8 +10816,11 @@ export interface operations {
                 limit?: number;
                 /** @description nextCursor of the previous page */
                 cursor?: string;
+                /** @description Only changes of this kind */
                 action?: components["schemas"]["AuditAction"];
+                /** @description Only changes by this actor, such as `user:ada` */
                 actor?: string;
+                /** @description Only changes of the object with this id */
                 subject?: string;
                 /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
                 from?: string;
@@ -7971,9 +10837,45 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000034",
+                     *           "actor": "user:ada",
+                     *           "action": "api_key.revoked",
+                     *           "subject": "01970000-0000-7000-8000-000000000032",
+                     *           "details": {
+                     *             "name": "CI"
+                     *           },
+                     *           "at": "2026-01-12T09:00:58.000Z"
+                     *         },
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000035",
+                     *           "actor": "user:ada",
+                     *           "action": "api_key.created",
+                     *           "subject": "01970000-0000-7000-8000-000000000032",
+                     *           "details": {
+                     *             "name": "CI",
+                     *             "scopes": [
+                     *               "rules:read",
+                     *               "rules:write"
+                     *             ],
+                     *             "expiresAt": null
+                     *           },
+                     *           "at": "2026-01-12T09:00:59.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "Y3Vyc29y"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AuditLogPage"];
                 };
             };
@@ -8003,9 +10905,66 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-01-12T09:01:00.000Z",
+                     *       "to": "2026-01-12T09:01:01.000Z",
+                     *       "isComplete": true,
+                     *       "imbalance": 0,
+                     *       "faults": [],
+                     *       "receipts": {
+                     *         "received": 1,
+                     *         "accepted": 1,
+                     *         "duplicate": 0,
+                     *         "rejected": 0
+                     *       },
+                     *       "events": {
+                     *         "accepted": 46,
+                     *         "fromOutside": 15,
+                     *         "fromReceipts": 2,
+                     *         "replayed": 4,
+                     *         "emitted": 0,
+                     *         "service": 25,
+                     *         "done": 46,
+                     *         "quarantined": 0,
+                     *         "waiting": 0,
+                     *         "overdue": 0
+                     *       },
+                     *       "executions": {
+                     *         "begun": 41,
+                     *         "succeeded": 13,
+                     *         "failed": 28,
+                     *         "cancelled": 0,
+                     *         "waiting": 0,
+                     *         "leased": 0,
+                     *         "overdue": 0,
+                     *         "deliveries": {
+                     *           "begun": 25,
+                     *           "succeeded": 0,
+                     *           "failed": 25,
+                     *           "cancelled": 0,
+                     *           "unfinished": 0
+                     *         }
+                     *       },
+                     *       "effects": {
+                     *         "tasks": 13,
+                     *         "emittedEvents": 0,
+                     *         "calls": {
+                     *           "succeeded": 0,
+                     *           "failed": 28,
+                     *           "unknown": 0,
+                     *           "open": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Ledger"];
                 };
             };
@@ -8033,6 +10992,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.created",
+                 *       "timestamp": "2026-01-12T09:01:03.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000004",
+                 *         "name": "Call hot leads",
+                 *         "actor": "user:ada",
+                 *         "at": "2026-01-12T09:01:04.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleCreatedEvent"];
             };
         };
@@ -8069,6 +11040,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.updated",
+                 *       "timestamp": "2026-01-12T09:01:07.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000004",
+                 *         "name": "Call hot leads",
+                 *         "changed": [
+                 *           "conditions"
+                 *         ],
+                 *         "version": 2,
+                 *         "actor": "user:ada",
+                 *         "at": "2026-01-12T09:01:08.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleUpdatedEvent"];
             };
         };
@@ -8105,6 +11092,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.deleted",
+                 *       "timestamp": "2026-01-12T09:01:19.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000037",
+                 *         "name": "In shadow",
+                 *         "cancelled": 0,
+                 *         "actor": "user:ada",
+                 *         "at": "2026-01-12T09:01:20.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleDeletedEvent"];
             };
         };
@@ -8141,6 +11141,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.activated",
+                 *       "timestamp": "2026-01-12T09:01:11.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000005",
+                 *         "name": "Copy of Call hot leads",
+                 *         "actor": "user:ada",
+                 *         "at": "2026-01-12T09:01:12.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleActivatedEvent"];
             };
         };
@@ -8177,6 +11189,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.deactivated",
+                 *       "timestamp": "2026-01-12T09:01:13.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000005",
+                 *         "name": "Copy of Call hot leads",
+                 *         "cancelled": 0,
+                 *         "actor": "user:ada",
+                 *         "at": "2026-01-12T09:01:14.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleDeactivatedEvent"];
             };
         };
@@ -8213,6 +11238,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.cloned",
+                 *       "timestamp": "2026-01-12T09:01:05.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000005",
+                 *         "name": "Copy of Call hot leads",
+                 *         "from": "01970000-0000-7000-8000-000000000004",
+                 *         "actor": "user:ada",
+                 *         "at": "2026-01-12T09:01:06.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleClonedEvent"];
             };
         };
@@ -8249,6 +11287,23 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.restored",
+                 *       "timestamp": "2026-01-12T09:01:09.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000004",
+                 *         "name": "Call hot leads",
+                 *         "from": 1,
+                 *         "changed": [
+                 *           "conditions"
+                 *         ],
+                 *         "version": 3,
+                 *         "actor": "user:ada",
+                 *         "at": "2026-01-12T09:01:10.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleRestoredEvent"];
             };
         };
@@ -8285,6 +11340,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.paused",
+                 *       "timestamp": "2026-01-12T09:01:23.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000025",
+                 *         "name": "Tell the CRM",
+                 *         "failures": 3,
+                 *         "lastError": "Outbound calls may not reach the port 1",
+                 *         "cancelled": 0,
+                 *         "actor": "system:auto-pause",
+                 *         "at": "2026-01-12T09:01:24.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RulePausedEvent"];
             };
         };
@@ -8321,6 +11391,27 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.promoted",
+                 *       "timestamp": "2026-01-12T09:01:15.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000004",
+                 *         "name": "Call hot leads",
+                 *         "from": 3,
+                 *         "version": 4,
+                 *         "changed": [
+                 *           "conditions"
+                 *         ],
+                 *         "guard": {
+                 *           "for": "1h",
+                 *           "maxRunsPerHour": 1
+                 *         },
+                 *         "actor": "user:ada",
+                 *         "at": "2026-01-12T09:01:16.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RulePromotedEvent"];
             };
         };
@@ -8357,6 +11448,24 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.rolled_back",
+                 *       "timestamp": "2026-01-12T09:01:17.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000004",
+                 *         "name": "Call hot leads",
+                 *         "from": 4,
+                 *         "to": 3,
+                 *         "version": 5,
+                 *         "reason": "runs",
+                 *         "runs": 3,
+                 *         "maxRunsPerHour": 1,
+                 *         "actor": "system:guard",
+                 *         "at": "2026-01-12T09:01:18.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleRolledBackEvent"];
             };
         };
@@ -8393,6 +11502,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "execution.failed",
+                 *       "timestamp": "2026-01-12T09:01:21.000Z",
+                 *       "data": {
+                 *         "executionId": "01970000-0000-7000-8000-000000000038",
+                 *         "ruleId": "01970000-0000-7000-8000-000000000025",
+                 *         "eventId": "01970000-0000-7000-8000-000000000039",
+                 *         "eventType": "TAG_ADDED",
+                 *         "error": "Outbound calls may not reach the port 1",
+                 *         "failedAt": "2026-01-12T09:01:22.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ExecutionFailedEvent"];
             };
         };
@@ -8429,6 +11552,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "receipt.rejected",
+                 *       "timestamp": "2026-01-12T09:01:25.000Z",
+                 *       "data": {
+                 *         "rejectionId": "01970000-0000-7000-8000-000000000040",
+                 *         "provider": "shop",
+                 *         "key": "evt_1",
+                 *         "reason": "signature"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReceiptRejectedEvent"];
             };
         };
@@ -8465,6 +11600,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "subscription.ping",
+                 *       "timestamp": "2026-01-12T09:01:26.000Z",
+                 *       "data": {
+                 *         "subscriptionId": "01970000-0000-7000-8000-000000000002",
+                 *         "at": "2026-01-12T09:01:27.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["SubscriptionPingEvent"];
             };
         };

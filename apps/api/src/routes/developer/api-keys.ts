@@ -22,7 +22,6 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'listApiKeys',
       summary: 'List the API keys, including expired and revoked keys, newest first',
       description: 'The list has all keys in use and the newest of the others, at most 1,000 together.',
@@ -38,7 +37,6 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
     attachValidation: true,
     config: { role: 'admin', key: 'change' },
     schema: {
-      tags: ['Administration'],
       operationId: 'createApiKey',
       summary: 'Create an API key. Only this response contains its text',
       description:
@@ -61,7 +59,6 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete('/:id', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key with immediate effect',
       description:

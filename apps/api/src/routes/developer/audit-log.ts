@@ -38,7 +38,6 @@ export const auditLogRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'listAuditEntries',
       summary: 'List the changes in the workspace and their actors, newest first',
       description:

@@ -46,7 +46,6 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id/deliveries', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'listSubscriptionDeliveries',
       summary: 'List the deliveries to a subscription with their outcome, newest first',
       description:

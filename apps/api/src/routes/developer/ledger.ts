@@ -22,7 +22,6 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
   app.get('/', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'getLedger',
       summary: 'Reconcile receipts, events, executions, effects and counters',
       description:

@@ -11,7 +11,6 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'listMembers',
       summary: 'List the members of the workspace, at most 1,000, oldest first',
       description: 'With the role of each.',
@@ -26,7 +25,6 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.put('/:userId', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'putMember',
       summary: 'Add a member, or change its role',
       description:
@@ -51,7 +49,6 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete('/:userId', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'removeMember',
       summary: 'Remove a member',
       description: 'From then on its requests are 403. The last admin cannot be removed (409, `last_admin`).',

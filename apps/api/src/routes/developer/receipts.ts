@@ -26,7 +26,6 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer', scope: 'receipts:read' },
     schema: {
-      tags: ['Webhooks'],
       operationId: 'listWebhookReceipts',
       summary: 'List accepted or rejected webhooks, newest first',
       description:
@@ -57,7 +56,6 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id', {
     config: { role: 'viewer', scope: 'receipts:read' },
     schema: {
-      tags: ['Webhooks'],
       operationId: 'getWebhookReceipt',
       summary: 'Get a receipt of an accepted or rejected webhook',
       description: 'It names the events that the webhook became. For a rejected one it says what was wrong.',

@@ -40,7 +40,6 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
   app.get('/', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'listSigningSecrets',
       summary: 'List the signing secrets, including retired and revoked secrets, newest first',
       description: 'The list has all secrets in use, and the newest of the others, at most 1,000 together.',
@@ -61,7 +60,6 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
   app.post('/', {
     config: { role: 'admin', key: 'change' },
     schema: {
-      tags: ['Administration'],
       operationId: 'createSigningSecret',
       summary: 'Create a signing secret. Only this response contains its text',
       description:
@@ -82,7 +80,6 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     config: { role: 'admin', key: 'change' },
     preValidation: fillMissingBody,
     schema: {
-      tags: ['Administration'],
       operationId: 'retireSigningSecret',
       summary: 'Retire a signing secret. It remains valid while the sender switches to the next secret',
       description:
@@ -112,7 +109,6 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
   app.delete('/:id', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'revokeSigningSecret',
       summary: 'Revoke a signing secret with immediate effect',
       description: 'Use it after a leak: the next webhook that it signs is refused. To rotate, retire it.',

@@ -31,7 +31,6 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
   app.get('/', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'listSubscriptions',
       summary: 'List the subscriptions, newest first',
       description: 'A subscription sends events about the workspace to a URL.',
@@ -47,7 +46,6 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     attachValidation: true,
     config: { role: 'admin', key: 'change' },
     schema: {
-      tags: ['Administration'],
       operationId: 'createSubscription',
       summary: 'Subscribe a URL to events of the service. Only this response contains the signing secret',
       description:
@@ -66,7 +64,6 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
   app.get('/:id', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'getSubscription',
       summary: 'Get a subscription',
       description: 'Without its secret, which is shown once, on creation.',
@@ -80,7 +77,6 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     attachValidation: true,
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'updateSubscription',
       summary: 'Update any subset of the fields of a subscription',
       description: 'Fields that you omit stay. Switching it off cancels deliveries that are waiting.',
@@ -97,7 +93,6 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
   app.delete('/:id', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'deleteSubscription',
       summary: 'Delete a subscription, cancel its waiting deliveries and revoke its secrets',
       description: 'Deliveries that are in progress may still arrive.',
@@ -113,7 +108,6 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
   app.post('/:id/test', {
     config: { role: 'admin', key: 'change' },
     schema: {
-      tags: ['Administration'],
       operationId: 'testSubscription',
       summary: 'Send a `subscription.ping` to test a subscription',
       description:

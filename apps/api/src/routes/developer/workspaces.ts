@@ -35,7 +35,6 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Administration'],
       operationId: 'listWorkspaces',
       summary: 'List the workspaces of the user, oldest first. An API key lists its own workspace',
       description: 'The list has at most 1,000 workspaces.',
@@ -58,7 +57,6 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Administration'],
       operationId: 'getWorkspace',
       summary: 'Get the workspace that x-workspace-id names',
       description: 'With its plan and its settings. The id in the path must be the one of x-workspace-id.',
@@ -74,7 +72,6 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
   app.patch('/:id', {
     config: { role: 'admin' },
     schema: {
-      tags: ['Administration'],
       operationId: 'updateWorkspace',
       summary: 'Update the workspace that x-workspace-id names',
       description:
@@ -97,7 +94,6 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
     attachValidation: true,
     config: { role: 'admin', key: 'change' },
     schema: {
-      tags: ['Administration'],
       operationId: 'createWorkspace',
       summary: 'Create a workspace with its first admin',
       description:

@@ -49,7 +49,6 @@ const MailPreview = Type.Object(
   { title: 'PreviewedMail' },
 )
 
-const tags = ['Email templates']
 const TemplateParams = Type.Object({ id: Id })
 const defaultLimit = 50
 
@@ -60,7 +59,6 @@ export const templateReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLim
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
-      tags,
       operationId: 'listEmailTemplates',
       summary: 'List the email templates without their texts, newest first',
       description: 'Read one template to get its texts.',
@@ -97,7 +95,6 @@ export const templateReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLim
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
-      tags,
       operationId: 'getEmailTemplate',
       summary: 'Get an email template',
       description: 'With its text and its HTML part.',
@@ -112,7 +109,6 @@ export const templateReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLim
     config: { role: 'viewer' },
     preValidation: fillMissingBody,
     schema: {
-      tags,
       operationId: 'previewEmailTemplate',
       summary: 'Preview the email that a template renders for an event. Nothing is sent',
       description:

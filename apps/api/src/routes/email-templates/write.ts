@@ -18,7 +18,6 @@ import { bodyFaults } from '../../plugins/validation.js'
 import { Id, refusalResponses } from '../../responses.js'
 import { refuseFaults } from '../rules/check-rule.js'
 
-const tags = ['Email templates']
 const TemplateParams = Type.Object({ id: Id })
 
 export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -26,7 +25,6 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
     attachValidation: true,
     config: { role: 'editor', key: 'change' },
     schema: {
-      tags,
       operationId: 'createEmailTemplate',
       summary: 'Create an email template for SEND_EMAIL',
       description:
@@ -49,7 +47,6 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
     attachValidation: true,
     config: { role: 'editor' },
     schema: {
-      tags,
       operationId: 'updateEmailTemplate',
       summary: 'Update any subset of the fields of an email template. The next email uses it',
       description:
@@ -68,7 +65,6 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete('/:id', {
     config: { role: 'editor' },
     schema: {
-      tags,
       operationId: 'deleteEmailTemplate',
       summary: 'Delete an email template. Actions that name it then send the built-in email',
       description: 'Emails that are waiting use the built-in email, too.',

@@ -26,7 +26,6 @@ export const fieldRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:name/fields', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Rules'],
       operationId: 'surveyEventType',
       summary: 'List the fields that the newest events of a type have, with their kinds and values',
       description:

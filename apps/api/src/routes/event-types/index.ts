@@ -10,8 +10,6 @@ import { refusals } from '../../errors.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { fieldRoutes } from './fields.js'
 
-const tags = ['Rules']
-
 const ListedEventType = Type.Object(
   {
     ...OwnEventType.properties,
@@ -28,7 +26,6 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
-      tags,
       operationId: 'listEventTypes',
       summary: 'List event types: those of the catalogue, then those of the workspace',
       description: 'Use it to offer the triggers of rules: each type has a description.',
@@ -62,7 +59,6 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/', {
     config: { role: 'editor', key: 'change' },
     schema: {
-      tags,
       operationId: 'createEventType',
       summary: 'Create an event type of the workspace',
       description:
@@ -86,7 +82,6 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete('/:name', {
     config: { role: 'editor' },
     schema: {
-      tags,
       operationId: 'deleteEventType',
       summary: 'Delete an event type of the workspace that no rule uses. Its events stay',
       description:

@@ -35,7 +35,6 @@ export const bulkReplayRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/replay', {
     config: { role: 'operator' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'replayEvents',
       summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed} per call`,
       description: `Only finished events from outside are replayed. Replays are skipped, and so are events from EMIT_EVENT, because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. 50 events cost one token of the rate limit.`,

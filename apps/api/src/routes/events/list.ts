@@ -15,7 +15,6 @@ export const eventListRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'listEvents',
       summary: 'List events, newest first',
       description:

@@ -24,7 +24,6 @@ export const postBatchRoutes: FastifyPluginAsyncTypebox = async (app) => {
     attachValidation: true,
     config: { role: 'operator', key: 'parts', evaluatesParts: true },
     schema: {
-      tags: ['Running'],
       operationId: 'postEventBatch',
       summary: 'Post up to 500 events of any types. Each event has its own result',
       description:

@@ -19,7 +19,6 @@ export const postRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
   app.post('/', {
     config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator'), key: 'event' },
     schema: {
-      tags: ['Running'],
       operationId: 'postEvent',
       summary: 'Post an event. Every active rule for its type runs',
       description: `The response has the id of the event, which GET /api/events/{id} and its why accept. It waits for the outcome for 10 seconds, unless Prefer says otherwise: 200 has the outcome, 202 says that the event is committed and runs in the background. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,

@@ -12,7 +12,6 @@ export const eventReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'getEvent',
       summary: 'Get an event and its outcome',
       description:

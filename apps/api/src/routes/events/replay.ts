@@ -15,7 +15,6 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/replay', {
     config: { role: 'operator', key: 'event' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'replayEvent',
       summary: 'Replay an event: the same data, with the current rules',
       description:

@@ -23,7 +23,6 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/samples', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'listSampleEvents',
       summary: 'List the newest events, of all types or of one, with their data',
       description: `Sample events for testing a rule. The response has at most ${maxSampleBytes} bytes of data: larger events are left out.`,

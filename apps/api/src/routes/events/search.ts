@@ -56,7 +56,6 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
     attachValidation: true,
     config: { role: 'viewer' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'searchEvents',
       summary: 'Find events whose data matches conditions, newest first',
       description:

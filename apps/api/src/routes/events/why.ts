@@ -97,7 +97,6 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
   app.get('/:id/why', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'explainEvent',
       summary: 'Explain why each rule matched an event, or did not',
       description:

@@ -25,7 +25,6 @@ export const executionListRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'listExecutions',
       summary: 'List executions, newest event first',
       description:

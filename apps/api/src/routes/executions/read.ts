@@ -23,7 +23,6 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'getExecution',
       summary: 'Get an execution with its progress and the result of each action',
       description:

@@ -57,7 +57,6 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'operator', key: 'change' },
     preValidation: fillMissingBody,
     schema: {
-      tags: ['Outcomes'],
       operationId: 'retryExecution',
       summary: 'Retry a failed or cancelled execution from its first unfinished action',
       description:
@@ -91,7 +90,6 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/retry', {
     config: { role: 'operator', key: 'change' },
     schema: {
-      tags: ['Outcomes'],
       operationId: 'retryExecutions',
       summary: `Retry the executions that match a filter, oldest first, at most ${maxRetried} per call`,
       description: '50 executions cost one token of the rate limit.',

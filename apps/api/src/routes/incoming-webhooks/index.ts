@@ -91,7 +91,6 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   app.post('/:provider/:workspaceId', {
     config: { isOpen: true },
     schema: {
-      tags: ['Webhooks'],
       operationId: 'deliverWebhook',
       summary: 'Deliver a signed webhook. A repeated delivery has no effect',
       description:

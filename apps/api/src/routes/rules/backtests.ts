@@ -37,7 +37,6 @@ const BacktestPage = Type.Object(
   { title: 'BacktestPage' },
 )
 
-const tags = ['Rules']
 const defaultLimit = 50
 
 /** What rules would have done for past events. Workers compute it. */
@@ -50,7 +49,6 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
     attachValidation: true,
     config: { role: 'operator', key: 'change' },
     schema: {
-      tags,
       operationId: 'createBacktest',
       summary: 'Compute what a rule would have done for past events. Nothing is executed',
       description:
@@ -87,7 +85,6 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
   app.get('/backtests', {
     config: { role: 'viewer' },
     schema: {
-      tags,
       operationId: 'listBacktests',
       summary: 'List the backtests of the last 30 days, newest first',
       description: 'Without their reports. An unfinished backtest has its `progress`.',
@@ -105,7 +102,6 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
   app.get('/backtests/:id', {
     config: { role: 'viewer' },
     schema: {
-      tags,
       operationId: 'getBacktest',
       summary: 'Get the progress of a backtest and its report so far',
       description:
@@ -123,7 +119,6 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
   app.delete('/backtests/:id', {
     config: { role: 'operator' },
     schema: {
-      tags,
       operationId: 'cancelBacktest',
       summary: 'Cancel a backtest. The report so far stays',
       description:

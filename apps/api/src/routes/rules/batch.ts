@@ -15,7 +15,6 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
     attachValidation: true,
     config: { role: 'operator', key: 'parts', evaluatesParts: true },
     schema: {
-      tags: ['Running'],
       operationId: 'triggerEventBatch',
       summary: 'Post up to 500 events of one type. Each event has its own result',
       description: 'POST /api/events/batch accepts events of different types.',

@@ -42,7 +42,6 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
     preValidation: fillMissingBody,
     config: { role: 'viewer' },
     schema: {
-      tags: ['Rules'],
       operationId: 'checkRules',
       summary: 'Find rules that never match, redundant conditions, duplicate actions and loops',
       description:

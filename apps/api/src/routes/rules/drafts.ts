@@ -54,7 +54,6 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
     attachValidation: true,
     config: { role: 'editor' },
     schema: {
-      tags: ['Drafts'],
       operationId: 'saveRuleDraft',
       summary: 'Save the draft of a rule. It is validated like a rule, and does nothing until it is promoted',
       description: ifMatch,
@@ -78,7 +77,6 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
   app.get('/:id/draft', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Drafts'],
       operationId: 'getRuleDraft',
       summary: 'Get the draft of a rule, and what it would have done since it was saved',
       description:
@@ -102,7 +100,6 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
   app.delete('/:id/draft', {
     config: { role: 'editor' },
     schema: {
-      tags: ['Drafts'],
       operationId: 'deleteRuleDraft',
       summary: 'Delete the draft of a rule',
       description: 'The rule itself stays as it is. If-Match accepts the ETag of the draft.',
@@ -125,7 +122,6 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
     preValidation: fillMissingBody,
     config: { role: 'editor', key: 'change' },
     schema: {
-      tags: ['Drafts'],
       operationId: 'promoteRuleDraft',
       summary: 'Promote the draft to the next version of its rule, optionally with a guard',
       description: `One transaction creates the version, removes the draft and sets the guard. A draft that is based on an outdated version is refused (412). With a guard, the previous version is restored within 5 seconds if the new one runs or fails more often than you allow. ${ifMatch}`,
@@ -167,7 +163,6 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
   app.get('/:id/difference', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Drafts'],
       operationId: 'getRuleDifference',
       summary: 'Get what a rule in shadow mode would have done since its last change',
       description:

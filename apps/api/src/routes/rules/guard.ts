@@ -32,7 +32,6 @@ export const guardRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id/guard', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Drafts'],
       operationId: 'getRuleGuard',
       summary: 'Get the guard of a promoted version',
       description:
@@ -49,7 +48,6 @@ export const guardRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.delete('/:id/guard', {
     config: { role: 'editor' },
     schema: {
-      tags: ['Drafts'],
       operationId: 'endRuleGuard',
       summary: 'End the guard of a promoted version early',
       description:

@@ -71,7 +71,6 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/health', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Health of the rules'],
       operationId: 'getRuleHealth',
       summary: 'Get the health of all rules',
       description: 'Numbers of rules, of executions and of failures, over all rules and their whole life.',
@@ -102,7 +101,6 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/attention', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Health of the rules'],
       operationId: 'listRulesNeedingAttention',
       summary: 'List the rules that need attention, latest first',
       description:

@@ -34,7 +34,6 @@ export const rulesOverviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/overview', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Health of the rules'],
       operationId: 'getRulesOverview',
       summary: 'Count the executions of each rule by time, and show which rules need attention',
       description: `Only rules that ran or need attention are listed. The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime} executions of the workspace are counted.`,

@@ -20,7 +20,6 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Rules'],
       operationId: 'listRules',
       summary: 'List rules, newest first',
       description:
@@ -61,7 +60,6 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Rules'],
       operationId: 'getRule',
       summary: 'Get a rule',
       description:

@@ -37,7 +37,6 @@ export const rolloutRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/rollouts', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Drafts'],
       operationId: 'listRollouts',
       summary: 'List the rules that have a draft or a guard, newest first',
       description:

@@ -24,7 +24,6 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
   app.post('/:id/execute', {
     config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator'), key: 'event' },
     schema: {
-      tags: ['Running'],
       operationId: 'executeRule',
       summary: 'Execute a rule, active or inactive',
       description: `A dry run evaluates the rule and simulates its actions. It has no effects. ${aboutEvaluations}`,
@@ -79,7 +78,6 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
   app.post('/trigger/:eventType', {
     config: { role: ({ body }) => (isDryRun(body) ? 'viewer' : 'operator'), key: 'event' },
     schema: {
-      tags: ['Running'],
       operationId: 'triggerEvent',
       summary: 'Post an event of one type. Every active rule for the type runs',
       description: `The same as POST /api/events, by the path of the type, and without the id of the event in the body of a 200. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,

@@ -21,7 +21,6 @@ export const summaryRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/summaries', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Rules'],
       operationId: 'listRuleSummaries',
       summary: 'List rules without their conditions and actions, newest first',
       description: 'Each further MiB of texts consumes a token of the rate limit.',

@@ -39,7 +39,6 @@ export const switchRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.patch('/:id/toggle', {
     config: { role: 'operator' },
     schema: {
-      tags: ['Rules'],
       operationId: 'toggleRule',
       summary: 'Toggle a rule between active and inactive',
       description: 'A repeat toggles it back: activate and deactivate may be repeated.',
@@ -57,7 +56,6 @@ export const switchRoutes: FastifyPluginAsyncTypebox = async (app) => {
     app.post(`/:id/${path}`, {
       config: { role: 'operator', key: 'change' },
       schema: {
-        tags: ['Rules'],
         ...texts,
         params: RuleParams,
         headers: IfMatchHeader,

@@ -33,7 +33,6 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
     attachValidation: true,
     config: { role: 'viewer' },
     schema: {
-      tags: ['Rules'],
       operationId: 'validateRule',
       summary: 'Validate a rule without saving it',
       description:

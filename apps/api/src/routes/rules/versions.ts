@@ -37,7 +37,6 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id/versions', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Rules'],
       operationId: 'listRuleVersions',
       summary: 'List the versions of a rule, newest first',
       description: 'Each further MiB of texts consumes a token of the rate limit.',
@@ -64,7 +63,6 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/:id/versions/:version', {
     config: { role: 'viewer' },
     schema: {
-      tags: ['Rules'],
       operationId: 'getRuleVersion',
       summary: 'Get a version of a rule',
       description:
@@ -80,7 +78,6 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/versions/:version/restore', {
     config: { role: 'editor', key: 'change' },
     schema: {
-      tags: ['Rules'],
       operationId: 'restoreRuleVersion',
       summary: 'Restore a previous version of a rule as a new version',
       description:

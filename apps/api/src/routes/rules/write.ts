@@ -56,7 +56,6 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
     attachValidation: true,
     config: { role: 'editor', key: 'change' },
     schema: {
-      tags: ['Rules'],
       operationId: 'createRule',
       summary: 'Create a rule',
       description:
@@ -84,7 +83,6 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
       attachValidation: true,
       config: { role: 'editor' },
       schema: {
-        tags: ['Rules'],
         operationId,
         summary,
         description,
@@ -102,7 +100,6 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
   app.delete('/:id', {
     config: { role: 'editor' },
     schema: {
-      tags: ['Rules'],
       operationId: 'deleteRule',
       summary: 'Delete a rule permanently',
       description:
@@ -125,7 +122,6 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
   app.post('/:id/clone', {
     config: { role: 'editor', key: 'change' },
     schema: {
-      tags: ['Rules'],
       operationId: 'cloneRule',
       summary: 'Clone a rule. The clone is inactive',
       description:
