@@ -12,7 +12,8 @@ const orders = {
   'apps/worker/src':
     'main.ts probes.ts worker.ts repair retention backtests running calls executions admission.ts effects worker-metrics.ts *',
   'apps/console/src': 'server.ts app.ts hand-on sign-in guard *',
-  'apps/console/pages': 'main.tsx app.tsx shell.tsx keys.tsx palette.tsx screens parts places.ts state logic',
+  'apps/console/pages':
+    'main.tsx app.tsx parts-page.tsx shell.tsx palette.tsx navigation.tsx keys.tsx screens parts places.ts state logic',
   'apps/cli/src':
     'admin.ts client.ts webhook.ts write-command-page.ts command-page.ts create-admin.ts create-client-program.ts create-webhook.ts commands client *',
   'packages/ledger/src': 'index.ts reconciliation history outcomes acceptance unfinished counters *',
