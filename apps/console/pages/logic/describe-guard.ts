@@ -14,7 +14,7 @@ export function describeLimits({ maxRunsPerHour, maxFailureRate }: Limits): stri
     .join(', or ')
 }
 
-/** Why a guard has restored the version before. */
+/** Why a guard has restored the previous version. */
 export function describeTrip({ tripReason, ...limits }: Limits & Pick<RuleGuard, 'tripReason'>): string {
   return tripReason === 'runs'
     ? `there were ${describeLimits({ ...limits, maxFailureRate: null })}`

@@ -4,7 +4,7 @@ import { Mark } from '../../../parts/mark.js'
 import { When } from '../../../parts/when.js'
 import { linkTo } from '../../../state/use-filters.js'
 
-/** Whether the promoted version is watched, and why the version before is back. */
+/** Whether the promoted version is watched, and why the previous version is back. */
 export function GuardCard({ rule, guard }: { rule: Rule; guard: RuleGuard | null }) {
   return (
     <section class="card" aria-labelledby="guard">

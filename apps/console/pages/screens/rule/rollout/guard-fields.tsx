@@ -21,7 +21,7 @@ export function guardOf({ isSet, runs, failures, ...guard }: GuardForm): GuardTo
   }
 }
 
-/** How long the promoted version is watched, and which limits bring the version before back. */
+/** How long the promoted version is watched, and which limits bring the previous version back. */
 export function GuardFields({
   guard,
   set,

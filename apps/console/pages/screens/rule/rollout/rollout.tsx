@@ -12,7 +12,7 @@ export function Rollout({ rule, draft, reload }: RuleEditing) {
   const mark = found?.draft ?? null
   const guard = found?.guard ?? null
   useEffect(() => {
-    // It has just restored the version before.
+    // It has just restored the previous version.
     if ((guard?.restoredVersion ?? 0) > rule.version) void reload()
   }, [guard?.restoredVersion])
   if (marks.isPending) return <Loading what="the draft and the guard" rows={6} />
