@@ -1,9 +1,10 @@
 import {
-  type Clause,
   type CompiledCondition,
   type Condition,
   compileCondition,
   type Evaluation,
+  isLeaf,
+  partsOf,
 } from '@automation/engine'
 
 export interface ClauseCount {
@@ -65,16 +66,11 @@ export class ClauseTally {
   }
 
   #compile(condition: Condition, path: string): Node {
-    if ('all' in condition) return this.#compileGroup('all', condition.all, path)
-    if ('any' in condition) return this.#compileGroup('any', condition.any, path)
-    if ('not' in condition) return { group: 'not', children: [this.#compile(condition.not, `${path}.not`)] }
-    const { holds } = compileCondition(condition as Clause)
-    return { index: this.#paths.push(path) - 1, holds }
-  }
-
-  #compileGroup(group: 'all' | 'any', conditions: readonly Condition[], path: string): Node {
-    const children = conditions.map((child, index) => this.#compile(child, `${path}.${group}[${index}]`))
-    return { group, children }
+    if (isLeaf(condition))
+      return { index: this.#paths.push(path) - 1, holds: compileCondition(condition).holds }
+    const children = partsOf(condition).map((part) => this.#compile(part.condition, path + part.place))
+    if ('not' in condition) return { group: 'not', children: [children[0] as Node] }
+    return { group: 'all' in condition ? 'all' : 'any', children }
   }
 
   /** Evaluates all clauses, those too that do not decide. */

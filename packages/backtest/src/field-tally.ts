@@ -2,10 +2,15 @@ import {
   type Condition,
   compilePath,
   findSimilar,
+  isListCondition,
+  isReference,
+  listLeaves,
   listConfigUses,
   listPaths,
   type RuleDefinition,
+  readList,
   readPath,
+  readReference,
 } from '@automation/engine'
 
 export interface FieldCount {
@@ -69,10 +74,14 @@ export class FieldTally {
 function listFields({ conditions, actions }: RuleDefinition): Set<string> {
   const paths = new Set<string>()
   const visitCondition = (condition: Condition): void => {
-    if ('all' in condition) for (const child of condition.all) visitCondition(child)
-    else if ('any' in condition) for (const child of condition.any) visitCondition(child)
-    else if ('not' in condition) visitCondition(condition.not)
-    else paths.add(condition.field)
+    for (const { leaf } of listLeaves(condition, '')) {
+      // The fields of items are none of the event.
+      if (isListCondition(leaf)) paths.add(readList(leaf).path)
+      else {
+        paths.add(leaf.field)
+        if (isReference(leaf.value)) paths.add(readReference(leaf.value).text)
+      }
+    }
   }
   for (const condition of conditions) visitCondition(condition)
   for (const { when, config } of actions) {

@@ -1,4 +1,13 @@
-import { type Clause, findOperator, type Operator, parsePath, type Test } from '@automation/engine'
+import {
+  type Clause,
+  findOperator,
+  isListCondition,
+  isReference,
+  type Leaf,
+  type Operator,
+  parsePath,
+  type Test,
+} from '@automation/engine'
 
 /** A positive clause: what an operator says about the value at one path. Clauses that say the same, or the opposite, share one. */
 export interface Atom {
@@ -17,20 +26,46 @@ interface FoundAtom {
   readonly isNegated: boolean
 }
 
+/** The operator of an atom that the check does not decide. */
+const opaque = 'opaque'
+
+/** Whether the check cannot decide it: no values of one path make a condition on a list, or between two fields, hold or fail. */
+export function isOpaque(leaf: Leaf): boolean {
+  return isListCondition(leaf) || isReference(leaf.value)
+}
+
+export function isOpaqueAtom({ operator }: Atom): boolean {
+  return operator === opaque
+}
+
 /** Collects the atoms of many clauses, each once. */
 export class Atoms {
   readonly #atoms = new Map<string, Atom>()
   /** Those of the event itself. A clause is looked up in many formulas, and its value may have 256 KiB. */
-  readonly #known = new WeakMap<Clause, FoundAtom>()
+  readonly #known = new WeakMap<Leaf, FoundAtom>()
 
   /** @returns the atom of a clause, and whether the clause says its opposite */
-  find(clause: Clause): FoundAtom {
-    let found = this.#known.get(clause)
+  find(leaf: Leaf): FoundAtom {
+    let found = this.#known.get(leaf)
     if (found === undefined) {
-      found = this.findAt(clause, pathKey(clause.field), false)
-      this.#known.set(clause, found)
+      found = isOpaque(leaf)
+        ? { atom: this.#findOpaque(leaf), isNegated: false }
+        : this.findAt(leaf as Clause, pathKey((leaf as Clause).field), false)
+      this.#known.set(leaf, found)
     }
     return found
+  }
+
+  /** One that says the same shares its atom, so that it holds together with it. No event has its path. */
+  #findOpaque(leaf: Leaf): Atom {
+    const key = JSON.stringify(leaf)
+    let atom = this.#atoms.get(key)
+    if (atom === undefined) {
+      const path = `\u0000${this.#atoms.size}`
+      atom = { key, path, operator: opaque, value: undefined, isFilled: false, test: () => false }
+      this.#atoms.set(key, atom)
+    }
+    return atom
   }
 
   /** The same for a clause about an emitted event. @param path of the value in the event that began the chain */

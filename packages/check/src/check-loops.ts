@@ -1,4 +1,5 @@
 import {
+  type Clause,
   compileRule,
   Evaluation,
   findOperator,
@@ -6,7 +7,7 @@ import {
   planRule,
   type WorkBudget,
 } from '@automation/engine'
-import { Atoms } from './atoms.js'
+import { Atoms, isOpaque } from './atoms.js'
 import { type FindSource, fromEvent, type Source, throughEmission } from './emission.js'
 import type { CheckedRule, CheckFindings, Witness } from './finding.js'
 import { type Formula, formulaOf, type Translate } from './formula.js'
@@ -167,7 +168,10 @@ function translateFrom(
   space: Space | undefined,
   evaluation: Evaluation,
 ): Translate {
-  return (clause, isNegated) => {
+  return (leaf, isNegated) => {
+    // What is not decided is taken to fit, as a text of several parts is: the engine confirms the event, or leaves it open.
+    if (isOpaque(leaf)) return true
+    const clause = leaf as Clause
     const source: Source = find(keysOf(clause.field))
     if (source === 'made') return true
     if ('constant' in source) {

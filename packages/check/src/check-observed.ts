@@ -5,9 +5,14 @@ import {
   type FieldKind,
   findOperator,
   findSimilar,
+  isListCondition,
+  isReference,
+  listLeaves,
   maxSurveyText,
   type ObservedField,
   type Operator,
+  readList,
+  readReference,
 } from '@automation/engine'
 import type { CheckedRule, CheckFindings } from './finding.js'
 import { type SeenFields, writeCount, writePercent } from './observed.js'
@@ -59,17 +64,18 @@ interface Place {
 }
 
 function checkCondition(condition: Condition, path: string, place: Place): void {
-  if ('not' in condition) {
-    checkCondition(condition.not, `${path}.not`, place)
-  } else if ('all' in condition || 'any' in condition) {
-    const [name, children] =
-      'all' in condition ? (['all', condition.all] as const) : (['any', condition.any] as const)
-    children.forEach((child, n) => {
-      checkCondition(child, `${path}.${name}[${n}]`, place)
-    })
-  } else {
-    checkClause(condition, path, place)
+  for (const { leaf, path: at } of listLeaves(condition, path)) {
+    if (isListCondition(leaf)) checkPresence(readList(leaf).path, at, place)
+    else checkClause(leaf, at, place)
+    const other = 'value' in leaf && isReference(leaf.value) ? readReference(leaf.value).text : undefined
+    if (other !== undefined) checkPresence(other, `${at}.value`, place)
   }
+}
+
+/** Of the items of a list only a part is in what was seen, so only the list itself is looked for. */
+function checkPresence(field: string, path: string, { seen, index, report }: Place): void {
+  const never = seen.find(field) === undefined ? findNever(field, seen) : undefined
+  if (never !== undefined) report.find('unknown_field', index, path, `${field} ${never}`)
 }
 
 function checkClause(clause: Clause, path: string, { seen, index, report }: Place): void {
@@ -86,6 +92,7 @@ function checkClause(clause: Clause, path: string, { seen, index, report }: Plac
   const reading = findReading(clause, operator, field, seen)
   if (reading !== undefined) report.find('number_as_time', index, path, reading)
   if (seen.events < minEvents) return
+  if (isReference(clause.value)) return
   for (const message of listUnseenValues(clause, operator.name, field, seen))
     report.find('unseen_value', index, path, message)
   const mixed = findMixedKinds(clause, operator, field, seen)

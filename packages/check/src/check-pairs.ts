@@ -1,4 +1,4 @@
-import { type CompiledRule, type Condition, compileRule, planRule } from '@automation/engine'
+import { type CompiledRule, type Condition, compileRule, listLeaves, planRule } from '@automation/engine'
 import { Atoms } from './atoms.js'
 import { hasNoConstant, isRelative } from './constants.js'
 import { describeEffect, effectOf } from './effects.js'
@@ -7,7 +7,7 @@ import { allOf, anyOf, type Formula, formulaOf, type Translate, translateWith } 
 import { compareFast } from './pair-relation.js'
 import { fillSamples, sampleValues, unitsPerSample } from './placeholders.js'
 import { actionOf, findDone, isDoneWith, type PlacedAction } from './reach.js'
-import { collectAtoms, listClauses, listConditions } from './rule-view.js'
+import { collectAtoms, listConditions } from './rule-view.js'
 import { solve } from './solve.js'
 import { Space } from './space.js'
 
@@ -111,7 +111,8 @@ export class PairCheck {
     const conditions = [...rule.conditions, ...(when ? [when] : [])]
     const relative = new Set<number>()
     const absolute = new Set<number>()
-    for (const { atom } of conditions.flatMap(listClauses).map((clause) => this.#atoms.find(clause))) {
+    const leaves = conditions.flatMap((condition) => listLeaves(condition, ''))
+    for (const { atom } of leaves.map(({ leaf }) => this.#atoms.find(leaf))) {
       const { variable } = this.#space.literal(atom, false)
       if (isRelative(atom)) relative.add(variable)
       else if (!hasNoConstant(atom)) absolute.add(variable)
@@ -127,7 +128,7 @@ export class PairCheck {
   }
 
   #isRelative(when: CheckedRule['conditions'][number]): boolean {
-    return listClauses(when).some((clause) => isRelative(this.#atoms.find(clause).atom))
+    return listLeaves(when, '').some(({ leaf }) => isRelative(this.#atoms.find(leaf).atom))
   }
 
   #compare(first: Effect, second: Effect): void {

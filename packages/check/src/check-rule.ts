@@ -1,8 +1,16 @@
-import type { Condition } from '@automation/engine'
-import { findOperator } from '@automation/engine'
+import {
+  type Condition,
+  findOperator,
+  isListCondition,
+  itemPartsOf,
+  type Leaf,
+  listLeaves,
+  partsOf,
+} from '@automation/engine'
+import { isOpaque } from './atoms.js'
 import type { CheckedRule, CheckFindings } from './finding.js'
 import { allOf, anyOf, type Formula, formulaOf, type Translate } from './formula.js'
-import { listClauses, listConditions, RuleView } from './rule-view.js'
+import { listConditions, RuleView } from './rule-view.js'
 import { describe, join } from './words.js'
 
 /** A condition with its path in the rule. */
@@ -11,7 +19,12 @@ interface Placed {
   path: string
 }
 
-const tooMuch = 'It has too many combinations of values, or a pattern that the check cannot decide'
+/** Why a question about conditions is open. */
+function reasonFor(conditions: readonly Condition[]): string {
+  return conditions.some((condition) => listLeaves(condition, '').some(({ leaf }) => isOpaque(leaf)))
+    ? 'It has a condition on a list or between two fields, which the check does not decide'
+    : 'It has too many combinations of values, or a pattern that the check cannot decide'
+}
 
 /** Checks one rule by itself. @returns whether an event can match it, as far as is known */
 export function checkRule(rule: CheckedRule, index: number, now: number, report: CheckFindings): boolean {
@@ -22,7 +35,8 @@ export function checkRule(rule: CheckedRule, index: number, now: number, report:
     reportNever(view, conditions, index, report)
     return false
   }
-  if (matches.is === 'unknown') report.leaveOpen('never_matches', index, 'conditions', tooMuch)
+  if (matches.is === 'unknown')
+    report.leaveOpen('never_matches', index, 'conditions', reasonFor(rule.conditions))
   const isCertain =
     conditions.length > 0 &&
     view.decide((translate) => [
@@ -57,7 +71,8 @@ function reportNever(
     core.length === 1 ? `${describeAll(core)} cannot hold` : `${describeAll(core)} cannot hold together`
   const last = view.findLastMoment((translate) => allHold(conditions, translate))
   // Whether it never ran, or no more, is not known then.
-  if (report.budget.isOver) report.leaveOpen('never_matches', index, 'conditions', tooMuch)
+  if (report.budget.isOver)
+    report.leaveOpen('never_matches', index, 'conditions', reasonFor(conditions.map((one) => one.condition)))
   else if (last === undefined) report.find('never_matches', index, path, `Never runs: ${reason} (${place}).`)
   else
     report.find(
@@ -90,7 +105,7 @@ function checkActions(
     if (when !== undefined) {
       const path = `actions[${n}].when`
       // After a WAIT the moment is another one than that of the conditions.
-      if (isLater && listClauses(when).some(isRelativeClause))
+      if (isLater && listLeaves(when, '').some(({ leaf }) => isRelativeLeaf(leaf)))
         report.leaveOpen('unreachable_action', index, path, 'It compares a time with a time after a WAIT')
       else checkWhen(when, path, type)
     }
@@ -99,7 +114,8 @@ function checkActions(
 
   function checkWhen(when: Condition, path: string, type: string): void {
     const holds = view.decide((translate) => [...allHold(conditions, translate), formulaOf(when, translate)])
-    if (holds.is === 'unknown') report.leaveOpen('unreachable_action', index, path, tooMuch)
+    const reason = reasonFor([...rule.conditions, when])
+    if (holds.is === 'unknown') report.leaveOpen('unreachable_action', index, path, reason)
     if (holds.is === 'impossible') {
       const message = `${type} never runs: ${describe(when)} cannot hold if the conditions of the rule do.`
       report.find('unreachable_action', index, path, message)
@@ -109,7 +125,7 @@ function checkActions(
       ...allHold(conditions, translate),
       formulaOf(when, translate, true),
     ])
-    if (fails.is === 'unknown') report.leaveOpen('implied', index, path, tooMuch)
+    if (fails.is === 'unknown') report.leaveOpen('implied', index, path, reason)
     if (fails.is === 'impossible')
       report.find(
         'implied',
@@ -120,8 +136,12 @@ function checkActions(
   }
 }
 
-function isRelativeClause({ operator }: { operator: string }): boolean {
-  return findOperator(operator)?.name.startsWith('within_') === true
+function isRelativeLeaf(leaf: Leaf): boolean {
+  if (isListCondition(leaf))
+    return itemPartsOf(leaf).some(({ condition }) =>
+      listLeaves(condition, '').some((inner) => isRelativeLeaf(inner.leaf)),
+    )
+  return findOperator(leaf.operator)?.name.startsWith('within_') === true
 }
 
 const nothing: ReadonlyMap<Condition, boolean> = new Map()
@@ -191,7 +211,8 @@ class Redundancy {
       this.#rule(translate, false, wide),
       this.#rule(translate, true, narrow),
     ])
-    if (differs.is === 'unknown') this.#report.leaveOpen('implied', this.#index, path, tooMuch)
+    const reason = reasonFor(this.#conditions.map((one) => one.condition))
+    if (differs.is === 'unknown') this.#report.leaveOpen('implied', this.#index, path, reason)
     return differs.is === 'impossible'
   }
 
@@ -223,12 +244,7 @@ class Redundancy {
 }
 
 function childrenOf({ condition, path }: Placed): Placed[] {
-  if ('not' in condition) return [{ condition: condition.not, path: `${path}.not` }]
-  if ('all' in condition)
-    return condition.all.map((child, n) => ({ condition: child, path: `${path}.all[${n}]` }))
-  if ('any' in condition)
-    return condition.any.map((child, n) => ({ condition: child, path: `${path}.any[${n}]` }))
-  return []
+  return partsOf(condition).map((part) => ({ condition: part.condition, path: path + part.place }))
 }
 
 function describeAll(conditions: readonly Placed[]): string {

@@ -1,5 +1,5 @@
 import { compilePath, type Evaluation, readPath } from '@automation/engine'
-import type { Atom } from './atoms.js'
+import { type Atom, isOpaqueAtom } from './atoms.js'
 import { type Candidates, listCandidates, type Samples, unitsPerVerdict } from './candidates.js'
 import { writeValue } from './write-value.js'
 
@@ -54,6 +54,7 @@ function readBelow(keys: readonly string[], atom: Atom): (value: unknown) => unk
 const maxJoint = 2_000
 
 export function listFamilyCandidates(family: Family, evaluation: Evaluation, samples: Samples): Candidates {
+  if (family.atoms.some(isOpaqueAtom)) return { values: [], possible: [], isOpen: true }
   const root: Node = { atoms: [], children: new Map() }
   for (const atom of family.atoms) {
     let node = root

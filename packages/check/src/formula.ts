@@ -1,4 +1,4 @@
-import type { Condition } from '@automation/engine'
+import { type Condition, isLeaf, type Leaf, partsOf } from '@automation/engine'
 import type { Atoms } from './atoms.js'
 import { type Bits, intersect, isEmpty, unite } from './bits.js'
 import type { Literal, Space } from './space.js'
@@ -6,12 +6,12 @@ import type { Literal, Space } from './space.js'
 /** Conditions over the candidates of a space. Negations are in the literals. */
 export type Formula = boolean | Literal | { all: readonly Formula[] } | { any: readonly Formula[] }
 
-/** Finds the literal of a clause, or the constant that it is. */
-export type Translate = (clause: Extract<Condition, { field: string }>, isNegated: boolean) => Formula
+/** Finds the literal of a clause or a list, or the constant that it is. */
+export type Translate = (leaf: Leaf, isNegated: boolean) => Formula
 
 export function translateWith(atoms: Atoms, space: Space): Translate {
-  return (clause, isNegated) => {
-    const found = atoms.find(clause)
+  return (leaf, isNegated) => {
+    const found = atoms.find(leaf)
     return space.literal(found.atom, found.isNegated !== isNegated)
   }
 }
@@ -26,13 +26,9 @@ export function formulaOf(
   const assumed = replaced?.get(condition)
   if (assumed !== undefined) return assumed !== isNegated
   if ('not' in condition) return formulaOf(condition.not, translate, !isNegated, replaced)
-  if ('all' in condition || 'any' in condition) {
-    const children = ('all' in condition ? condition.all : condition.any).map((child) =>
-      formulaOf(child, translate, isNegated, replaced),
-    )
-    return 'all' in condition !== isNegated ? allOf(children) : anyOf(children)
-  }
-  return translate(condition, isNegated)
+  if (isLeaf(condition)) return translate(condition, isNegated)
+  const children = partsOf(condition).map((part) => formulaOf(part.condition, translate, isNegated, replaced))
+  return 'all' in condition !== isNegated ? allOf(children) : anyOf(children)
 }
 
 export function allOf(formulas: readonly Formula[]): Formula {

@@ -12,7 +12,7 @@ export {
   Witness,
 } from './finding.js'
 export type { FindObserved, ObservedFields } from './observed.js'
-export { phrases } from './phrases.js'
+export { listPhrases, phrases } from './phrases.js'
 export {
   type Coverage,
   measureCoverage,

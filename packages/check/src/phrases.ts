@@ -1,3 +1,5 @@
+import type { Quantifier } from '@automation/engine'
+
 /** How a person says an operator, by its name. A module of its own: a page that only says it does without the engine. */
 export const phrases: Record<string, string> = {
   equals: 'is',
@@ -28,4 +30,12 @@ export const phrases: Record<string, string> = {
   after: 'is after',
   within_last: 'is within the last',
   within_next: 'is within the next',
+}
+
+/** By the quantifier, before the path of the list. */
+export const listPhrases: Record<Quantifier, string> = {
+  some: 'at least one of',
+  every: 'every one of',
+  none: 'none of',
+  count: 'the number of',
 }

@@ -1,4 +1,4 @@
-import type { Condition, WorkBudget } from '@automation/engine'
+import { type Condition, listLeaves, type WorkBudget } from '@automation/engine'
 import { Atoms } from './atoms.js'
 import type { CheckedRule } from './finding.js'
 import { type Formula, type Translate, translateWith } from './formula.js'
@@ -61,14 +61,7 @@ export class RuleView {
 }
 
 export function collectAtoms(atoms: Atoms, condition: Condition): void {
-  for (const clause of listClauses(condition)) atoms.find(clause)
-}
-
-export function listClauses(condition: Condition): Extract<Condition, { field: string }>[] {
-  if ('not' in condition) return listClauses(condition.not)
-  if ('all' in condition) return condition.all.flatMap(listClauses)
-  if ('any' in condition) return condition.any.flatMap(listClauses)
-  return [condition]
+  for (const { leaf } of listLeaves(condition, '')) atoms.find(leaf)
 }
 
 /** All conditions of a rule, those of its actions included. */

@@ -1,5 +1,14 @@
-import { type Condition, findOperator } from '@automation/engine'
-import { phrases } from './phrases.js'
+import {
+  type Condition,
+  findOperator,
+  isListCondition,
+  isReference,
+  itemPartsOf,
+  type ListCondition,
+  readList,
+  readReference,
+} from '@automation/engine'
+import { listPhrases, phrases } from './phrases.js'
 
 const maxLength = 120
 
@@ -22,9 +31,21 @@ function write(condition: Condition): string {
   if ('not' in condition) return `not (${write(condition.not)})`
   if ('all' in condition) return condition.all.map(writeInner).join(' and ')
   if ('any' in condition) return condition.any.map(writeInner).join(' or ')
-  const name = findOperator(condition.operator)?.name ?? condition.operator
-  const phrase = `${condition.field} ${phrases[name] ?? name}`
-  return condition.value === undefined ? phrase : `${phrase} ${writeValue(name, condition.value)}`
+  if (isListCondition(condition)) return writeList(condition)
+  return writeComparison(condition.field, condition.operator, condition.value)
+}
+
+function writeComparison(subject: string, operator: string, value: unknown): string {
+  const name = findOperator(operator)?.name ?? operator
+  const phrase = `${subject} ${phrases[name] ?? name}`
+  return value === undefined ? phrase : `${phrase} ${writeValue(name, value)}`
+}
+
+function writeList(condition: ListCondition): string {
+  const { quantifier, path } = readList(condition)
+  const items = itemPartsOf(condition).map((part) => writeInner(part.condition))
+  const all = `${listPhrases[quantifier]} ${path}${items.length === 0 ? '' : ` with ${items.join(' and ')}`}`
+  return 'operator' in condition ? writeComparison(all, condition.operator, condition.value) : all
 }
 
 function writeInner(condition: Condition): string {
@@ -32,6 +53,7 @@ function writeInner(condition: Condition): string {
 }
 
 function writeValue(operator: string, value: unknown): string {
+  if (isReference(value)) return readReference(value).text
   if (Array.isArray(value) && operator.endsWith('between')) return value.join(' and ')
   if (Array.isArray(value)) return value.map((item) => JSON.stringify(item)).join(', ')
   return operator.startsWith('within') ? String(value) : JSON.stringify(value)

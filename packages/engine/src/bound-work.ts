@@ -1,5 +1,7 @@
+import { isListCondition, listLeaves } from './condition-parts.js'
 import { findOperator } from './operators/index.js'
 import type { Clause, Condition } from './rule.js'
+import { isReference } from './value-reference.js'
 
 /** The operators whose work grows with the data: no other one charges the evaluation. */
 export const chargingOperators: readonly string[] = [
@@ -24,20 +26,24 @@ const unitsPerItem = 8
 
 /** Bounds what conditions can cost, from above, without evaluating them. */
 export function boundWork(conditions: readonly Condition[]): WorkBound {
-  return conditions.map(boundCondition).reduce(add, { base: 0, perCharacter: 0 })
+  return conditions.map(boundCondition).reduce(add, nothing)
 }
 
 function boundCondition(condition: Condition): WorkBound {
-  if ('all' in condition) return boundWork(condition.all)
-  if ('any' in condition) return boundWork(condition.any)
-  if ('not' in condition) return boundCondition(condition.not)
-  return boundClause(condition as Clause)
+  return listLeaves(condition, '')
+    .map(({ leaf }) => (isListCondition(leaf) ? unbounded : boundClause(leaf)))
+    .reduce(add, nothing)
 }
+
+const nothing: WorkBound = { base: 0, perCharacter: 0 }
+/** Items times clauses, and one text in another: no multiple of the size of the event. */
+const unbounded: WorkBound = { base: Number.POSITIVE_INFINITY, perCharacter: 0 }
 
 function boundClause({ operator: name, value }: Clause): WorkBound {
   const operator = findOperator(name)
-  if (operator === undefined || !chargingOperators.includes(operator.name))
-    return { base: 0, perCharacter: 0 }
+  if (operator === undefined) return nothing
+  if (isReference(value)) return /contains|in$/.test(operator.name) ? unbounded : nothing
+  if (!chargingOperators.includes(operator.name)) return nothing
   const steps = operator.patternSteps?.(value)
   if (steps !== undefined) return { base: steps * stepsPerCompilation, perCharacter: steps }
   const texts = [value].flat().filter((one) => typeof one === 'string')

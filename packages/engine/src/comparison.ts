@@ -45,6 +45,27 @@ export function compareTo(actual: unknown, limit: number): number {
   return compareDecimals(actual, String(limit))
 }
 
+/** Compares two numbers, or texts that are numbers, by their digits if need be: below 0 if the left one is less, NaN if one is no number. */
+export function compareNumbers(left: unknown, right: unknown): number {
+  const [one, other] = [toNumber(left), toNumber(right)]
+  const areTexts = typeof left === 'string' || typeof right === 'string'
+  return one === other && areTexts ? compareDecimals(String(left), String(right)) : one - other
+}
+
+/** What it costs to read a text of so many characters as a number, in units. */
+export function unitsToReadNumber(length: number): number {
+  return length > maxNumberLength ? 0 : length / 16
+}
+
+export function isScalar(value: unknown): value is Scalar {
+  return value === null || (value !== undefined && typeof value !== 'object')
+}
+
+/** `equalTo` of two values, of which either may be no scalar: that one equals nothing. */
+export function areEqual(left: unknown, right: unknown): boolean {
+  return isScalar(left) && isScalar(right) && equalTo(right)(left)
+}
+
 /** Equality of scalars: strict, except that a number equals a text that is the same number, digit by digit. Symmetric. */
 export function equalTo(value: Scalar): (actual: unknown) => boolean {
   const number = toExactNumber(value)

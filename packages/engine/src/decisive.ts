@@ -1,11 +1,14 @@
-import type { ConditionTrace } from './outcome.js'
-import type { Clause, Condition } from './rule.js'
+import { isListCondition, itemPartsOf, type Leaf, type Part, partsOf } from './condition-parts.js'
+import type { ConditionTrace, ListTrace } from './outcome.js'
+import type { Condition } from './rule.js'
 
-/** A clause of a rule, and where it stands, such as `conditions[0].any[1]`. */
+/** A clause or a list of a rule, and where it stands, such as `conditions[0].any[1]`. */
 export interface PlacedClause {
   readonly path: string
-  readonly clause: Clause
+  readonly clause: Leaf
   readonly verdict: boolean
+  /** Of a clause on an item of a list: the path of the item. */
+  readonly item?: string
 }
 
 /** How many sets are compared at each group: the smallest is exact, the others are for findChange. */
@@ -18,6 +21,7 @@ const maxSets = 16
  *   all  holds: the least of its children      fails: all that fail
  *   any  holds: all that hold                  fails: the least of its children
  *   not  as its child
+ *   list as the conditions on its nearest item, if one item is enough; else the list counts as one clause
  *
  * @returns no set where nothing turns the verdict: a rule without conditions
  */
@@ -25,27 +29,48 @@ export function findDecisive(
   conditions: readonly Condition[],
   traces: readonly ConditionTrace[],
 ): PlacedClause[][] {
-  return turnGroup('all', conditions, traces, (index) => `conditions[${index}]`)
+  const parts = conditions.map((condition, index) => ({ condition, place: `conditions[${index}]` }))
+  return turnGroup('all', parts, traces, '')
 }
 
 function turnCondition(condition: Condition, trace: ConditionTrace, path: string): PlacedClause[][] {
-  if (!('group' in trace)) return [[{ path, clause: condition as Clause, verdict: trace.verdict }]]
-  const { children } = trace
-  if ('all' in condition) return turnGroup('all', condition.all, children, (index) => `${path}.all[${index}]`)
-  if ('any' in condition) return turnGroup('any', condition.any, children, (index) => `${path}.any[${index}]`)
-  const [child] = children
-  return 'not' in condition && child !== undefined ? turnCondition(condition.not, child, `${path}.not`) : []
+  if ('list' in trace) return turnList(condition, trace, path)
+  const parts = partsOf(condition)
+  if (!('group' in trace)) return [[{ path, clause: condition as Leaf, verdict: trace.verdict }]]
+  const { group, children } = trace
+  if (group !== 'not') return turnGroup(group, parts, children, path)
+  const [part, child] = [parts[0], children[0]]
+  return part && child ? turnCondition(part.condition, child, path + part.place) : []
+}
+
+/** Whether one item is enough to turn the result of a list, in the trace that shows this item. */
+function isTurnedByItem({ quantifier, verdict, items = 0, held }: ListTrace): boolean {
+  if (quantifier === 'count') return false
+  if (quantifier === 'every') return !verdict && held === items - 1
+  return verdict === (quantifier === 'none') || held === 1
+}
+
+function turnList(condition: Condition, trace: ListTrace, path: string): PlacedClause[][] {
+  const { item, conditions, list, verdict } = trace
+  const whole: PlacedClause[][] = [[{ path, clause: condition as Leaf, verdict }]]
+  if (item === undefined || conditions === undefined || !isTurnedByItem(trace)) return whole
+  if (!isListCondition(condition)) return whole
+  return turnGroup('all', itemPartsOf(condition), conditions, path).map((set) =>
+    set.map((placed) => ({ ...placed, item: `${list}[${item}]` })),
+  )
 }
 
 function turnGroup(
   group: 'all' | 'any',
-  conditions: readonly Condition[],
+  parts: readonly Part[],
   traces: readonly ConditionTrace[],
-  pathOf: (index: number) => string,
+  path: string,
 ): PlacedClause[][] {
   const holds = group === 'all' ? traces.every(isHeld) : traces.some(isHeld)
-  const turnChild = (index: number) =>
-    turnCondition(conditions[index] as Condition, traces[index] as ConditionTrace, pathOf(index))
+  const turnChild = (index: number) => {
+    const { condition, place } = parts[index] as Part
+    return turnCondition(condition, traces[index] as ConditionTrace, path + place)
+  }
   const isOneEnough = holds === (group === 'all')
   if (isOneEnough) return smallest(traces.flatMap((_, index) => turnChild(index)))
   // `any` that holds: all that hold have to fail. `all` that fails: all that fail have to hold.

@@ -1,3 +1,4 @@
+import { isListCondition, itemPartsOf, listLeaves } from './condition-parts.js'
 import type { Fault } from './faults.js'
 import { listNames, listTexts } from './list-texts.js'
 import { findNumberAsTime } from './number-as-time.js'
@@ -22,14 +23,12 @@ export function findDoubtfulPlaceholders(value: unknown, place: string): Fault[]
 }
 
 function searchCondition(condition: Condition, field: string): Fault[] {
-  if ('not' in condition) return searchCondition(condition.not, `${field}.not`)
-  if ('all' in condition || 'any' in condition) {
-    const [name, children] =
-      'all' in condition ? (['all', condition.all] as const) : (['any', condition.any] as const)
-    return children.flatMap((child, index) => searchCondition(child, `${field}.${name}[${index}]`))
-  }
-  const message = findNumberAsTime(condition) ?? findDelimiters(condition) ?? findEmptyText(condition)
-  return message === undefined ? [] : [{ field: `${field}.value`, message }]
+  return listLeaves(condition, field).flatMap(({ leaf, path }): Fault[] => {
+    if (isListCondition(leaf))
+      return itemPartsOf(leaf).flatMap((part) => searchCondition(part.condition, path + part.place))
+    const message = findNumberAsTime(leaf) ?? findDelimiters(leaf) ?? findEmptyText(leaf)
+    return message === undefined ? [] : [{ field: `${path}.value`, message }]
+  })
 }
 
 /** In many languages a pattern stands between slashes, with flags behind. A path such as `/users/` may be meant as it is. */

@@ -27,6 +27,8 @@ export const defaultWorkLimits: WorkLimits = { rule: 1_000_000, event: 6_000_000
 export class Evaluation {
   /** Epoch ms. The conditions of an action are evaluated later than those of its rule. */
   now: number
+  /** The data of the event, while conditions are evaluated for an item of a list: what `root` reads. */
+  root: unknown
   /** The limit that was exceeded; null while none was. */
   overrun: keyof WorkLimits | 'question' | null = null
   readonly #limits: WorkLimits

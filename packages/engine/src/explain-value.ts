@@ -11,10 +11,12 @@ export type ValueHints = Pick<ClauseTrace, 'note' | 'distance' | 'distanceMs'>
  * counts as missing. If there is no value, whether the path leads into one that has nothing below it.
  */
 export function explainValue(
-  { operator, value, path }: { operator: Operator; value: unknown; path: Path },
+  { operator, value, path, isTwo }: { operator: Operator; value: unknown; path: Path; isTwo: boolean },
   { data, actual, verdict, now }: { data: unknown; actual: unknown; verdict: boolean; now: number },
 ): ValueHints {
   if (actual === undefined) return noteOf(findDeadEnd(path, data))
+  const otherFault = isTwo ? describeOther(operator, value) : undefined
+  if (otherFault !== undefined) return { note: otherFault }
   const unread = describeUnread(operator, value, actual)
   if (unread !== undefined) return { note: unread }
   const distance = verdict ? undefined : operator.measure?.(actual, value, now)
@@ -31,11 +33,26 @@ function noteOf(note: string | undefined): { note?: string } {
 function describeUnread(operator: Operator, value: unknown, actual: unknown): string | undefined {
   const { name, reads } = operator
   if (reads === undefined) return undefined
-  const kind = kindOf(actual)
-  const reason = operator.compares.includes(kind)
+  const reason = operator.compares.includes(kindOf(actual))
     ? operator.findUnread?.(actual, value)
-    : `${kindNames[kind]} counts as missing`
+    : `${nameKind(actual)} counts as missing`
   return reason === undefined ? undefined : `${reason}: ${name} reads ${reads}`
+}
+
+/** Why the value of the other field cannot be compared with. */
+function describeOther(operator: Operator, other: unknown): string | undefined {
+  if (other === undefined) return 'the field to compare with is missing'
+  const { name } = operator
+  if (/^(?:not_)?in$/.test(name))
+    return Array.isArray(other)
+      ? undefined
+      : `the other value is ${nameKind(other)}, and ${name} needs a list`
+  const fault = /^(?:not_)?contains$/.test(name) ? undefined : describeUnread(operator, other, other)
+  return fault === undefined ? undefined : `the other value: ${fault}`
+}
+
+export function nameKind(value: unknown): string {
+  return kindNames[kindOf(value)]
 }
 
 const kindNames: Record<Kind, string> = {

@@ -3,10 +3,13 @@ import type { ActionDefinition } from './actions/action-definition.js'
 import { type CompileString, findCompiler, findDefinition } from './config-template.js'
 import { findForeignSyntax, hasInvisible } from './foreign-syntax.js'
 import { findOperator } from './operators/index.js'
+import type { Operator } from './operators/operator.js'
 import { maxPathLength, parsePath } from './path.js'
 import { capitalize } from './plain-bounds.js'
+import { quantifiers } from './quantifiers.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
 import type { Template } from './template.js'
+import { isReference, itemItself } from './value-reference.js'
 
 /** One fault: its path, such as `actions[1].config.to`, and a message. */
 export interface Fault {
@@ -32,7 +35,7 @@ const maxConfigDepth = 32
  */
 export function findRuleFaults(definition: { conditions?: unknown; actions?: unknown }): Fault[] {
   const search: Search = { faults: [], clauses: 0, patternSteps: 0, placeholders: 0 }
-  searchConditions(search, definition.conditions, 'conditions', 0)
+  searchConditions(search, definition.conditions, 'conditions', outermost)
   if (Array.isArray(definition.actions)) {
     for (const [index, action] of definition.actions.entries())
       searchAction(search, action, `actions[${index}]`)
@@ -54,46 +57,90 @@ export function findRuleFaults(definition: { conditions?: unknown; actions?: unk
   return search.faults
 }
 
-function searchConditions(search: Search, conditions: unknown, field: string, depth: number): void {
-  if (!Array.isArray(conditions)) return
-  for (const [index, condition] of conditions.entries())
-    searchCondition(search, condition, `${field}[${index}]`, depth)
+/** Where conditions stand: how deep, and whether their paths begin at the item of a list. */
+interface Place {
+  readonly depth: number
+  readonly isItem: boolean
 }
 
-function searchCondition(search: Search, condition: unknown, field: string, depth: number): void {
+const outermost: Place = { depth: 0, isItem: false }
+
+function searchConditions(search: Search, conditions: unknown, field: string, place: Place): void {
+  if (!Array.isArray(conditions)) return
+  for (const [index, condition] of conditions.entries())
+    searchCondition(search, condition, `${field}[${index}]`, place)
+}
+
+function searchCondition(search: Search, condition: unknown, field: string, place: Place): void {
   if (!isObject(condition)) return
-  const group = ['all', 'any', 'not'].find((keyword) => Object.hasOwn(condition, keyword))
+  const group = ['all', 'any', 'not', ...quantifiers].find((keyword) => Object.hasOwn(condition, keyword))
+  const inner = { ...place, depth: place.depth + 1 }
   if (!group) {
-    searchClause(search, condition, field)
-  } else if (depth === maxNesting) {
+    searchClause(search, condition, field, place)
+  } else if (place.depth === maxNesting) {
     report(search, field, `must not nest groups more than ${maxNesting} deep`)
   } else if (group === 'not') {
-    searchCondition(search, condition.not, `${field}.not`, depth + 1)
+    searchCondition(search, condition.not, `${field}.not`, inner)
+  } else if (group === 'all' || group === 'any') {
+    searchConditions(search, condition[group], `${field}.${group}`, inner)
+  } else if (place.isItem) {
+    report(
+      search,
+      `${field}.${group}`,
+      'must not be a list within a list: a condition on an item has no list conditions',
+    )
   } else {
-    searchConditions(search, condition[group], `${field}.${group}`, depth + 1)
+    // Without `that` it is a comparison by itself.
+    if (condition.that === undefined) search.clauses += 1
+    searchPath(search, condition[group], `${field}.${group}`, outermost)
+    searchConditions(search, condition.that, `${field}.that`, { ...inner, isItem: true })
   }
 }
 
-function searchClause(search: Search, clause: Record<string, unknown>, field: string): void {
+function searchClause(search: Search, clause: Record<string, unknown>, field: string, place: Place): void {
   search.clauses += 1
   // To compile a pattern takes up to some milliseconds, so what is beyond a limit is not looked at.
   if (search.clauses > maxClauses || search.patternSteps > maxPatternSteps) return
-  const path = clause.field
-  if (typeof path === 'string' && path !== '' && path.length <= maxPathLength && !parsePath(path))
-    report(search, `${field}.field`, 'must be a field path such as lead.tags[0].name')
-  else if (typeof path === 'string' && hasInvisible(path))
-    report(search, `${field}.field`, 'has an invisible character: type it again')
+  searchPath(search, clause.field, `${field}.field`, place)
   const operator = typeof clause.operator === 'string' ? findOperator(clause.operator) : undefined
-  if (!operator?.value || !Check(operator.value, clause.value)) return
+  if (!operator?.value) return
+  if (isReference(clause.value)) searchReference(search, clause.value, operator, `${field}.value`, place)
+  if (!Check(operator.value, clause.value)) return
   const fault = operator.findFault?.(clause.value)
   if (fault) report(search, `${field}.value`, fault)
   // Also of a pattern that is too large: a rule of fifty of them took 14 s to refuse.
   search.patternSteps += operator.patternSteps?.(clause.value) ?? 0
 }
 
+function searchPath(search: Search, path: unknown, field: string, { isItem }: Place): void {
+  if (typeof path !== 'string' || path === '' || path.length > maxPathLength) return
+  if (isItem && path === itemItself) return
+  if (!parsePath(path))
+    report(
+      search,
+      field,
+      `must be a field path such as lead.tags[0].name${isItem ? ', or . for the item itself' : ''}`,
+    )
+  else if (hasInvisible(path)) report(search, field, 'has an invisible character: type it again')
+}
+
+function searchReference(
+  search: Search,
+  value: Record<string, unknown>,
+  operator: Operator,
+  field: string,
+  place: Place,
+): void {
+  // Operators without it have a schema that says what their value must be.
+  if (operator.compareTwo === undefined) return
+  if (!Object.hasOwn(value, 'root')) searchPath(search, value.field, `${field}.field`, place)
+  else if (place.isItem) searchPath(search, value.root, `${field}.root`, outermost)
+  else report(search, `${field}.root`, 'must be field: root is for conditions on the items of a list')
+}
+
 function searchAction(search: Search, action: unknown, field: string): void {
   if (!isObject(action)) return
-  searchCondition(search, action.when, `${field}.when`, 0)
+  searchCondition(search, action.when, `${field}.when`, outermost)
   if (!isObject(action.config)) return
   // Of the items of forEach.
   if (action.type === 'EMIT_EVENT') searchConditions(search, action.config.where, `${field}.config.where`, 0)

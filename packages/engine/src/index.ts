@@ -11,10 +11,21 @@ export {
 export { boundWork, chargingOperators, type WorkBound } from './bound-work.js'
 export { writeChatBody } from './chat-format.js'
 export { toNumber } from './comparison.js'
+export type { CompiledCondition } from './compiled-condition.js'
 export {
-  type CompiledCondition,
+  isLeaf,
+  isListCondition,
+  itemPartsOf,
+  type Leaf,
+  listLeaves,
+  mapLeaves,
+  type Part,
+  partsOf,
+  readList,
+} from './condition-parts.js'
+export {
   compileCondition,
-  excerptOf,
+  compileItemConditions,
   normaliseConditions,
   normaliseRule,
 } from './conditions.js'
@@ -26,6 +37,7 @@ export { findDurationFault, parseDuration } from './duration.js'
 export type { ItemEvent } from './emit-each.js'
 export { defaultWorkLimits, Evaluation, type WorkLimits } from './evaluation.js'
 export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
+export { excerptOf } from './excerpt.js'
 export { type Fault, findRuleFaults } from './faults.js'
 export {
   FieldKind,
@@ -49,7 +61,14 @@ export { describeNearest, findMisspelt, findNearest, findSimilar } from './neare
 export { findOperator } from './operators/index.js'
 export type { Operator, Test } from './operators/operator.js'
 export { instantDescription } from './operators/times.js'
-export { ActionResult, Attempt, type ConditionTrace, Trace } from './outcome.js'
+export {
+  ActionResult,
+  Attempt,
+  type ClauseTrace,
+  type ConditionTrace,
+  type ListTrace,
+  Trace,
+} from './outcome.js'
 export { compilePath, isIndex, parsePath, readPath } from './path.js'
 export { capitalize, plainBounds } from './plain-bounds.js'
 export { planEvent } from './plan-event.js'
@@ -64,6 +83,7 @@ export {
   simulatePlan,
   skippedAfterFailure,
 } from './progress.js'
+export { type Quantifier, quantifierDefinitions, quantifiers } from './quantifiers.js'
 export {
   keepDigits,
   type LongNumber,
@@ -80,6 +100,7 @@ export {
   type Clause,
   Condition,
   Conditions,
+  type ListCondition,
   maxPlaceholders,
   RuleDefinition,
   RuleDescription,
@@ -108,6 +129,7 @@ export {
 export { parseTimestamp } from './timestamp.js'
 export { listPaths } from './trace-hints.js'
 export { usesPatterns } from './uses-patterns.js'
+export { isReference, readReference, type ValueReference } from './value-reference.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
 export { evaluateWhy, explainWhy, NearestChange, type Why } from './why.js'
 export { unlimitedBudget, type WorkBounds, WorkBudget } from './work-budget.js'

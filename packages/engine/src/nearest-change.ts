@@ -1,12 +1,14 @@
 import { toNumber } from './comparison.js'
-import { type CompiledCondition, compileCondition } from './conditions.js'
+import type { CompiledCondition } from './compiled-condition.js'
+import { isListCondition, itemPartsOf, listLeaves, readList } from './condition-parts.js'
+import { compileCondition } from './conditions.js'
 import type { PlacedClause } from './decisive.js'
-import { parseDuration } from './duration.js'
 import type { Evaluation } from './evaluation.js'
+import { listValues } from './nearby-values.js'
 import { compilePath, parsePath, readPath } from './path.js'
-import { firstMilliseconds, readTime } from './read-time.js'
+import { readTime } from './read-time.js'
 import type { Clause, Condition } from './rule.js'
-import { parseTimestamp } from './timestamp.js'
+import { isReference, itemItself, readReference, type ValueReference } from './value-reference.js'
 
 /** A value to change; `to` is JSON, and null stands for a missing field, too. */
 export interface ValueChange {
@@ -17,8 +19,6 @@ export interface ValueChange {
 /** How many values are tried for one rule, in any combination. */
 const maxTries = 2_000
 const maxPerField = 6
-/** Longer texts and lists are not extended, but replaced. */
-const maxExtended = 500
 const unitsPerCandidate = 40
 
 /**
@@ -36,7 +36,7 @@ export function findChange(
   evaluation: Evaluation,
 ): ValueChange[] | null {
   const compiled = conditions.map(compileCondition)
-  const clausesByField = groupClauses(conditions)
+  const clausesByField = groupClauses(conditions, sets)
   const tries = { left: maxTries }
   const copyUnits = unitsPerValue * sizeOf(data)
   const affordsCopies = (count: number): boolean => {
@@ -44,7 +44,10 @@ export function findChange(
     if (isAffordable) evaluation.charge(count * copyUnits)
     return isAffordable
   }
-  for (const set of sets) {
+  for (const placed of sets) {
+    const set = placed.flatMap(readTurning)
+    // No value of a field is known that turns a whole list.
+    if (set.length < placed.length) continue
     const fields = [...new Set(set.map(({ clause }) => clause.field))]
     const options = fields.map((field) => {
       const turning = set.filter(({ clause }) => clause.field === field)
@@ -60,6 +63,27 @@ export function findChange(
     if (tries.left <= 0) return null
   }
   return null
+}
+
+interface Turning {
+  readonly clause: Clause
+  readonly verdict: boolean
+}
+
+/** The clause as one on the event, also where it is about an item of a list. None for a list as a whole. */
+function readTurning({ clause, verdict, item }: PlacedClause): Turning[] {
+  if (isListCondition(clause)) return []
+  const onEvent = item === undefined ? clause : placeOnEvent(clause, item)
+  return parsePath(onEvent.field) === undefined ? [] : [{ clause: onEvent, verdict }]
+}
+
+/** `qty` of the item `items[2]` is `items[2].qty`. */
+function placeOnEvent(clause: Clause, item: string): Clause {
+  const place = (path: string) => (path === itemItself ? item : `${item}.${path}`)
+  const { value } = clause
+  if (!isReference(value)) return { ...clause, field: place(clause.field) }
+  const { text, isRoot } = readReference(value)
+  return { ...clause, field: place(clause.field), value: { field: isRoot ? text : place(text) } }
 }
 
 /** Tries each combination of the options, the first ones first. */
@@ -83,13 +107,15 @@ function search(
 /** The values of a field with which the clauses turn, the nearest first. */
 function listOptions(
   field: string,
-  turning: readonly PlacedClause[],
+  turning: readonly Turning[],
   clauses: readonly Clause[],
   { data, evaluation, affordsCopies }: Trial,
 ): unknown[] {
   const actual = readPath(compilePath(field), data)
   const tests = turning.map(({ clause, verdict }) => ({ test: compileCondition(clause), wanted: !verdict }))
-  const listed = clauses.flatMap((clause) => listValues(clause.value, actual, evaluation.now))
+  const listed = clauses.flatMap(({ value }) =>
+    listValues(isReference(value) ? readOther(value, data) : value, actual, evaluation.now),
+  )
   const values = unique(listed, evaluation)
   const fitting = [...values, ...anyValues].filter((value) => {
     if (!affordsCopies(1)) return false
@@ -137,66 +163,6 @@ function countValues(data: unknown): number {
 
 const anyValues: readonly unknown[] = ['x', 1, true, false, 0, '', ['x'], null]
 
-function listValues(value: unknown, actual: unknown, now: number): unknown[] {
-  const constants = Array.isArray(value) ? value.slice(0, 100) : [value]
-  return [
-    ...constants.flatMap((constant) => listNeighbours(constant, actual, now)),
-    ...(Array.isArray(actual) && actual.length <= maxExtended
-      ? [[...actual, ...constants], actual.filter((item) => !constants.some((constant) => item === constant))]
-      : []),
-    constants,
-  ].filter((candidate) => candidate !== undefined)
-}
-
-function listNeighbours(constant: unknown, actual: unknown, now: number): unknown[] {
-  if (typeof constant === 'number') return [constant, ...besideNumber(constant, actual)]
-  if (typeof constant !== 'string') return [constant]
-  const number = toNumber(constant)
-  const times = [parseTimestamp(constant), ...timesOfSpan(parseDuration(constant), now)].filter(
-    (time) => !Number.isNaN(time),
-  )
-  const writeTime = (time: number) => writeInstant(time, actual)
-  return [
-    constant,
-    ...(Number.isNaN(number) ? [] : besideNumber(number, actual)),
-    ...times.flatMap((time) => [time, time - 1, time + 1].flatMap(writeTime)),
-    ...(typeof actual === 'string' && actual.length <= maxExtended
-      ? [`${constant}${actual}`, `${actual}${constant}`, actual.replaceAll(constant, '')]
-      : []),
-  ]
-}
-
-/** The ends of `within_last` and `within_next`. */
-function timesOfSpan(span: number | undefined, now: number): number[] {
-  return span === undefined ? [] : [now, now - span, now + span]
-}
-
-/** As the event writes its times: in its unit, if it has a number. */
-function writeInstant(time: number, actual: unknown): unknown[] {
-  const isPlain = Math.abs(time) < 2.5e14 && time > -6e13
-  const isSeconds = typeof actual === 'number' && Math.abs(actual) < firstMilliseconds
-  return [
-    ...(typeof actual === 'number' ? [isSeconds ? time / 1_000 : time] : []),
-    ...(isPlain ? [new Date(time).toISOString()] : []),
-  ]
-}
-
-/** One step of the finer of the two numbers, at most a hundredth; of a large number one step of a float. */
-function besideNumber(number: number, actual: unknown): number[] {
-  const digits = Math.min(Math.max(decimalsOf(number), decimalsOf(toNumber(actual)), 2), 15)
-  const step = Math.max(10 ** -digits, Math.abs(number) * 2 ** -52)
-  const near = [number - step, number + step]
-  const rounded = Math.abs(number) < 1e12 ? near.map((value) => Number(value.toFixed(digits))) : near
-  return [...rounded, number - 1, number + 1].filter(Number.isFinite)
-}
-
-function decimalsOf(number: number): number {
-  if (Number.isNaN(number)) return 0
-  const text = String(number)
-  const point = text.indexOf('.')
-  return point === -1 || text.includes('e') ? 0 : text.length - point - 1
-}
-
 /** Another kind is further away than another value of the same kind; a missing one is the last. */
 function distanceOf(actual: unknown, value: unknown): number {
   if (value === null) return 1e30
@@ -241,15 +207,31 @@ function setPath(holder: unknown, keys: readonly string[], value: unknown): unkn
   return Object.fromEntries([...Object.entries(present).filter(([name]) => name !== key), [key, item]])
 }
 
-function groupClauses(conditions: readonly Condition[]): Map<string, Clause[]> {
+/** The value of the other field: only the left one is changed. */
+function readOther(reference: ValueReference, data: unknown): unknown {
+  const { text } = readReference(reference)
+  return parsePath(text) === undefined ? undefined : readPath(compilePath(text), data)
+}
+
+/** All clauses by their field, those on the items that would have to turn as clauses on the event. */
+function groupClauses(
+  conditions: readonly Condition[],
+  sets: readonly PlacedClause[][],
+): Map<string, Clause[]> {
   const groups = new Map<string, Clause[]>()
-  const visit = (condition: Condition): void => {
-    if ('all' in condition) condition.all.forEach(visit)
-    else if ('any' in condition) condition.any.forEach(visit)
-    else if ('not' in condition) visit(condition.not)
-    else groups.set(condition.field, [...(groups.get(condition.field) ?? []), condition])
+  const add = (clause: Clause) => groups.set(clause.field, [...(groups.get(clause.field) ?? []), clause])
+  const items = new Set(sets.flat().flatMap(({ item }) => item ?? []))
+  for (const { leaf } of conditions.flatMap((condition) => listLeaves(condition, ''))) {
+    if (!isListCondition(leaf)) {
+      add(leaf)
+      continue
+    }
+    const { path } = readList(leaf)
+    const clauses = itemPartsOf(leaf).flatMap((part) => listLeaves(part.condition, ''))
+    for (const item of items)
+      if (item.startsWith(`${path}[`))
+        for (const { leaf: clause } of clauses) if (!isListCondition(clause)) add(placeOnEvent(clause, item))
   }
-  conditions.forEach(visit)
   return groups
 }
 

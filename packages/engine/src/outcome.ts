@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { type Quantifier, quantifiers } from './quantifiers.js'
 
 /** One attempt of a call to a destination outside. */
 export const Attempt = Type.Object(
@@ -71,6 +72,8 @@ export interface ClauseTrace {
   expected?: unknown
   /** Absent when the data has no such field. */
   actual?: unknown
+  /** Of a clause between two fields: the value of the other one. Absent when the data has no such field. */
+  other?: unknown
   verdict: boolean
   /** Why the clause was not evaluated. */
   warning?: string
@@ -84,14 +87,36 @@ export interface ClauseTrace {
   didYouMean?: string
 }
 
+/** Why a condition on a list held or not. */
+export interface ListTrace {
+  quantifier: Quantifier
+  /** Path of the list. */
+  list: string
+  /** Of `count`. */
+  operator?: string
+  expected?: unknown
+  /** How many items there are. Absent when there is no list. */
+  items?: number
+  /** How many items fulfil `that`. Absent when it would cost too much to count them. */
+  held?: number
+  /** Index of the item that decided, or else of the one that came nearest, and the conditions of `that` for it. */
+  item?: number
+  conditions?: ConditionTrace[]
+  verdict: boolean
+  warning?: string
+  note?: string
+  didYouMean?: string
+}
+
 // Written beside its schema because it is recursive, as Condition is.
 export type ConditionTrace =
   | ClauseTrace
+  | ListTrace
   | { group: 'all' | 'any' | 'not'; children: ConditionTrace[]; verdict: boolean }
 
 const ConditionTraceRef = Type.Unsafe<ConditionTrace>({ $ref: 'ConditionTrace#' })
 
-/** Why a condition held or not: a clause has `field`, a group has `group` and `children`. */
+/** Why a condition held or not: a clause has `field`, a group has `group` and `children`, a list has `list` and `quantifier`. */
 export const ConditionTrace = Type.Unsafe<ConditionTrace>({
   $id: 'ConditionTrace',
   type: 'object',
@@ -101,6 +126,26 @@ export const ConditionTrace = Type.Unsafe<ConditionTrace>({
     operator: { type: 'string' },
     expected: {},
     actual: {},
+    other: {
+      description: 'The value of the other field, if two fields are compared. Absent if there is none.',
+    },
+    list: { type: 'string', description: 'Of a condition on a list: the path of the list' },
+    quantifier: { enum: [...quantifiers] },
+    items: { type: 'integer', description: 'Number of items. Absent if there is no list.' },
+    held: {
+      type: 'integer',
+      description:
+        'Number of items that fulfil `that`. Absent if counting them would exceed the evaluation limit.',
+    },
+    item: {
+      type: 'integer',
+      description: 'Index of the item that decided, or else of the one that came nearest',
+    },
+    conditions: {
+      type: 'array',
+      items: ConditionTraceRef,
+      description: 'The conditions of `that`, for this item',
+    },
     group: { enum: ['all', 'any', 'not'] },
     children: { type: 'array', items: ConditionTraceRef },
     verdict: { type: 'boolean' },

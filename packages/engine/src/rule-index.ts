@@ -1,5 +1,5 @@
 import { toNumber } from './comparison.js'
-import type { Equality } from './conditions.js'
+import type { Equality } from './compiled-condition.js'
 import { compilePath, type Path, readPath } from './path.js'
 import type { CompiledRule } from './run.js'
 

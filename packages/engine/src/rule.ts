@@ -3,12 +3,14 @@ import { actionDefinitions, type KnownAction } from './actions/index.js'
 import { operators } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
 import { maxPathLength } from './path.js'
+import { type Quantifier, quantifiers } from './quantifiers.js'
 import { Retry } from './retry.js'
 
 export const maxActions = 20
 /** In one rule: its conditions, and the `when` of its actions. */
 export const maxClauses = 50
 export const maxNesting = 8
+const listPath = 'Path of the list in the event data, such as items or order.lines'
 /** Of all patterns of one rule together: to compile this many takes less than 50 ms. */
 export const maxPatternSteps = 5_000
 /** In the configs of one rule together. */
@@ -20,13 +22,69 @@ export const RuleDescription = Type.String({ maxLength: 2000 })
 export interface Clause {
   field: string
   operator: string
+  /** A constant, or with some operators a reference to another value of the event. */
   value?: unknown
 }
 
+export interface CountCondition {
+  count: string
+  that?: Condition[]
+  operator: string
+  value: number
+}
+
+/** A condition on the items of a list, whose path is the value of the quantifier. The paths of `that` begin at the item. */
+export type ListCondition =
+  | { some: string; that: Condition[] }
+  | { every: string; that: Condition[] }
+  | { none: string; that: Condition[] }
+  | CountCondition
+
 // Written beside its schema, since no type can be derived from a recursive if/then/else.
-export type Condition = Clause | { all: Condition[] } | { any: Condition[] } | { not: Condition }
+export type Condition =
+  | Clause
+  | ListCondition
+  | { all: Condition[] }
+  | { any: Condition[] }
+  | { not: Condition }
 
 const ConditionRef = Type.Unsafe<Condition>({ $ref: 'Condition#' })
+
+function pathSchema(description: string) {
+  return Type.String({ minLength: 1, maxLength: maxPathLength, description })
+}
+
+const That = Type.Array(ConditionRef, {
+  minItems: 1,
+  description:
+    'All of them must be true for the same item. Their paths begin at the item; `.` is the item itself. Conditions on lists are not allowed here.',
+})
+const countOperators = operators.filter(({ name }) =>
+  /^(?:(?:not_)?equals|(?:greater|less)_than(?:_or_equal)?)$/.test(name),
+)
+
+/** The conditions on lists, by their quantifiers. */
+const listSchemas: Record<Quantifier, TSchema> = {
+  some: listSchema('some', 'SomeCondition', 'True if at least one item of the list fulfils `that`'),
+  every: listSchema('every', 'EveryCondition', 'True if the list has items and all of them fulfil `that`'),
+  none: listSchema(
+    'none',
+    'NoneCondition',
+    'True if no item of the list fulfils `that`, also if there is no list',
+  ),
+  count: {
+    title: 'CountCondition',
+    description: 'Compares the number of items that fulfil `that`, or of all items. Without a list it is 0.',
+    properties: {
+      count: pathSchema(listPath),
+      that: That,
+      operator: Type.Enum(countOperators.flatMap(({ name, aliases }) => [name, ...aliases])),
+      value: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+    },
+    required: ['count', 'operator', 'value'],
+    additionalProperties: false,
+  },
+}
 
 /**
  * A clause or a group. The branches state no `type` of their own and the clause's operator picks its branch by
@@ -54,24 +112,27 @@ export const Condition = Type.Unsafe<Condition>({
     else: {
       if: { required: ['not'] },
       then: groupSchema('not', 'NotGroup', ConditionRef, 'True if the condition is false'),
-      else: {
-        title: 'Clause',
-        description: 'Compares one field of the event data. GET /api/vocabulary describes each operator.',
-        // Unknown fields are reported here, so that they are reported also if the operator selects no branch.
-        properties: {
-          field: Type.String({
-            minLength: 1,
-            maxLength: maxPathLength,
-            description: 'Path into the event data, such as score or lead.tags[0]',
-          }),
-          operator: {},
-          value: {},
+      else: quantifiers.reduceRight<object>(
+        (others, quantifier) => ({
+          if: { required: [quantifier] },
+          then: listSchemas[quantifier],
+          else: others,
+        }),
+        {
+          title: 'Clause',
+          description: 'Compares one field of the event data. GET /api/vocabulary describes each operator.',
+          // Unknown fields are reported here, so that they are reported also if the operator selects no branch.
+          properties: {
+            field: pathSchema('Path into the event data, such as score or lead.tags[0]'),
+            operator: {},
+            value: {},
+          },
+          required: ['field'],
+          additionalProperties: false,
+          discriminator: { propertyName: 'operator' },
+          oneOf: operators.map(clauseSchema),
         },
-        required: ['field'],
-        additionalProperties: false,
-        discriminator: { propertyName: 'operator' },
-        oneOf: operators.map(clauseSchema),
-      },
+      ),
     },
   },
   // biome-ignore-end lint/suspicious/noThenProperty: JSON schema's own keyword.
@@ -150,15 +211,55 @@ function groupSchema(keyword: string, title: string, schema: TSchema, descriptio
   return { title, description, properties: { [keyword]: schema }, additionalProperties: false }
 }
 
+function listSchema(quantifier: Quantifier, title: string, description: string): TSchema {
+  return {
+    title,
+    description,
+    properties: { [quantifier]: pathSchema(listPath), that: That },
+    required: [quantifier, 'that'],
+    additionalProperties: false,
+  }
+}
+
 /** Operators whose values have one schema share its title. */
 function clauseSchema(operator: Operator): TSchema {
   const { title, ...schema } = (operator.value ?? {}) as TSchema & { title?: string }
-  const value = operator.value ? schema : false
+  const constant = operator.value ? schema : false
+  const value = operator.compareTwo ? orReference(schema) : constant
   return {
-    title: `${title ?? 'Unary'}Clause`,
+    title: `${title ?? 'Unary'}${operator.compareTwo ? 'Comparison' : 'Clause'}`,
     properties: { operator: Type.Enum([operator.name, ...operator.aliases]), value },
     required: ['operator', ...(value ? ['value'] : [])],
   }
+}
+
+/** A constant, or another value of the event. An `if`, so that a faulty one is reported once. */
+function orReference(constant: object): object {
+  // biome-ignore-start lint/suspicious/noThenProperty: JSON schema's own keyword.
+  return {
+    if: { type: 'object', required: ['root'] },
+    then: {
+      title: 'RootReference',
+      type: 'object',
+      description:
+        'Another value of the event: within a condition on a list, this path begins at the event data',
+      properties: { root: pathSchema('Path into the event data') },
+      additionalProperties: false,
+    },
+    else: {
+      if: { type: 'object' },
+      then: {
+        title: 'FieldReference',
+        type: 'object',
+        description: 'Another value of the event, or of the item of a list',
+        properties: { field: pathSchema('Path of the other value, such as limit') },
+        required: ['field'],
+        additionalProperties: false,
+      },
+      else: constant,
+    },
+  }
+  // biome-ignore-end lint/suspicious/noThenProperty: JSON schema's own keyword.
 }
 
 function actionSchema<Known extends KnownAction>(definition: Known) {

@@ -1,5 +1,7 @@
 import { type ActionConfig, type ActionType, isDoneByCommit } from './actions/index.js'
-import { type CompiledCondition, compileCondition, explainAll } from './conditions.js'
+import type { CompiledCondition } from './compiled-condition.js'
+import { explainAll } from './condition-groups.js'
+import { compileCondition } from './conditions.js'
 import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
 import { parseDuration } from './duration.js'

@@ -23,10 +23,12 @@ export function addHints(
   let searches = 0
   const visit = (trace: ConditionTrace): ConditionTrace => {
     if ('group' in trace) return { ...trace, children: trace.children.map(visit) }
-    if (trace.verdict || trace.warning !== undefined || trace.actual !== undefined) return trace
+    const isMissing =
+      'list' in trace ? trace.items === undefined && trace.note === undefined : trace.actual === undefined
+    if (trace.verdict || trace.warning !== undefined || !isMissing) return trace
     if (++searches > maxSearches) return trace
     paths ??= pathsOf(data)
-    const didYouMean = findSimilar(trace.field, paths, evaluation)
+    const didYouMean = findSimilar('list' in trace ? trace.list : trace.field, paths, evaluation)
     return didYouMean === undefined ? trace : { ...trace, didYouMean }
   }
   return traces.map(visit)

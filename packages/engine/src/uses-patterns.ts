@@ -11,9 +11,12 @@ function isActionWithPattern(action: unknown): boolean {
 }
 
 function hasPattern(condition: unknown): boolean {
-  const { all, any, not, operator } = asObject(condition)
+  const { all, any, not, that, operator } = asObject(condition)
   if (typeof operator === 'string' && findOperator(operator)?.patternSteps !== undefined) return true
-  return [...asList(all), ...asList(any)].some(hasPattern) || (not !== undefined && hasPattern(not))
+  return (
+    [...asList(all), ...asList(any), ...asList(that)].some(hasPattern) ||
+    (not !== undefined && hasPattern(not))
+  )
 }
 
 function asList(value: unknown): unknown[] {

@@ -8,12 +8,15 @@ import { filterDefinitions } from './filters/index.js'
 import { type Limit, listLimits } from './limits.js'
 import { operators } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
+import { type QuantifierDefinition, quantifierDefinitions } from './quantifiers.js'
 import { actionFields } from './rule.js'
 
 /** The rule language as data: what a rule may contain, each with a description and an example. */
 export interface Vocabulary {
   eventTypes: readonly EventTypeDefinition[]
   operators: ReturnType<typeof describeOperator>[]
+  /** The conditions on lists. */
+  quantifiers: readonly QuantifierDefinition[]
   filters: ReturnType<typeof describeFilter>[]
   actions: ReturnType<typeof describeAction>[]
   /** The fields of every action beside `type` and `config`. */
@@ -25,6 +28,7 @@ export function describeVocabulary(limits: WorkLimits): Vocabulary {
   return {
     eventTypes: eventTypeDefinitions,
     operators: operators.map(describeOperator),
+    quantifiers: quantifierDefinitions,
     filters: filterDefinitions.map(describeFilter),
     actions: actionDefinitions.map((definition) => describeAction(definition)),
     actionFields: Object.entries(actionFields).map(([name, schema]) => ({
@@ -35,7 +39,8 @@ export function describeVocabulary(limits: WorkLimits): Vocabulary {
   }
 }
 
-function describeOperator({ name, aliases, description, compares, value, example, compile }: Operator) {
+function describeOperator(operator: Operator) {
+  const { name, aliases, description, compares, value, example, compile, compareTwo } = operator
   return {
     name,
     aliases,
@@ -43,6 +48,8 @@ function describeOperator({ name, aliases, description, compares, value, example
     /** null: the operator takes no value. */
     value: value ?? null,
     compares,
+    /** Whether `value` may be another field: `{ "field": "limit" }`. */
+    comparesFields: compareTwo !== undefined,
     whenMissing: compile(example.value)(undefined, new Evaluation(0)),
     example,
   }

@@ -99,7 +99,11 @@ function readFrom(field: string, data: unknown, traces: readonly ConditionTrace[
 function findActual(field: string, traces: readonly ConditionTrace[]): unknown {
   for (const trace of traces) {
     const actual =
-      'group' in trace ? findActual(field, trace.children) : trace.field === field ? trace.actual : undefined
+      'group' in trace
+        ? findActual(field, trace.children)
+        : 'field' in trace && trace.field === field
+          ? trace.actual
+          : undefined
     if (actual !== undefined) return actual
   }
   return undefined

@@ -1,4 +1,10 @@
-import { actionDefinitions, type Condition, type RuleDefinition } from '@automation/engine'
+import {
+  actionDefinitions,
+  type Condition,
+  mapLeaves,
+  quantifiers,
+  type RuleDefinition,
+} from '@automation/engine'
 import type { RuleFields } from './rule-fields.js'
 import { isShadow } from './rule-mode.js'
 
@@ -20,10 +26,9 @@ export function arrangeRule<Fields extends RuleFields>(fields: Fields) {
 }
 
 function arrangeCondition(condition: Condition): Condition {
-  if ('all' in condition) return { all: condition.all.map(arrangeCondition) }
-  if ('any' in condition) return { any: condition.any.map(arrangeCondition) }
-  if ('not' in condition) return { not: arrangeCondition(condition.not) }
-  return arrangeKeys(condition, ['field', 'operator', 'value'])
+  return mapLeaves(condition, (leaf) =>
+    arrangeKeys(leaf, [...quantifiers, 'that', 'field', 'operator', 'value']),
+  )
 }
 
 function arrangeAction(action: RuleDefinition['actions'][number]): object {

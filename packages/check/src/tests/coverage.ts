@@ -1,4 +1,11 @@
-import { type Condition, type ConditionTrace, explainRule, findOperator } from '@automation/engine'
+import {
+  type Condition,
+  type ConditionTrace,
+  explainRule,
+  findOperator,
+  type Leaf,
+  listLeaves,
+} from '@automation/engine'
 import type { CheckedRule } from '../finding.js'
 import { describe } from '../words.js'
 import type { RuleTest } from './rule-test.js'
@@ -87,13 +94,11 @@ export function mutateClauses(
   return { changes: clauses.length, survivors }
 }
 
-type Clause = Extract<Condition, { field: string }>
-
 /** A limit that includes its value, or no longer does; everything else becomes its opposite. */
-function mutate(clause: Clause): Condition {
-  const name = findOperator(clause.operator)?.name ?? clause.operator
-  const twin = twins[name]
-  return twin === undefined ? { not: clause } : { ...clause, operator: twin }
+function mutate(leaf: Leaf): Condition {
+  const operator = 'operator' in leaf ? leaf.operator : ''
+  const twin = twins[findOperator(operator)?.name ?? operator]
+  return twin === undefined ? { not: leaf } : { ...leaf, operator: twin }
 }
 
 const twins: Record<string, string> = {
@@ -106,18 +111,14 @@ const twins: Record<string, string> = {
 interface PlacedClause {
   rule: number
   path: string
-  condition: Clause
+  condition: Leaf
 }
 
 function listClausesWithPaths(rules: readonly CheckedRule[]): PlacedClause[] {
   return rules.flatMap(({ conditions, actions, isActive }, rule) => {
     if (isActive === false) return []
-    const walk = (condition: Condition, path: string): PlacedClause[] => {
-      if ('not' in condition) return walk(condition.not, `${path}.not`)
-      if ('all' in condition) return condition.all.flatMap((child, n) => walk(child, `${path}.all[${n}]`))
-      if ('any' in condition) return condition.any.flatMap((child, n) => walk(child, `${path}.any[${n}]`))
-      return [{ rule, path, condition }]
-    }
+    const walk = (condition: Condition, path: string): PlacedClause[] =>
+      listLeaves(condition, path).map(({ leaf, path: at }) => ({ rule, path: at, condition: leaf }))
     return [
       ...conditions.flatMap((condition, n) => walk(condition, `conditions[${n}]`)),
       ...actions.flatMap(({ when }, n) => (when ? walk(when, `actions[${n}].when`) : [])),

@@ -1,4 +1,10 @@
-import { type ConditionTrace, explainRule, normaliseRule, parseTimestamp } from '@automation/engine'
+import {
+  type ConditionTrace,
+  explainRule,
+  type ListTrace,
+  normaliseRule,
+  parseTimestamp,
+} from '@automation/engine'
 import type { CheckedRule } from '../finding.js'
 import type { Expected, ExpectedAction, RuleTest, TestEvent } from './rule-test.js'
 import {
@@ -191,10 +197,22 @@ function listFailing(trace: ConditionTrace, path: string, wanted: boolean): stri
       )
     })
   }
+  if ('list' in trace) return [`${path}: expected ${wanted ? '' : 'not '}${describeList(trace)}`]
   const expected = 'expected' in trace ? ` ${JSON.stringify(trace.expected)}` : ''
   const actual = 'actual' in trace ? JSON.stringify(trace.actual) : 'missing'
   const note = trace.note === undefined ? '' : ` (${trace.note})`
   return [
     `${path}: expected ${wanted ? '' : 'not '}${trace.field} ${trace.operator}${expected}, actual ${actual}${note}`,
   ]
+}
+
+/** The result of a condition on a list, with the item that came nearest. */
+function describeList(trace: ListTrace): string {
+  const { quantifier, list, operator, expected, items, held, item, conditions = [], verdict, note } = trace
+  const wanted = operator === undefined ? '' : ` ${operator} ${JSON.stringify(expected)}`
+  const found = items === undefined ? 'there is no list' : `${held ?? 'some'} of ${items} items fulfil it`
+  const nearest = conditions.flatMap((one, n) => listFailing(one, `${list}[${item}] that[${n}]`, !verdict))
+  return [`${quantifier} ${list}${wanted}`, found, ...(note === undefined ? [] : [note]), ...nearest].join(
+    ', ',
+  )
 }

@@ -1,5 +1,14 @@
 import { Type } from 'typebox'
-import { equalTo, isExact, memberOf, Scalar, toNumber } from '../comparison.js'
+import {
+  areEqual,
+  equalTo,
+  isExact,
+  isScalar,
+  memberOf,
+  Scalar,
+  toNumber,
+  unitsToReadNumber,
+} from '../comparison.js'
 import { showText } from '../show-text.js'
 import { define, type Kind, negate } from './operator.js'
 
@@ -20,6 +29,8 @@ export const equals = define({
   example: { value: 10, holds: [10, '10', '10.0'], fails: [11, '10 apples', true, [10]] },
   value: Scalar,
   compile: equalTo,
+  compareTwo: areEqual,
+  textUnits: unitsToReadNumber,
   findWanted: (value) => [value],
   describeDifference: (actual, value) => describeLookalike(actual, [value]),
   measure(actual, value) {
@@ -41,6 +52,9 @@ export const isIn = define({
   example: { value: ['DE', 'AT', 7], holds: ['DE', 7, '7'], fails: ['de', 'CH', ['DE']] },
   value: Type.Array(Scalar, { minItems: 1, maxItems: 1000, title: 'List' }),
   compile: memberOf,
+  compareTwo: (item, list, evaluation) =>
+    Array.isArray(list) && isScalar(item) && evaluation.spend(list.length) && list.some(equalTo(item)),
+  textUnits: unitsToReadNumber,
   findWanted: (values) => values,
   describeDifference: describeLookalike,
 })

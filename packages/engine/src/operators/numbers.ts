@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { compareTo, toNumber } from '../comparison.js'
+import { compareNumbers, compareTo, toNumber, unitsToReadNumber } from '../comparison.js'
 import { showText } from '../show-text.js'
 import { define, type Kind, negate, type Operator, type OperatorExample } from './operator.js'
 
@@ -10,6 +10,7 @@ const numeric = {
   reads: 'numbers, and texts that are nothing but a number, such as "80" and "-0.5"',
   findUnread: (actual: unknown) =>
     Number.isNaN(toNumber(actual)) ? `${showText(actual)} is not a number` : undefined,
+  textUnits: unitsToReadNumber,
 }
 
 export const greaterThan = compare(
@@ -90,6 +91,7 @@ function compare(
     example,
     value: Type.Number({ title: 'Number' }),
     compile: (limit) => (actual) => holds(compareTo(actual, limit)),
-    measure: (actual, limit) => ({ distance: Math.abs(toNumber(actual) - limit) }),
+    compareTwo: (left, right) => holds(compareNumbers(left, right)),
+    measure: (actual, limit) => ({ distance: Math.abs(toNumber(actual) - toNumber(limit)) }),
   })
 }

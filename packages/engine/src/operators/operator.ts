@@ -48,6 +48,10 @@ export interface Operator {
   measure?(actual: unknown, value: unknown, now: number): Distance
   /** Called once per rule, with a value that has no fault. The test is false on a missing or mismatched value. */
   compile(value: unknown): Test
+  /** Compares two values of the event. An operator without it compares with a constant only. False if it does not look at one of them. */
+  compareTwo?(left: unknown, right: unknown, evaluation: Evaluation): boolean
+  /** What it costs to read a text of so many characters, in units, if that is more than to look at it. */
+  textUnits?(length: number): number
   /** The scalars, if the test holds only for data that equals one of them. rule-index.ts finds rules by them. */
   findWanted?(value: unknown): readonly unknown[]
 }
@@ -67,6 +71,8 @@ interface Definition<Value extends TSchema> {
   describeDifference?(actual: unknown, value: Static<Value>): string | undefined
   measure?(actual: unknown, value: Static<Value>, now: number): Distance
   compile(value: Static<Value>): Test
+  compareTwo?(left: unknown, right: unknown, evaluation: Evaluation): boolean
+  textUnits?(length: number): number
   findWanted?(value: Static<Value>): readonly unknown[]
 }
 
@@ -81,6 +87,7 @@ export function negate(
   opposite: { name: string; aliases?: string[]; description: string } & Pick<Operator, 'measure'>,
 ): Operator {
   const { holds, fails } = positive.example
+  const { compareTwo } = positive
   return {
     ...positive,
     aliases: [],
@@ -91,5 +98,8 @@ export function negate(
       const holds = positive.compile(value)
       return (actual, evaluation) => !holds(actual, evaluation)
     },
+    ...(compareTwo && {
+      compareTwo: (left, right, evaluation) => !compareTwo(left, right, evaluation),
+    }),
   }
 }

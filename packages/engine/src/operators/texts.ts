@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { equalTo, memberOf, Scalar } from '../comparison.js'
+import { equalTo, isScalar, memberOf, Scalar } from '../comparison.js'
 import type { Evaluation } from '../evaluation.js'
 import {
   compilePattern,
@@ -34,6 +34,16 @@ export const contains = define({
         return typeof value === 'string' && includesText(actual, value, evaluation)
       return Array.isArray(actual) && evaluation.spend(actual.length) && actual.some(isEqual)
     }
+  },
+  compareTwo: (holder, sought, evaluation) => {
+    if (typeof holder === 'string')
+      return typeof sought === 'string' && includesText(holder, sought, evaluation)
+    return (
+      Array.isArray(holder) &&
+      isScalar(sought) &&
+      evaluation.spend(holder.length) &&
+      holder.some(equalTo(sought))
+    )
   },
   findUnread: (actual, value) => findNoText(actual, [value]),
 })

@@ -32,7 +32,7 @@ export const before = compareTime(
     value: Instant,
     findFault: findInstantFault,
   },
-  parseTimestamp,
+  readTime,
   (actual, limit) => actual < limit,
   (actual, limit) => Math.abs(actual - limit),
 )
@@ -49,7 +49,7 @@ export const after = compareTime(
     value: Instant,
     findFault: findInstantFault,
   },
-  parseTimestamp,
+  readTime,
   (actual, limit) => actual > limit,
   (actual, limit) => Math.abs(actual - limit),
 )
@@ -90,6 +90,9 @@ export const withinNext = compareTime(
   (actual, span, now) => Math.max(now - actual, actual - now - span),
 )
 
+/** To read a text as a time, in each of its forms. */
+const unitsToReadTime = 40
+
 type TimeOperator = Pick<Operator, 'name' | 'description' | 'example'> & {
   value: Type.TString
   findFault(text: string): string | undefined
@@ -110,6 +113,10 @@ function compareTime(
       const parsed = parse(text) ?? Number.NaN
       return (actual, { now }) => holds(readTime(actual), parsed, now)
     },
+    ...(parse === readTime && {
+      compareTwo: (left, right, { now }) => holds(readTime(left), readTime(right), now),
+    }),
+    textUnits: (length) => (length > 100 ? 0 : unitsToReadTime),
     findUnread: findTimeFault,
     describeReading: describeTime,
     measure: (actual, text, now) => ({

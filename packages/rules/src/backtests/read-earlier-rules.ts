@@ -1,6 +1,6 @@
 import type { BacktestSubject, EarlierRule } from '@automation/backtest'
 import { Prisma, type UnscopedSql } from '@automation/database'
-import { chargingOperators } from '@automation/engine'
+import { chargingOperators, quantifiers } from '@automation/engine'
 
 /** A backtest keeps so many of them, with so much JSON: it compiles them in each slice. */
 const maxEarlier = 100
@@ -19,7 +19,7 @@ export async function readEarlierRules(
   const types = [active?.definition.trigger, draft?.trigger].filter((type) => type !== undefined)
   // A definition without a rule would be the newest one.
   const isBefore = ruleId === undefined ? Prisma.sql`true` : Prisma.sql`id < ${ruleId}::uuid`
-  const names = chargingOperators.map((name) => `%"${name}"%`)
+  const names = [...chargingOperators, ...quantifiers].map((name) => `%"${name}"%`)
   return database.$queryRaw<EarlierRule[]>(Prisma.sql`
     WITH earlier_rules AS (
       SELECT id, trigger, conditions FROM rules
