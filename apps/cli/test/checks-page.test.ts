@@ -45,6 +45,17 @@ t.test('the rule of the demo has tests, which pass, see each verdict and notice 
   )
 })
 
+t.test('the example about lists and two fields has tests, which pass', async (t) => {
+  const orders = await readFile(new URL('../../../../examples/orders.yaml', import.meta.url), 'utf8')
+  await writeFile(join(directory, 'orders.yaml'), orders)
+  const { tests } = parse(orders) as { tests: object[] }
+  const { code, output } = await run('admin', 'rules test orders.yaml --coverage', directory)
+  t.equal(code, 0, output)
+  t.match(output, `Tests: ${tests.length} passed, 0 failed.`)
+  const checked = await run('admin', 'rules check orders.yaml --fail-on warning', directory)
+  t.equal(checked.code, 0, checked.output)
+})
+
 t.test('the steps of the workflow run', async (t) => {
   const [workflow = ''] = blocksOf(sectionOf('## In CI'), 'yaml')
   const steps: { run?: string }[] = parse(workflow).jobs.rules.steps

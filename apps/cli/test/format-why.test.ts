@@ -59,3 +59,41 @@ t.test('what is not known is said to be not known', async (t) => {
   )
   t.equal(formatRules([]), 'No rule was considered.')
 })
+
+t.test(
+  'a condition on a list says how many items fulfil it, and its conditions are those of the nearest item',
+  async (t) => {
+    const list = {
+      list: 'items',
+      quantifier: 'some' as const,
+      items: 3,
+      held: 0,
+      item: 1,
+      verdict: false,
+      conditions: [
+        {
+          field: 'qty',
+          operator: 'greater_than',
+          expected: { root: 'limit' },
+          actual: 2,
+          other: 5,
+          verdict: false,
+        },
+      ],
+    }
+    const missing = {
+      list: 'lines',
+      quantifier: 'count' as const,
+      operator: 'equals',
+      expected: 2,
+      held: 0,
+      verdict: false,
+    }
+    const decisive = ['conditions[0].that[0]', 'conditions[0]', 'conditions[1]']
+    const trace = { conditionsPassed: false, conditions: [list, missing], actions: [] }
+    const text = formatRules([{ ...rule, decisive, trace, change: null }])
+    t.match(text, 'conditions[0].that[0]: qty greater_than {"root":"limit"} (5), found 2')
+    t.match(text, 'conditions[0]: some of items, 0 of 3 items fulfil it, see item 1')
+    t.match(text, 'conditions[1]: count of lines equals 2, the event has no such list')
+  },
+)

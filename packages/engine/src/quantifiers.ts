@@ -8,8 +8,8 @@ export interface QuantifierDefinition {
   /** A condition of this kind, data for which it holds, and other data for which it does not. A test checks them. */
   readonly example: {
     readonly condition: object
-    readonly holds: readonly unknown[]
-    readonly fails: readonly unknown[]
+    readonly holds: readonly object[]
+    readonly fails: readonly object[]
   }
 }
 

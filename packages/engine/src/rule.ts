@@ -227,7 +227,7 @@ function clauseSchema(operator: Operator): TSchema {
   const constant = operator.value ? schema : false
   const value = operator.compareTwo ? orReference(schema) : constant
   return {
-    title: `${title ?? 'Unary'}${operator.compareTwo ? 'Comparison' : 'Clause'}`,
+    title: `${title ?? 'Unary'}Clause`,
     properties: { operator: Type.Enum([operator.name, ...operator.aliases]), value },
     required: ['operator', ...(value ? ['value'] : [])],
   }

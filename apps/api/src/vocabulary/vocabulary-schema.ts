@@ -1,4 +1,4 @@
-import { EventType } from '@automation/engine'
+import { EventType, quantifiers } from '@automation/engine'
 import { Type } from 'typebox'
 
 const Name = Type.String()
@@ -33,10 +33,29 @@ const Operator = Type.Object(
     compares: Type.Array(Type.Enum(['string', 'number', 'boolean', 'null', 'array', 'object']), {
       description: 'Kinds of data that it reads. Data of another kind counts as missing.',
     }),
+    comparesFields: Type.Boolean({
+      description: 'Whether `value` may be another field, as in `{ "field": "limit" }`',
+    }),
     whenMissing: Type.Boolean({ description: 'Result for missing data' }),
     example: OperatorExample,
   },
   { title: 'OperatorDescription' },
+)
+
+const QuantifierDescription = Type.Object(
+  {
+    name: Type.Enum([...quantifiers]),
+    description: Description,
+    example: Type.Object(
+      {
+        condition: OpenObject,
+        holds: Type.Array(OpenObject, { description: 'Data for which the condition is true' }),
+        fails: Type.Array(OpenObject, { description: 'Data for which it is false' }),
+      },
+      { title: 'QuantifierExample' },
+    ),
+  },
+  { title: 'QuantifierDescription' },
 )
 
 const Filter = Type.Object(
@@ -84,6 +103,7 @@ export const Vocabulary = Type.Object(
       ),
     ),
     operators: Type.Array(Operator),
+    quantifiers: Type.Array(QuantifierDescription, { description: 'Conditions on the items of lists' }),
     filters: Type.Array(Filter),
     actions: Type.Array(Action),
     actionFields: Type.Array(

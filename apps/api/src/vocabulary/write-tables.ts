@@ -38,7 +38,7 @@ export function fillPage(page: string, vocabulary: Vocabulary): string {
 }
 
 function writeTables(vocabulary: Vocabulary): Record<string, string> {
-  const { eventTypes, operators, filters, actions, actionFields, limits } = vocabulary
+  const { eventTypes, operators, quantifiers, filters, actions, actionFields, limits } = vocabulary
   return {
     eventTypes: table(
       ['Event type', 'When', 'Example of its data'],
@@ -46,14 +46,28 @@ function writeTables(vocabulary: Vocabulary): Record<string, string> {
     ),
     operators: table(
       ['Operator', 'It holds if', '`value`', 'Looks at', 'Missing data', 'Holds for', 'Does not hold for'],
-      operators.map(({ name, aliases, description, value, compares, whenMissing, example }) => [
-        [name, ...aliases].map(code).join(', '),
+      operators.map(
+        ({ name, aliases, description, value, compares, comparesFields, whenMissing, example }) => [
+          [name, ...aliases].map(code).join(', '),
+          description,
+          value === null
+            ? ''
+            : `${showValue(value as Shown)}, such as ${json(example.value)}${comparesFields ? '; or another field' : ''}`,
+          compares.length > 4 ? 'any kind' : compares.join(', '),
+          String(whenMissing),
+          example.holds.map(json).join(' '),
+          example.fails.map(json).join(' ') + (example.at === undefined ? '' : ` (at ${example.at})`),
+        ],
+      ),
+    ),
+    quantifiers: table(
+      ['Condition', 'It holds if', 'Example', 'Holds for', 'Does not hold for'],
+      quantifiers.map(({ name, description, example: { condition, holds, fails } }) => [
+        code(name),
         description,
-        value === null ? '' : `${showValue(value as Shown)}, such as ${json(example.value)}`,
-        compares.length > 4 ? 'any kind' : compares.join(', '),
-        String(whenMissing),
-        example.holds.map(json).join(' '),
-        example.fails.map(json).join(' ') + (example.at === undefined ? '' : ` (at ${example.at})`),
+        json(condition),
+        holds.map(json).join(' '),
+        fails.map(json).join(' '),
       ]),
     ),
     filters: table(

@@ -51,6 +51,14 @@ const checks: Record<string, Check> = {
     ])
     t.equal(JSON.parse(printed.at(-1) ?? '').tasks.length, 2)
   },
+  async 'More than five of one product'(t, workspace, printed) {
+    t.match(await findTasks(workspace, 1), [{ title: 'Check the stock for Bolt' }])
+    t.equal(printed.filter((line) => line.includes('"conditionsPassed":true')).length, 1)
+  },
+  async "Above the customer's limit"(t, workspace, printed) {
+    t.match(await findTasks(workspace, 1), [{ title: 'Bolt: 120 is above 100', priority: 'high' }])
+    t.equal(printed.filter((line) => line.includes('"conditionsPassed":true')).length, 1)
+  },
   async 'Webhook in, task out'(t, workspace, printed) {
     t.match(JSON.parse(printed.at(-1) ?? ''), { receiptState: 'accepted', deduplicated: false })
     t.match(await findTasks(workspace, 1), [{ title: 'Remind Acme of R-1001', description: '4800.00 EUR' }])

@@ -33,11 +33,16 @@ function formatRule({
 /** Follows a path such as `conditions[0].any[1].not`. */
 function findClause(conditions: ConditionTrace[], path: string): ConditionTrace | undefined {
   const [first, ...steps] = [...path.matchAll(/\[(\d+)\]|\.not\b/g)].map(([, index = '0']) => Number(index))
-  return steps.reduce((trace, index) => trace?.children?.[index], conditions[first ?? 0])
+  // In a list, the conditions are those for the item that the trace shows.
+  return steps.reduce<ConditionTrace | undefined>(
+    (trace, index) => (trace?.children ?? trace?.conditions)?.[index],
+    conditions[first ?? 0],
+  )
 }
 
 function describe(clause: ConditionTrace | undefined): string {
   if (clause === undefined) return 'not explained'
+  if (clause.list !== undefined) return describeList(clause)
   const { field, operator, expected, distance, distanceMs, note, didYouMean, warning } = clause
   const found = 'actual' in clause ? `found ${show(clause.actual)}` : 'the event has no such field'
   const hints = [
@@ -47,8 +52,32 @@ function describe(clause: ConditionTrace | undefined): string {
     didYouMean !== undefined && `did you mean ${didYouMean}?`,
     warning,
   ].filter(Boolean)
-  const wanted = expected === undefined ? '' : ` ${show(expected)}`
+  const other = 'other' in clause ? ` (${show(clause.other)})` : ''
+  const wanted = expected === undefined ? '' : ` ${show(expected)}${other}`
   return [`${field} ${operator}${wanted}`, found, ...hints].join(', ')
+}
+
+function describeList({
+  list,
+  quantifier,
+  operator,
+  expected,
+  items,
+  held,
+  item,
+  note,
+  didYouMean,
+  warning,
+}: ConditionTrace): string {
+  const wanted = operator === undefined ? '' : ` ${operator} ${show(expected)}`
+  const hints = [
+    items === undefined ? 'the event has no such list' : `${held ?? 'some'} of ${items} items fulfil it`,
+    item !== undefined && `see item ${item}`,
+    note,
+    didYouMean !== undefined && `did you mean ${didYouMean}?`,
+    warning,
+  ].filter(Boolean)
+  return [`${quantifier} of ${list}${wanted}`, ...hints].join(', ')
 }
 
 function formatChange(change: Change): string {

@@ -1,8 +1,18 @@
+import { listPhrases } from '@automation/check'
+import type { Quantifier } from '@automation/engine'
 import { formatDuration } from './format-time.js'
 import { findNearestPath } from './paths.js'
 import { show } from './show.js'
 
 interface Clause {
+  /** Of a condition on a list: its path, how many items it has, and how many fulfil it. */
+  list?: string
+  quantifier?: Quantifier
+  items?: number
+  held?: number
+  item?: number
+  /** Of two fields: the value of the other one. */
+  other?: unknown
   field?: string
   operator?: string
   expected?: unknown
@@ -23,17 +33,32 @@ const symbols: Record<string, string> = {
 }
 
 /** `score > 80`. */
-export function describeClause({ field = '', operator = '', expected }: Clause): string {
+export function describeClause({ field = '', operator = '', expected, list, quantifier }: Clause): string {
   const words = symbols[operator] ?? operator.replaceAll('_', ' ')
+  if (list !== undefined && quantifier !== undefined)
+    return `${listPhrases[quantifier]} ${list}${expected === undefined ? '' : ` ${words} ${show(expected)}`}`
+  if (isReference(expected)) return `${field} ${words} ${expected.field ?? expected.root}`
   return expected === undefined ? `${field} ${words}` : `${field} ${words} ${show(expected)}`
+}
+
+function isReference(value: unknown): value is { field?: string; root?: string } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** `is 10 (70 short)`, or what is there instead of a missing field. @param paths the paths of the event's data */
 export function describeActual(clause: Clause, paths: readonly string[] = []): string {
   const note = clause.note === undefined ? '' : `; ${clause.note}`
-  if ('actual' in clause) return `is ${show(clause.actual)}${describeDistance(clause)}${note}`
+  if (clause.list !== undefined) return `${describeItems(clause)}${note}`
+  const other = 'other' in clause ? `, the other ${show(clause.other)}` : ''
+  if ('actual' in clause) return `is ${show(clause.actual)}${other}${describeDistance(clause)}${note}`
   const near = note === '' ? findNearestPath(clause.field ?? '', paths) : undefined
   return near === undefined ? `no such field${note}` : `no such field; did you mean ${near}?`
+}
+
+function describeItems({ items, held, item }: Clause): string {
+  if (items === undefined) return 'no such list'
+  const count = `${held ?? 'some'} of ${items} ${items === 1 ? 'item fulfils' : 'items fulfil'} it`
+  return item === undefined ? count : `${count}; item ${item}:`
 }
 
 function describeDistance({ operator = '', distance = 0, distanceMs = 0 }: Clause): string {

@@ -18,6 +18,12 @@ export function markConditions(traces: readonly ConditionTrace[]): MarkedNode[] 
 function markNode(trace: ConditionTrace, wanted: boolean, isRelevant: boolean): MarkedNode {
   const isMet = trace.verdict === wanted
   const mark: Mark = !isRelevant ? 'irrelevant' : isMet ? 'passes' : 'stops'
+  if ('list' in trace && trace.list !== undefined) {
+    // What its item lacks says why it stops the rule only where an item has to fulfil it.
+    const { quantifier, conditions = [] } = trace
+    const asksItem = mark === 'stops' && wanted && (quantifier === 'some' || quantifier === 'every')
+    return { trace, mark, children: conditions.map((child) => markNode(child, true, asksItem)) }
+  }
   if (!('group' in trace) || trace.group === undefined) return { trace, mark, children: [] }
   const { group, children = [] } = trace
   if (group === 'not')

@@ -47,6 +47,7 @@ function NodeText({ trace, children, mark, paths }: MarkedNode & { paths: readon
     <span>
       <code>{describeClause(trace)}</code>{' '}
       <span class={mark === 'stops' ? '' : 'quiet'}>{warning ?? describeActual(trace, paths)}</span>
+      {children.length > 0 && <Nodes nodes={children} paths={paths} />}
     </span>
   )
 }

@@ -2267,12 +2267,26 @@ export interface components {
          *       ]
          *     }
          */
-        Condition: components["schemas"]["AllGroup"] | components["schemas"]["AnyGroup"] | components["schemas"]["NotGroup"] | components["schemas"]["Clause"];
+        Condition: components["schemas"]["AllGroup"] | components["schemas"]["AnyGroup"] | components["schemas"]["NotGroup"] | components["schemas"]["SomeCondition"] | components["schemas"]["EveryCondition"] | components["schemas"]["NoneCondition"] | components["schemas"]["CountCondition"] | components["schemas"]["Clause"];
         ConditionTrace: {
             field?: string;
             operator?: string;
             expected?: unknown;
             actual?: unknown;
+            /** @description The value of the other field, if two fields are compared. Absent if there is none. */
+            other?: unknown;
+            /** @description Of a condition on a list: the path of the list */
+            list?: string;
+            /** @enum {string} */
+            quantifier?: "some" | "every" | "none" | "count";
+            /** @description Number of items. Absent if there is no list. */
+            items?: number;
+            /** @description Number of items that fulfil `that`. Absent if counting them would exceed the evaluation limit. */
+            held?: number;
+            /** @description Index of the item that decided, or else of the one that came nearest */
+            item?: number;
+            /** @description The conditions of `that`, for this item */
+            conditions?: components["schemas"]["ConditionTrace"][];
             /** @enum {string} */
             group?: "all" | "any" | "not";
             children?: components["schemas"]["ConditionTrace"][];
@@ -2287,6 +2301,16 @@ export interface components {
             note?: string;
             /** @description Only in `why`: the data has no such field, but this one, which differs by at most two characters */
             didYouMean?: string;
+        };
+        /** @description Compares the number of items that fulfil `that`, or of all items. Without a list it is 0. */
+        CountCondition: {
+            /** @description Path of the list in the event data, such as items or order.lines */
+            count: string;
+            /** @description All of them must be true for the same item. Their paths begin at the item; `.` is the item itself. Conditions on lists are not allowed here. */
+            that?: components["schemas"]["Condition"][];
+            /** @enum {string} */
+            operator: "equals" | "eq" | "not_equals" | "neq" | "greater_than" | "gt" | "greater_than_or_equal" | "gte" | "less_than" | "lt" | "less_than_or_equal" | "lte";
+            value: number;
         };
         CreateTaskAction: {
             /**
@@ -2650,6 +2674,13 @@ export interface components {
             /** @description Only count the matches. Default: true. */
             dryRun?: boolean;
         };
+        /** @description True if the list has items and all of them fulfil `that` */
+        EveryCondition: {
+            /** @description Path of the list in the event data, such as items or order.lines */
+            every: string;
+            /** @description All of them must be true for the same item. Their paths begin at the item; `.` is the item itself. Conditions on lists are not allowed here. */
+            that: components["schemas"]["Condition"][];
+        };
         Execution: {
             /** Format: uuid */
             id: string;
@@ -2794,6 +2825,11 @@ export interface components {
         };
         /** @enum {string} */
         FieldKind: "text" | "number" | "boolean" | "list" | "object" | "null";
+        /** @description Another value of the event, or of the item of a list */
+        FieldReference: {
+            /** @description Path of the other value, such as limit */
+            field: string;
+        };
         FilterDescription: {
             name: string;
             description: string;
@@ -2958,7 +2994,7 @@ export interface components {
             field: string;
             /** @enum {string} */
             operator: "in" | "not_in";
-            value: components["schemas"]["Scalar"][];
+            value: components["schemas"]["RootReference"] | components["schemas"]["FieldReference"] | components["schemas"]["Scalar"][];
         };
         ListedBacktest: {
             /** Format: uuid */
@@ -3105,6 +3141,13 @@ export interface components {
             /** @description Says why secret is null. Absent if it is not. */
             warnings?: components["schemas"]["FieldError"][];
         };
+        /** @description True if no item of the list fulfils `that`, also if there is no list */
+        NoneCondition: {
+            /** @description Path of the list in the event data, such as items or order.lines */
+            none: string;
+            /** @description All of them must be true for the same item. Their paths begin at the item; `.` is the item itself. Conditions on lists are not allowed here. */
+            that: components["schemas"]["Condition"][];
+        };
         /** @description True if the condition is false */
         NotGroup: {
             not: components["schemas"]["Condition"];
@@ -3114,7 +3157,7 @@ export interface components {
             field: string;
             /** @enum {string} */
             operator: "greater_than" | "gt" | "greater_than_or_equal" | "gte" | "less_than" | "lt" | "less_than_or_equal" | "lte";
-            value: number;
+            value: components["schemas"]["RootReference"] | components["schemas"]["FieldReference"] | number;
         };
         ObservedField: {
             /** @description Path of the field as conditions name it, such as lead.tags[0] */
@@ -3152,6 +3195,8 @@ export interface components {
             } | null;
             /** @description Kinds of data that it reads. Data of another kind counts as missing. */
             compares: ("string" | "number" | "boolean" | "null" | "array" | "object")[];
+            /** @description Whether `value` may be another field, as in `{ "field": "limit" }` */
+            comparesFields: boolean;
             /** @description Result for missing data */
             whenMissing: boolean;
             example: components["schemas"]["OperatorExample"];
@@ -3256,6 +3301,25 @@ export interface components {
         Promotion: {
             guard?: components["schemas"]["GuardToSet"];
         };
+        QuantifierDescription: {
+            /** @enum {string} */
+            name: "some" | "every" | "none" | "count";
+            description: string;
+            example: components["schemas"]["QuantifierExample"];
+        };
+        QuantifierExample: {
+            condition: {
+                [key: string]: unknown;
+            };
+            /** @description Data for which the condition is true */
+            holds: {
+                [key: string]: unknown;
+            }[];
+            /** @description Data for which it is false */
+            fails: {
+                [key: string]: unknown;
+            }[];
+        };
         RangeClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -3351,6 +3415,11 @@ export interface components {
          * @enum {string}
          */
         Role: "viewer" | "operator" | "editor" | "admin";
+        /** @description Another value of the event: within a condition on a list, this path begins at the event data */
+        RootReference: {
+            /** @description Path into the event data */
+            root: string;
+        };
         Rule: {
             /** Format: uuid */
             id: string;
@@ -3977,7 +4046,7 @@ export interface components {
             field: string;
             /** @enum {string} */
             operator: "equals" | "eq" | "not_equals" | "neq" | "contains" | "not_contains";
-            value: string | number | boolean | null;
+            value: components["schemas"]["RootReference"] | components["schemas"]["FieldReference"] | (string | number | boolean | null);
         };
         /** @enum {string} */
         Scope: "receipts:read" | "rules:read" | "rules:run" | "rules:write" | "admin";
@@ -4130,6 +4199,13 @@ export interface components {
              */
             overlap?: string;
         };
+        /** @description True if at least one item of the list fulfils `that` */
+        SomeCondition: {
+            /** @description Path of the list in the event data, such as items or order.lines */
+            some: string;
+            /** @description All of them must be true for the same item. Their paths begin at the item; `.` is the item itself. Conditions on lists are not allowed here. */
+            that: components["schemas"]["Condition"][];
+        };
         Subscription: {
             /** Format: uuid */
             id: string;
@@ -4248,8 +4324,7 @@ export interface components {
             field: string;
             /** @enum {string} */
             operator: "before" | "after";
-            /** @description ISO 8601 date (midnight UTC) or date-time with its zone */
-            value: string;
+            value: components["schemas"]["RootReference"] | components["schemas"]["FieldReference"] | string;
         };
         Trace: {
             conditionsPassed: boolean;
@@ -4290,6 +4365,8 @@ export interface components {
         Vocabulary: {
             eventTypes: components["schemas"]["EventTypeDescription"][];
             operators: components["schemas"]["OperatorDescription"][];
+            /** @description Conditions on the items of lists */
+            quantifiers: components["schemas"]["QuantifierDescription"][];
             filters: components["schemas"]["FilterDescription"][];
             actions: components["schemas"]["ActionDescription"][];
             /** @description Fields of every action in addition to type and config */
@@ -4614,6 +4691,7 @@ export type Clause = components['schemas']['Clause'];
 export type ClauseCount = components['schemas']['ClauseCount'];
 export type Condition = components['schemas']['Condition'];
 export type ConditionTrace = components['schemas']['ConditionTrace'];
+export type CountCondition = components['schemas']['CountCondition'];
 export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Delivered = components['schemas']['Delivered'];
 export type Difference = components['schemas']['Difference'];
@@ -4649,6 +4727,7 @@ export type EventTypeToCreate = components['schemas']['EventTypeToCreate'];
 export type EventWhy = components['schemas']['EventWhy'];
 export type EventsReplayed = components['schemas']['EventsReplayed'];
 export type EventsToReplay = components['schemas']['EventsToReplay'];
+export type EveryCondition = components['schemas']['EveryCondition'];
 export type Execution = components['schemas']['Execution'];
 export type ExecutionFailedEvent = components['schemas']['ExecutionFailedEvent'];
 export type ExecutionFilter = components['schemas']['ExecutionFilter'];
@@ -4661,6 +4740,7 @@ export type ExecutionsToRetry = components['schemas']['ExecutionsToRetry'];
 export type FieldCount = components['schemas']['FieldCount'];
 export type FieldError = components['schemas']['FieldError'];
 export type FieldKind = components['schemas']['FieldKind'];
+export type FieldReference = components['schemas']['FieldReference'];
 export type FilterDescription = components['schemas']['FilterDescription'];
 export type FilterExample = components['schemas']['FilterExample'];
 export type Finding = components['schemas']['Finding'];
@@ -4685,6 +4765,7 @@ export type MessageCount = components['schemas']['MessageCount'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
+export type NoneCondition = components['schemas']['NoneCondition'];
 export type NotGroup = components['schemas']['NotGroup'];
 export type NumberClause = components['schemas']['NumberClause'];
 export type ObservedField = components['schemas']['ObservedField'];
@@ -4698,6 +4779,8 @@ export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
 export type Promotion = components['schemas']['Promotion'];
+export type QuantifierDescription = components['schemas']['QuantifierDescription'];
+export type QuantifierExample = components['schemas']['QuantifierExample'];
 export type RangeClause = components['schemas']['RangeClause'];
 export type Readiness = components['schemas']['Readiness'];
 export type Receipt = components['schemas']['Receipt'];
@@ -4705,6 +4788,7 @@ export type ReceiptPage = components['schemas']['ReceiptPage'];
 export type ReceiptRejectedEvent = components['schemas']['ReceiptRejectedEvent'];
 export type RetryPolicy = components['schemas']['RetryPolicy'];
 export type Role = components['schemas']['Role'];
+export type RootReference = components['schemas']['RootReference'];
 export type Rule = components['schemas']['Rule'];
 export type RuleActivatedEvent = components['schemas']['RuleActivatedEvent'];
 export type RuleActivity = components['schemas']['RuleActivity'];
@@ -4757,6 +4841,7 @@ export type SigningSecret = components['schemas']['SigningSecret'];
 export type SigningSecretList = components['schemas']['SigningSecretList'];
 export type SigningSecretToCreate = components['schemas']['SigningSecretToCreate'];
 export type SigningSecretToRetire = components['schemas']['SigningSecretToRetire'];
+export type SomeCondition = components['schemas']['SomeCondition'];
 export type Subscription = components['schemas']['Subscription'];
 export type SubscriptionDelivery = components['schemas']['SubscriptionDelivery'];
 export type SubscriptionDeliveryPage = components['schemas']['SubscriptionDeliveryPage'];
