@@ -1,8 +1,9 @@
 import { maxEmitted } from './actions/emit-event.js'
-import { type CompiledCondition, compileCondition } from './conditions.js'
+import { compileItemConditions } from './conditions.js'
 import { compileJson } from './config-template.js'
 import type { Rendering } from './fill-placeholder.js'
 import { findItems, forEachItem } from './item-scope.js'
+import { type ItemConditions, unitsPerItem } from './list-condition.js'
 import { compilePath, parsePath } from './path.js'
 import type { Condition } from './rule.js'
 import { showText } from './show-text.js'
@@ -31,7 +32,7 @@ export interface EachConfig {
  * @throws Error for faults of `where`, as for those of all conditions
  */
 export function compileEach({ forEach, where, data }: EachConfig): RenderEach {
-  const conditions = (where as readonly Condition[] | undefined)?.map(compileCondition)
+  const conditions = where && compileItemConditions(where as readonly Condition[])
   if (!parsePath(forEach)) return () => []
   const source = { name: forEach, path: compilePath(forEach) }
   const template = compileJson(data, undefined, 'data')
@@ -39,7 +40,7 @@ export function compileEach({ forEach, where, data }: EachConfig): RenderEach {
   const round = { placeholders: template.placeholders, length: JSON.stringify(data ?? null).length }
   return (event, rendering) => {
     const list = findItems(source, event, rendering, 'forEach')
-    const indexes = chooseItems(list, conditions, rendering)
+    const indexes = chooseItems(list, conditions, event, rendering)
     if (indexes.length > maxEmitted) {
       const count = conditions ? `more than ${maxEmitted} items that fulfil where` : `${list.length} items`
       rendering.fault ??= `config.forEach: ${forEach} has ${count}, and an action emits at most ${maxEmitted} events`
@@ -56,20 +57,18 @@ export function compileEach({ forEach, where, data }: EachConfig): RenderEach {
   }
 }
 
-/** To look at an item costs so much, beside its conditions. */
-const unitsPerItem = 1
-
 /** @returns the indexes of the items that are to have an event, as far as one more than the limit */
 function chooseItems(
   list: readonly unknown[],
-  conditions: readonly CompiledCondition[] | undefined,
+  conditions: ItemConditions | undefined,
+  event: unknown,
   { evaluation }: Rendering,
 ): number[] {
   const chosen: number[] = []
   for (let index = 0; index < list.length && chosen.length <= maxEmitted; index++) {
     if (conditions !== undefined && evaluation !== undefined) {
       if (!evaluation.spend(unitsPerItem)) return []
-      if (!conditions.every((condition) => condition.holds(list[index], evaluation))) continue
+      if (!conditions.hold(list[index], event, evaluation)) continue
     }
     chosen.push(index)
   }

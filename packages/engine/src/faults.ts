@@ -64,6 +64,7 @@ interface Place {
 }
 
 const outermost: Place = { depth: 0, isItem: false }
+const ofItem: Place = { depth: 0, isItem: true }
 
 function searchConditions(search: Search, conditions: unknown, field: string, place: Place): void {
   if (!Array.isArray(conditions)) return
@@ -143,7 +144,8 @@ function searchAction(search: Search, action: unknown, field: string): void {
   searchCondition(search, action.when, `${field}.when`, outermost)
   if (!isObject(action.config)) return
   // Of the items of forEach.
-  if (action.type === 'EMIT_EVENT') searchConditions(search, action.config.where, `${field}.config.where`, 0)
+  if (action.type === 'EMIT_EVENT')
+    searchConditions(search, action.config.where, `${field}.config.where`, ofItem)
   for (const [key, value] of Object.entries(action.config)) {
     if (key === 'where' && action.type === 'EMIT_EVENT') continue
     const compile = findCompiler(action.type, action.config, key)

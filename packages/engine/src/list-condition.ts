@@ -43,7 +43,7 @@ export function joinItemConditions(children: readonly CompiledCondition[], claus
 }
 
 /** To look at an item costs so much, beside its clauses. */
-const unitsPerItem = 1
+export const unitsPerItem = 1
 
 /** Evaluates a list: `decide` says which item decided, and the result. */
 interface Decision {

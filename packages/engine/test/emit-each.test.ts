@@ -88,6 +88,9 @@ t.test(
       [4, 'D'],
     ])
     t.strictSame(of([{ field: 'qty', operator: 'not_exists' }]), [[3, '']])
+    t.strictSame(of([{ field: 'qty', operator: 'lt', value: { field: 'limit' } }]), [[4, 'D']])
+    t.strictSame(of([{ field: 'sku', operator: 'equals', value: { root: 'items[1].sku' } }]), [[1, 'B']])
+    t.strictSame(of([{ field: '.', operator: 'equals', value: 'no object' }]), [[3, '']])
     t.strictSame(of([{ field: 'qty', operator: 'gt', value: 100 }]), [])
     const many = Array.from({ length: 20_000 }, (_, n) => ({ n }))
     const config = {
@@ -227,6 +230,9 @@ t.test('faults of forEach are reported when the rule is saved', async (t) => {
     faults({ forEach: 'items', where: [{ field: 'a', operator: 'equals', value: '{{' }], data }),
     [],
   )
+  t.match(faults({ forEach: 'items', where: [{ count: 'lots', operator: 'gt', value: 1 }], data }), [
+    /config.where\[0\].count Must not be a list within a list/,
+  ])
   t.match(faults({ forEach: 'items', data: { a: '{{item | shout}}' } }), [
     /config.data.a Has an unknown filter/,
   ])

@@ -39,7 +39,7 @@ function listClauseFaults({ field, operator: name, value }: Clause, path: string
   const operator = findOperator(name)
   if (operator === undefined) return [...faults, wrong(`${path}.operator`, 'Must be a known comparison')]
   // The engine says what is wrong with another field.
-  if (isReference(value)) return faults
+  if (isReference(value) && operator.compareTwo !== undefined) return faults
   const { value: schema } = operator
   // What has no words here is refused all the same, such as a text of more than 10,000 characters.
   const isRefused = schema !== undefined && !Check(schema, value)

@@ -1,3 +1,4 @@
+import { quantifiers } from '@automation/engine'
 import type { Definition } from '../rule-definition.js'
 import { alignItems, isEqual } from './align-items.js'
 
@@ -62,9 +63,11 @@ function isMergeable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !('operator' in value)
 }
 
-/** Not two types of actions, nor two kinds of groups. */
+const kindsOfConditions = ['all', 'any', 'not', ...quantifiers]
+
+/** Not two types of actions, nor two kinds of groups or lists. */
 function hasOneKind(values: readonly JsonObject[]): boolean {
-  const kinds = values.map((value) => value.type ?? ['all', 'any', 'not'].find((group) => group in value))
+  const kinds = values.map((value) => value.type ?? kindsOfConditions.find((kind) => kind in value))
   return new Set(kinds).size === 1
 }
 

@@ -15,6 +15,10 @@ t.test('an emptied number, a word for a time and an empty list are faults of the
   t.match(find(clause('in', [])), [{ field: 'conditions[0].value', message: 'Must have at least one value' }])
   t.match(find(clause('between', [5, 1])), [{ field: 'conditions[0].value', message: /low at most high/ }])
   t.match(find(clause('equals', { a: 1 })), [{ field: 'conditions[0].value' }])
+  t.match(find(clause('contains_any', { field: 'tags' })), [{ field: 'conditions[0].value' }])
+  t.match(find({ some: 'items', that: [{ every: 'tags', that: [clause('equals', 1)] }] }), [
+    { field: 'conditions[0].that[0].every', message: /list within a list/ },
+  ])
   t.match(find(clause('nothing', 1)), [{ field: 'conditions[0].operator' }])
   t.match(find(clause('exists', undefined, '')), [
     { field: 'conditions[0].field', message: 'Choose a field', isUnfinished: true },
@@ -33,6 +37,8 @@ t.test('what the service takes has no fault', async (t) => {
     clause('exists'),
     clause('within_last', '3d'),
     clause('greater_than', { field: 'limit' }),
+    { some: 'items', that: [clause('greater_than', { root: 'limit' })] },
+    { count: 'items', operator: 'gt', value: 1 },
     { all: [clause('gt', 1), { any: [clause('is_true')] }] },
   ]
   t.strictSame(find(...fine), [])

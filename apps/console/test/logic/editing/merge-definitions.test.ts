@@ -119,6 +119,17 @@ t.test('a part that the editor does not know is merged like any other', async (t
   t.strictSame(merged.conditions, [{ some: 'items', that: [clause('sku', 2), clause('count', 9)] }])
 })
 
+t.test('a condition on a list is of one kind', async (t) => {
+  const withList = (quantifier: string) =>
+    define({ conditions: [{ [quantifier]: 'items', that: [clause('sku', 1)] }] })
+  const { merged, conflicts } = mergeDefinitions(withList('some'), withList('every'), withList('none'))
+  t.strictSame(
+    conflicts.map(({ path }) => path),
+    ['conditions[0]'],
+  )
+  t.strictSame(merged, withList('every'))
+})
+
 t.test('the order of keys is no change', async (t) => {
   const turned = define({
     conditions: [{ value: 80, operator: 'greater_than', field: 'score' }, clause('amount', 5)],
