@@ -327,10 +327,12 @@ t.test('conditions and actions are plain unions, which every generator supports'
     (schemas[name]?.anyOf ?? []).map((branch) =>
       '$ref' in branch ? String(branch.$ref).replace('#/components/schemas/', '') : 'inline',
     )
-  t.strictSame(branchesOf('Condition'), ['AllGroup', 'AnyGroup', 'NotGroup', 'Clause'])
+  const groups = ['AllGroup', 'AnyGroup', 'NotGroup']
+  const lists = ['SomeCondition', 'EveryCondition', 'NoneCondition', 'CountCondition']
+  t.strictSame(branchesOf('Condition'), [...groups, ...lists, 'Clause'])
   const clauses = branchesOf('Clause')
   t.ok(clauses.length > 5 && clauses.every((name) => name.endsWith('Clause')), `${clauses}`)
-  for (const name of ['AllGroup', 'AnyGroup', 'NotGroup', ...clauses])
+  for (const name of [...groups, ...lists, ...clauses])
     t.equal(schemas[name]?.additionalProperties, false, name)
   t.equal(schemas.Action?.oneOf?.length, actionDefinitions.length)
 })

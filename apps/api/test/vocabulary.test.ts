@@ -48,21 +48,26 @@ t.test('its schemas are JSON schemas that accept its examples', async (t) => {
 
 t.test('everything that the vocabulary lists can be saved in a rule', async (t) => {
   const { body } = await workspace.call<Vocabulary>('GET', '/api/vocabulary')
-  const conditions = body.operators.flatMap(({ name, aliases, example }) =>
+  const clauses = body.operators.flatMap(({ name, aliases, example }) =>
     [name, ...aliases].map((operator) => ({
       field: 'it',
       operator,
       ...('value' in example && { value: example.value }),
     })),
   )
+  const lists = body.quantifiers.map(({ example }) => example.condition)
+  // A rule has at most 20 actions and 50 conditions.
   const texts = body.filters.map(({ example }) => ({
     type: 'SEND_NOTIFICATION',
     config: { url: 'https://x.io', text: `A ${example.template}` },
   }))
   const actions = body.actions.map(({ type, example }) => ({ type, config: example }))
   for (const rule of [
-    { trigger: 'LEAD_CREATED', conditions, actions },
-    ...body.eventTypes.map(({ type }) => ({ trigger: type, actions: texts })),
+    { trigger: 'LEAD_CREATED', conditions: clauses, actions },
+    { trigger: 'LEAD_CREATED', conditions: lists, actions },
+    ...body.eventTypes.flatMap(({ type }) =>
+      [texts.slice(0, 20), texts.slice(20)].map((actions) => ({ trigger: type, actions })),
+    ),
   ]) {
     const answer = await workspace.call('POST', rules, { body: { name: 'All', ...rule } })
     t.equal(answer.status, 201, JSON.stringify(answer.body))
