@@ -10,6 +10,7 @@ const workspace = await api.makeWorkspace()
 interface Vocabulary {
   eventTypes: { type: string; example: object }[]
   operators: { name: string; aliases: string[]; value: object | null; example: { value?: unknown } }[]
+  quantifiers: { example: { condition: object } }[]
   filters: { name: string; example: { template: string } }[]
   actions: { type: string; config: object; placeholders: string[]; example: object }[]
   actionFields: { name: string }[]
