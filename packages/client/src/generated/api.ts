@@ -6051,11 +6051,11 @@ export interface operations {
                      *           "ruleId": "01970000-0000-7000-8000-000000000004",
                      *           "status": "waiting",
                      *           "pace": "gentle",
-                     *           "from": "2026-01-12T09:00:45.000Z",
-                     *           "to": "2026-01-12T09:00:46.000Z",
+                     *           "from": "2026-01-12T09:00:44.000Z",
+                     *           "to": "2026-01-12T09:00:45.000Z",
                      *           "progress": 0,
                      *           "error": null,
-                     *           "createdAt": "2026-01-12T09:00:47.000Z",
+                     *           "createdAt": "2026-01-12T09:00:46.000Z",
                      *           "createdBy": "user:ada",
                      *           "finishedAt": null
                      *         }
@@ -6136,20 +6136,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:38.000Z",
-                     *       "to": "2026-01-12T09:00:39.000Z",
+                     *       "from": "2026-01-12T09:00:37.000Z",
+                     *       "to": "2026-01-12T09:00:38.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:40.000Z",
+                     *       "createdAt": "2026-01-12T09:00:39.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:41.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:40.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:38.000Z",
-                     *         "to": "2026-01-12T09:00:39.000Z",
+                     *         "from": "2026-01-12T09:00:37.000Z",
+                     *         "to": "2026-01-12T09:00:38.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:42.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:41.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6177,12 +6177,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "at": "2026-01-12T09:00:42.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:43.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6200,7 +6200,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:29.000Z",
+                     *               "at": "2026-01-12T09:00:28.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6260,11 +6260,11 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "waiting",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:45.000Z",
-                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "from": "2026-01-12T09:00:44.000Z",
+                     *       "to": "2026-01-12T09:00:45.000Z",
                      *       "progress": 0,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdAt": "2026-01-12T09:00:46.000Z",
                      *       "createdBy": "user:ada",
                      *       "finishedAt": null,
                      *       "report": null
@@ -6315,11 +6315,11 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "waiting",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:45.000Z",
-                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "from": "2026-01-12T09:00:44.000Z",
+                     *       "to": "2026-01-12T09:00:45.000Z",
                      *       "progress": 0,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdAt": "2026-01-12T09:00:46.000Z",
                      *       "createdBy": "user:ada",
                      *       "finishedAt": null,
                      *       "report": null
@@ -6427,15 +6427,15 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:26.000Z",
+                     *       "savedAt": "2026-01-12T09:00:25.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:26.000Z",
-                     *         "to": "2026-01-12T09:00:27.000Z",
+                     *         "from": "2026-01-12T09:00:25.000Z",
+                     *         "to": "2026-01-12T09:00:26.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:28.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:27.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
@@ -6454,7 +6454,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "at": "2026-01-12T09:00:28.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6500,7 +6500,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:30.000Z"
+                     *         "computedAt": "2026-01-12T09:00:29.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -6598,7 +6598,7 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:26.000Z",
+                     *       "savedAt": "2026-01-12T09:00:25.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": null,
                      *       "differenceFault": null
@@ -6731,11 +6731,11 @@ export interface operations {
                      *       "executionCount": 9,
                      *       "successCount": 9,
                      *       "failureCount": 0,
-                     *       "lastSuccessAt": "2026-01-12T09:00:20.000Z",
+                     *       "lastSuccessAt": "2026-01-12T09:00:19.000Z",
                      *       "lastFailureAt": null,
                      *       "lastError": null,
                      *       "createdAt": "2026-01-12T09:00:06.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:31.000Z"
+                     *       "updatedAt": "2026-01-12T09:00:30.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6787,10 +6787,10 @@ export interface operations {
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:34.000Z",
-                     *         "to": "2026-01-12T09:00:35.000Z",
+                     *         "from": "2026-01-12T09:00:33.000Z",
+                     *         "to": "2026-01-12T09:00:34.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:36.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:35.000Z",
                      *         "active": null,
                      *         "draft": {
                      *           "matched": 0,
@@ -6801,7 +6801,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "at": "2026-01-12T09:00:28.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6847,7 +6847,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:37.000Z"
+                     *         "computedAt": "2026-01-12T09:00:36.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -6935,10 +6935,10 @@ export interface operations {
                      *           "name": "Tell the CRM",
                      *           "failureCount": 3,
                      *           "lastError": "Outbound calls may not reach the port 1",
-                     *           "lastFailureAt": "2026-01-12T09:00:48.000Z",
+                     *           "lastFailureAt": "2026-01-12T09:00:47.000Z",
                      *           "reason": "auto_paused",
                      *           "explanation": "The rule was switched off, because it failed too many times in a row",
-                     *           "since": "2026-01-12T09:00:49.000Z",
+                     *           "since": "2026-01-12T09:00:48.000Z",
                      *           "failuresInARow": 3
                      *         }
                      *       ]
@@ -6984,9 +6984,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:24.000Z",
-                     *       "to": "2026-01-12T09:00:25.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:24.000Z",
+                     *       "from": "2026-01-12T09:00:23.000Z",
+                     *       "to": "2026-01-12T09:00:24.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:23.000Z",
                      *       "rules": [
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000004",
@@ -7104,8 +7104,8 @@ export interface operations {
                      *       "previousVersion": 3,
                      *       "maxRunsPerHour": 1,
                      *       "maxFailureRate": null,
-                     *       "startedAt": "2026-01-12T09:00:32.000Z",
-                     *       "endsAt": "2026-01-12T09:00:33.000Z",
+                     *       "startedAt": "2026-01-12T09:00:31.000Z",
+                     *       "endsAt": "2026-01-12T09:00:32.000Z",
                      *       "trippedAt": null,
                      *       "tripReason": null,
                      *       "restoredVersion": null
@@ -7198,7 +7198,7 @@ export interface operations {
                      *           "draft": {
                      *             "basedOn": 3,
                      *             "isStale": false,
-                     *             "savedAt": "2026-01-12T09:00:26.000Z",
+                     *             "savedAt": "2026-01-12T09:00:25.000Z",
                      *             "savedBy": "user:ada"
                      *           },
                      *           "guard": null
@@ -8503,7 +8503,7 @@ export interface operations {
                      *           "error": null,
                      *           "startedAt": "2026-01-12T09:00:17.000Z",
                      *           "dueAt": null,
-                     *           "finishedAt": "2026-01-12T09:00:18.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:17.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -8562,7 +8562,7 @@ export interface operations {
                      *       "error": null,
                      *       "startedAt": "2026-01-12T09:00:17.000Z",
                      *       "dueAt": null,
-                     *       "finishedAt": "2026-01-12T09:00:18.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:17.000Z",
                      *       "results": [
                      *         {
                      *           "action": "CREATE_TASK",
@@ -8715,8 +8715,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "matched": 3,
-                     *       "retried": 3
+                     *       "matched": 2,
+                     *       "retried": 2
                      *     }
                      */
                     "application/json": components["schemas"]["ExecutionsRetried"];
@@ -8844,8 +8844,8 @@ export interface operations {
                      *           "description": null,
                      *           "assigneeId": null,
                      *           "priority": "high",
-                     *           "dueAt": "2026-01-12T09:00:19.000Z",
-                     *           "createdAt": "2026-01-12T09:00:20.000Z"
+                     *           "dueAt": "2026-01-12T09:00:18.000Z",
+                     *           "createdAt": "2026-01-12T09:00:19.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -8945,6 +8945,7 @@ export interface operations {
                      *             "string",
                      *             "number"
                      *           ],
+                     *           "comparesFields": true,
                      *           "whenMissing": false,
                      *           "example": {
                      *             "value": 10,
@@ -8975,6 +8976,7 @@ export interface operations {
                      *             "string",
                      *             "number"
                      *           ],
+                     *           "comparesFields": true,
                      *           "whenMissing": true,
                      *           "example": {
                      *             "value": 10,
@@ -8985,6 +8987,112 @@ export interface operations {
                      *             "fails": [
                      *               10,
                      *               "10"
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "quantifiers": [
+                     *         {
+                     *           "name": "some",
+                     *           "description": "At least one item of the list fulfils all of `that`.",
+                     *           "example": {
+                     *             "condition": {
+                     *               "some": "items",
+                     *               "that": [
+                     *                 {
+                     *                   "field": "sku",
+                     *                   "operator": "equals",
+                     *                   "value": "A"
+                     *                 },
+                     *                 {
+                     *                   "field": "qty",
+                     *                   "operator": "greater_than",
+                     *                   "value": 5
+                     *                 }
+                     *               ]
+                     *             },
+                     *             "holds": [
+                     *               {
+                     *                 "items": [
+                     *                   {
+                     *                     "sku": "A",
+                     *                     "qty": 1
+                     *                   },
+                     *                   {
+                     *                     "sku": "A",
+                     *                     "qty": 6
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "fails": [
+                     *               {
+                     *                 "items": [
+                     *                   {
+                     *                     "sku": "A",
+                     *                     "qty": 1
+                     *                   },
+                     *                   {
+                     *                     "sku": "B",
+                     *                     "qty": 6
+                     *                   }
+                     *                 ]
+                     *               },
+                     *               {
+                     *                 "items": []
+                     *               }
+                     *             ]
+                     *           }
+                     *         },
+                     *         {
+                     *           "name": "every",
+                     *           "description": "The list has items, and each of them fulfils all of `that`.",
+                     *           "example": {
+                     *             "condition": {
+                     *               "every": "items",
+                     *               "that": [
+                     *                 {
+                     *                   "field": "sku",
+                     *                   "operator": "equals",
+                     *                   "value": "A"
+                     *                 },
+                     *                 {
+                     *                   "field": "qty",
+                     *                   "operator": "greater_than",
+                     *                   "value": 5
+                     *                 }
+                     *               ]
+                     *             },
+                     *             "holds": [
+                     *               {
+                     *                 "items": [
+                     *                   {
+                     *                     "sku": "A",
+                     *                     "qty": 6
+                     *                   },
+                     *                   {
+                     *                     "sku": "A",
+                     *                     "qty": 6
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "fails": [
+                     *               {
+                     *                 "items": [
+                     *                   {
+                     *                     "sku": "A",
+                     *                     "qty": 6
+                     *                   },
+                     *                   {
+                     *                     "sku": "A",
+                     *                     "qty": 1
+                     *                   }
+                     *                 ]
+                     *               },
+                     *               {
+                     *                 "items": []
+                     *               }
                      *             ]
                      *           }
                      *         }
@@ -9555,7 +9663,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:00:57.000Z",
+                     *           "createdAt": "2026-01-12T09:00:56.000Z",
                      *           "role": "admin"
                      *         },
                      *         {
@@ -9618,9 +9726,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:21.000Z",
-                     *       "to": "2026-01-12T09:00:22.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:21.000Z",
+                     *       "from": "2026-01-12T09:00:20.000Z",
+                     *       "to": "2026-01-12T09:00:21.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:20.000Z",
                      *       "totals": {
                      *         "events": 13,
                      *         "succeeded": 9,
@@ -9631,7 +9739,7 @@ export interface operations {
                      *       },
                      *       "slices": [
                      *         {
-                     *           "from": "2026-01-12T09:00:21.000Z",
+                     *           "from": "2026-01-12T09:00:20.000Z",
                      *           "events": 0,
                      *           "succeeded": 0,
                      *           "failed": 0,
@@ -9639,7 +9747,7 @@ export interface operations {
                      *           "unfinished": 0
                      *         },
                      *         {
-                     *           "from": "2026-01-12T09:00:23.000Z",
+                     *           "from": "2026-01-12T09:00:22.000Z",
                      *           "events": 13,
                      *           "succeeded": 9,
                      *           "failed": 0,
@@ -9705,7 +9813,7 @@ export interface operations {
                      *             "webhook_received",
                      *             "lead_created"
                      *           ],
-                     *           "receivedAt": "2026-01-12T09:00:51.000Z",
+                     *           "receivedAt": "2026-01-12T09:00:50.000Z",
                      *           "idempotencyKey": "evt_1",
                      *           "signatureId": "01970000-0000-7000-8000-000000000027",
                      *           "eventIds": [
@@ -9761,7 +9869,7 @@ export interface operations {
                      *         "webhook_received",
                      *         "lead_created"
                      *       ],
-                     *       "receivedAt": "2026-01-12T09:00:51.000Z",
+                     *       "receivedAt": "2026-01-12T09:00:50.000Z",
                      *       "idempotencyKey": "evt_1",
                      *       "signatureId": "01970000-0000-7000-8000-000000000027",
                      *       "eventIds": [
@@ -9813,7 +9921,7 @@ export interface operations {
                      *             "rules:write"
                      *           ],
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:56.000Z",
+                     *           "createdAt": "2026-01-12T09:00:55.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "expiresAt": null
@@ -9878,7 +9986,7 @@ export interface operations {
                      *         "rules:write"
                      *       ],
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:56.000Z",
+                     *       "createdAt": "2026-01-12T09:00:55.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "expiresAt": null,
@@ -9968,9 +10076,9 @@ export interface operations {
                      *           "direction": "incoming",
                      *           "provider": "shop",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:50.000Z",
+                     *           "createdAt": "2026-01-12T09:00:49.000Z",
                      *           "revokedAt": null,
-                     *           "lastUsedAt": "2026-01-12T09:00:52.000Z",
+                     *           "lastUsedAt": "2026-01-12T09:00:51.000Z",
                      *           "retiresAt": null
                      *         },
                      *         {
@@ -9978,7 +10086,7 @@ export interface operations {
                      *           "direction": "outgoing",
                      *           "provider": "01970000-0000-7000-8000-000000000002",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:53.000Z",
+                     *           "createdAt": "2026-01-12T09:00:52.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "retiresAt": null
@@ -10036,7 +10144,7 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:50.000Z",
+                     *       "createdAt": "2026-01-12T09:00:49.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "retiresAt": null,
@@ -10099,10 +10207,10 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "retiring",
-                     *       "createdAt": "2026-01-12T09:00:50.000Z",
+                     *       "createdAt": "2026-01-12T09:00:49.000Z",
                      *       "revokedAt": null,
-                     *       "lastUsedAt": "2026-01-12T09:00:52.000Z",
-                     *       "retiresAt": "2026-01-12T09:00:54.000Z"
+                     *       "lastUsedAt": "2026-01-12T09:00:51.000Z",
+                     *       "retiresAt": "2026-01-12T09:00:53.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["SigningSecret"];
@@ -10502,7 +10610,7 @@ export interface operations {
                      *           "attempts": 1,
                      *           "lastStatusCode": null,
                      *           "error": "Outbound calls may not reach the port 1",
-                     *           "createdAt": "2026-01-12T09:01:02.000Z",
+                     *           "createdAt": "2026-01-12T09:01:01.000Z",
                      *           "dueAt": null
                      *         }
                      *       ],
@@ -10552,7 +10660,7 @@ export interface operations {
                      *         {
                      *           "userId": "dora",
                      *           "role": "editor",
-                     *           "createdAt": "2026-01-12T09:00:55.000Z"
+                     *           "createdAt": "2026-01-12T09:00:54.000Z"
                      *         }
                      *       ]
                      *     }
@@ -10604,7 +10712,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "editor",
-                     *       "createdAt": "2026-01-12T09:00:55.000Z"
+                     *       "createdAt": "2026-01-12T09:00:54.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -10625,7 +10733,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "viewer",
-                     *       "createdAt": "2026-01-12T09:00:55.000Z"
+                     *       "createdAt": "2026-01-12T09:00:54.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -10709,7 +10817,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:00:57.000Z"
+                     *           "createdAt": "2026-01-12T09:00:56.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000001",
@@ -10940,7 +11048,7 @@ export interface operations {
                      *           "details": {
                      *             "name": "CI"
                      *           },
-                     *           "at": "2026-01-12T09:00:58.000Z"
+                     *           "at": "2026-01-12T09:00:57.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000035",
@@ -10955,7 +11063,7 @@ export interface operations {
                      *             ],
                      *             "expiresAt": null
                      *           },
-                     *           "at": "2026-01-12T09:00:59.000Z"
+                     *           "at": "2026-01-12T09:00:58.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -10999,8 +11107,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:01:00.000Z",
-                     *       "to": "2026-01-12T09:01:01.000Z",
+                     *       "from": "2026-01-12T09:00:59.000Z",
+                     *       "to": "2026-01-12T09:01:00.000Z",
                      *       "isComplete": true,
                      *       "imbalance": 0,
                      *       "faults": [],
@@ -11011,29 +11119,29 @@ export interface operations {
                      *         "rejected": 0
                      *       },
                      *       "events": {
-                     *         "accepted": 46,
+                     *         "accepted": 45,
                      *         "fromOutside": 15,
                      *         "fromReceipts": 2,
                      *         "replayed": 4,
                      *         "emitted": 0,
-                     *         "service": 25,
-                     *         "done": 46,
+                     *         "service": 24,
+                     *         "done": 45,
                      *         "quarantined": 0,
                      *         "waiting": 0,
                      *         "overdue": 0
                      *       },
                      *       "executions": {
-                     *         "begun": 41,
+                     *         "begun": 40,
                      *         "succeeded": 13,
-                     *         "failed": 28,
+                     *         "failed": 27,
                      *         "cancelled": 0,
                      *         "waiting": 0,
                      *         "leased": 0,
                      *         "overdue": 0,
                      *         "deliveries": {
-                     *           "begun": 25,
+                     *           "begun": 24,
                      *           "succeeded": 0,
-                     *           "failed": 25,
+                     *           "failed": 24,
                      *           "cancelled": 0,
                      *           "unfinished": 0
                      *         }
@@ -11043,7 +11151,7 @@ export interface operations {
                      *         "emittedEvents": 0,
                      *         "calls": {
                      *           "succeeded": 0,
-                     *           "failed": 28,
+                     *           "failed": 27,
                      *           "unknown": 0,
                      *           "open": 0
                      *         }
@@ -11080,12 +11188,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.created",
-                 *       "timestamp": "2026-01-12T09:01:03.000Z",
+                 *       "timestamp": "2026-01-12T09:01:02.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:04.000Z"
+                 *         "at": "2026-01-12T09:01:03.000Z"
                  *       }
                  *     }
                  */
@@ -11128,7 +11236,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.updated",
-                 *       "timestamp": "2026-01-12T09:01:07.000Z",
+                 *       "timestamp": "2026-01-12T09:01:06.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11137,7 +11245,7 @@ export interface operations {
                  *         ],
                  *         "version": 2,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:08.000Z"
+                 *         "at": "2026-01-12T09:01:07.000Z"
                  *       }
                  *     }
                  */
@@ -11180,13 +11288,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deleted",
-                 *       "timestamp": "2026-01-12T09:01:19.000Z",
+                 *       "timestamp": "2026-01-12T09:01:18.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000037",
                  *         "name": "In shadow",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:20.000Z"
+                 *         "at": "2026-01-12T09:01:19.000Z"
                  *       }
                  *     }
                  */
@@ -11229,12 +11337,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.activated",
-                 *       "timestamp": "2026-01-12T09:01:11.000Z",
+                 *       "timestamp": "2026-01-12T09:01:10.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:12.000Z"
+                 *         "at": "2026-01-12T09:01:11.000Z"
                  *       }
                  *     }
                  */
@@ -11277,13 +11385,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deactivated",
-                 *       "timestamp": "2026-01-12T09:01:13.000Z",
+                 *       "timestamp": "2026-01-12T09:01:12.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:14.000Z"
+                 *         "at": "2026-01-12T09:01:13.000Z"
                  *       }
                  *     }
                  */
@@ -11326,13 +11434,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.cloned",
-                 *       "timestamp": "2026-01-12T09:01:05.000Z",
+                 *       "timestamp": "2026-01-12T09:01:04.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "from": "01970000-0000-7000-8000-000000000004",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:06.000Z"
+                 *         "at": "2026-01-12T09:01:05.000Z"
                  *       }
                  *     }
                  */
@@ -11375,7 +11483,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.restored",
-                 *       "timestamp": "2026-01-12T09:01:09.000Z",
+                 *       "timestamp": "2026-01-12T09:01:08.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11385,7 +11493,7 @@ export interface operations {
                  *         ],
                  *         "version": 3,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:10.000Z"
+                 *         "at": "2026-01-12T09:01:09.000Z"
                  *       }
                  *     }
                  */
@@ -11428,7 +11536,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.paused",
-                 *       "timestamp": "2026-01-12T09:01:23.000Z",
+                 *       "timestamp": "2026-01-12T09:01:22.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "name": "Tell the CRM",
@@ -11436,7 +11544,7 @@ export interface operations {
                  *         "lastError": "Outbound calls may not reach the port 1",
                  *         "cancelled": 0,
                  *         "actor": "system:auto-pause",
-                 *         "at": "2026-01-12T09:01:24.000Z"
+                 *         "at": "2026-01-12T09:01:23.000Z"
                  *       }
                  *     }
                  */
@@ -11479,7 +11587,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.promoted",
-                 *       "timestamp": "2026-01-12T09:01:15.000Z",
+                 *       "timestamp": "2026-01-12T09:01:14.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11493,7 +11601,7 @@ export interface operations {
                  *           "maxRunsPerHour": 1
                  *         },
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:16.000Z"
+                 *         "at": "2026-01-12T09:01:15.000Z"
                  *       }
                  *     }
                  */
@@ -11536,7 +11644,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.rolled_back",
-                 *       "timestamp": "2026-01-12T09:01:17.000Z",
+                 *       "timestamp": "2026-01-12T09:01:16.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11547,7 +11655,7 @@ export interface operations {
                  *         "runs": 3,
                  *         "maxRunsPerHour": 1,
                  *         "actor": "system:guard",
-                 *         "at": "2026-01-12T09:01:18.000Z"
+                 *         "at": "2026-01-12T09:01:17.000Z"
                  *       }
                  *     }
                  */
@@ -11590,14 +11698,14 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "execution.failed",
-                 *       "timestamp": "2026-01-12T09:01:21.000Z",
+                 *       "timestamp": "2026-01-12T09:01:20.000Z",
                  *       "data": {
                  *         "executionId": "01970000-0000-7000-8000-000000000038",
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "eventId": "01970000-0000-7000-8000-000000000039",
                  *         "eventType": "TAG_ADDED",
                  *         "error": "Outbound calls may not reach the port 1",
-                 *         "failedAt": "2026-01-12T09:01:22.000Z"
+                 *         "failedAt": "2026-01-12T09:01:21.000Z"
                  *       }
                  *     }
                  */
@@ -11640,7 +11748,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "receipt.rejected",
-                 *       "timestamp": "2026-01-12T09:01:25.000Z",
+                 *       "timestamp": "2026-01-12T09:01:24.000Z",
                  *       "data": {
                  *         "rejectionId": "01970000-0000-7000-8000-000000000040",
                  *         "provider": "shop",
@@ -11688,10 +11796,10 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "subscription.ping",
-                 *       "timestamp": "2026-01-12T09:01:26.000Z",
+                 *       "timestamp": "2026-01-12T09:01:25.000Z",
                  *       "data": {
                  *         "subscriptionId": "01970000-0000-7000-8000-000000000002",
-                 *         "at": "2026-01-12T09:01:27.000Z"
+                 *         "at": "2026-01-12T09:01:26.000Z"
                  *       }
                  *     }
                  */
