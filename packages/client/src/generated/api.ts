@@ -6049,15 +6049,15 @@ export interface operations {
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000024",
                      *           "ruleId": "01970000-0000-7000-8000-000000000004",
-                     *           "status": "waiting",
+                     *           "status": "done",
                      *           "pace": "gentle",
-                     *           "from": "2026-01-12T09:00:44.000Z",
-                     *           "to": "2026-01-12T09:00:45.000Z",
-                     *           "progress": 0,
+                     *           "from": "2026-01-12T09:00:45.000Z",
+                     *           "to": "2026-01-12T09:00:46.000Z",
+                     *           "progress": 1,
                      *           "error": null,
-                     *           "createdAt": "2026-01-12T09:00:46.000Z",
+                     *           "createdAt": "2026-01-12T09:00:47.000Z",
                      *           "createdBy": "user:ada",
-                     *           "finishedAt": null
+                     *           "finishedAt": "2026-01-12T09:00:48.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -6136,20 +6136,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:37.000Z",
-                     *       "to": "2026-01-12T09:00:38.000Z",
+                     *       "from": "2026-01-12T09:00:38.000Z",
+                     *       "to": "2026-01-12T09:00:39.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:39.000Z",
+                     *       "createdAt": "2026-01-12T09:00:40.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:40.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:41.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:37.000Z",
-                     *         "to": "2026-01-12T09:00:38.000Z",
+                     *         "from": "2026-01-12T09:00:38.000Z",
+                     *         "to": "2026-01-12T09:00:39.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:41.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:42.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6177,12 +6177,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:42.000Z",
+                     *             "at": "2026-01-12T09:00:43.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6200,7 +6200,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:28.000Z",
+                     *               "at": "2026-01-12T09:00:29.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6260,11 +6260,11 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "waiting",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:44.000Z",
-                     *       "to": "2026-01-12T09:00:45.000Z",
+                     *       "from": "2026-01-12T09:00:45.000Z",
+                     *       "to": "2026-01-12T09:00:46.000Z",
                      *       "progress": 0,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:46.000Z",
+                     *       "createdAt": "2026-01-12T09:00:47.000Z",
                      *       "createdBy": "user:ada",
                      *       "finishedAt": null,
                      *       "report": null
@@ -6313,16 +6313,108 @@ export interface operations {
                      * @example {
                      *       "id": "01970000-0000-7000-8000-000000000024",
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
-                     *       "status": "waiting",
+                     *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:44.000Z",
-                     *       "to": "2026-01-12T09:00:45.000Z",
-                     *       "progress": 0,
+                     *       "from": "2026-01-12T09:00:45.000Z",
+                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:46.000Z",
+                     *       "createdAt": "2026-01-12T09:00:47.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": null,
-                     *       "report": null
+                     *       "finishedAt": "2026-01-12T09:00:48.000Z",
+                     *       "report": {
+                     *         "scanned": 16,
+                     *         "considered": 12,
+                     *         "from": "2026-01-12T09:00:45.000Z",
+                     *         "to": "2026-01-12T09:00:46.000Z",
+                     *         "isComplete": true,
+                     *         "historyFrom": "2026-01-12T09:00:49.000Z",
+                     *         "active": {
+                     *           "version": 5,
+                     *           "matched": 9,
+                     *           "notJudged": 0
+                     *         },
+                     *         "draft": {
+                     *           "matched": 12,
+                     *           "notJudged": 0
+                     *         },
+                     *         "difference": {
+                     *           "same": 9,
+                     *           "added": 3,
+                     *           "removed": 0
+                     *         },
+                     *         "actionDifference": [
+                     *           {
+                     *             "type": "CREATE_TASK",
+                     *             "same": 9,
+                     *             "added": 3,
+                     *             "removed": 0,
+                     *             "targets": 0,
+                     *             "isTargetsEstimated": false
+                     *           }
+                     *         ],
+                     *         "bucketMs": 12,
+                     *         "overTime": [
+                     *           {
+                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "active": 0,
+                     *             "draft": 0
+                     *           },
+                     *           {
+                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "active": 0,
+                     *             "draft": 0
+                     *           }
+                     *         ],
+                     *         "actions": [
+                     *           {
+                     *             "index": 0,
+                     *             "type": "CREATE_TASK",
+                     *             "done": 12,
+                     *             "skipped": 0,
+                     *             "faulty": 0,
+                     *             "faults": [],
+                     *             "warnings": [],
+                     *             "targets": 0,
+                     *             "isTargetsEstimated": false,
+                     *             "mostToOne": 0,
+                     *             "busiestMinute": {
+                     *               "at": "2026-01-12T09:00:29.000Z",
+                     *               "count": 12,
+                     *               "isAtLeast": false
+                     *             }
+                     *           }
+                     *         ],
+                     *         "clauses": [
+                     *           {
+                     *             "path": "conditions[0]",
+                     *             "held": 12,
+                     *             "aloneFailed": 0
+                     *           }
+                     *         ],
+                     *         "fields": [
+                     *           {
+                     *             "path": "score",
+                     *             "present": 12,
+                     *             "didYouMean": null
+                     *           },
+                     *           {
+                     *             "path": "name",
+                     *             "present": 12,
+                     *             "didYouMean": null
+                     *           }
+                     *         ],
+                     *         "examples": {
+                     *           "added": [
+                     *             "01970000-0000-7000-8000-000000000022",
+                     *             "01970000-0000-7000-8000-000000000023"
+                     *           ],
+                     *           "removed": [],
+                     *           "nearMisses": []
+                     *         },
+                     *         "notKnown": [],
+                     *         "notes": []
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["Backtest"];
@@ -6427,15 +6519,15 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:25.000Z",
+                     *       "savedAt": "2026-01-12T09:00:26.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:25.000Z",
-                     *         "to": "2026-01-12T09:00:26.000Z",
+                     *         "from": "2026-01-12T09:00:26.000Z",
+                     *         "to": "2026-01-12T09:00:27.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:27.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:28.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
@@ -6454,7 +6546,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:28.000Z",
+                     *             "at": "2026-01-12T09:00:29.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6500,7 +6592,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:29.000Z"
+                     *         "computedAt": "2026-01-12T09:00:30.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -6598,7 +6690,7 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:25.000Z",
+                     *       "savedAt": "2026-01-12T09:00:26.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": null,
                      *       "differenceFault": null
@@ -6731,11 +6823,11 @@ export interface operations {
                      *       "executionCount": 9,
                      *       "successCount": 9,
                      *       "failureCount": 0,
-                     *       "lastSuccessAt": "2026-01-12T09:00:19.000Z",
+                     *       "lastSuccessAt": "2026-01-12T09:00:20.000Z",
                      *       "lastFailureAt": null,
                      *       "lastError": null,
                      *       "createdAt": "2026-01-12T09:00:06.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:30.000Z"
+                     *       "updatedAt": "2026-01-12T09:00:31.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6787,10 +6879,10 @@ export interface operations {
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:33.000Z",
-                     *         "to": "2026-01-12T09:00:34.000Z",
+                     *         "from": "2026-01-12T09:00:34.000Z",
+                     *         "to": "2026-01-12T09:00:35.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:35.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:36.000Z",
                      *         "active": null,
                      *         "draft": {
                      *           "matched": 0,
@@ -6801,7 +6893,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:28.000Z",
+                     *             "at": "2026-01-12T09:00:29.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6847,7 +6939,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:36.000Z"
+                     *         "computedAt": "2026-01-12T09:00:37.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -6935,10 +7027,10 @@ export interface operations {
                      *           "name": "Tell the CRM",
                      *           "failureCount": 3,
                      *           "lastError": "Outbound calls may not reach the port 1",
-                     *           "lastFailureAt": "2026-01-12T09:00:47.000Z",
+                     *           "lastFailureAt": "2026-01-12T09:00:50.000Z",
                      *           "reason": "auto_paused",
                      *           "explanation": "The rule was switched off, because it failed too many times in a row",
-                     *           "since": "2026-01-12T09:00:48.000Z",
+                     *           "since": "2026-01-12T09:00:51.000Z",
                      *           "failuresInARow": 3
                      *         }
                      *       ]
@@ -6984,9 +7076,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:23.000Z",
-                     *       "to": "2026-01-12T09:00:24.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:23.000Z",
+                     *       "from": "2026-01-12T09:00:24.000Z",
+                     *       "to": "2026-01-12T09:00:25.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:24.000Z",
                      *       "rules": [
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000004",
@@ -7104,8 +7196,8 @@ export interface operations {
                      *       "previousVersion": 3,
                      *       "maxRunsPerHour": 1,
                      *       "maxFailureRate": null,
-                     *       "startedAt": "2026-01-12T09:00:31.000Z",
-                     *       "endsAt": "2026-01-12T09:00:32.000Z",
+                     *       "startedAt": "2026-01-12T09:00:32.000Z",
+                     *       "endsAt": "2026-01-12T09:00:33.000Z",
                      *       "trippedAt": null,
                      *       "tripReason": null,
                      *       "restoredVersion": null
@@ -7198,7 +7290,7 @@ export interface operations {
                      *           "draft": {
                      *             "basedOn": 3,
                      *             "isStale": false,
-                     *             "savedAt": "2026-01-12T09:00:25.000Z",
+                     *             "savedAt": "2026-01-12T09:00:26.000Z",
                      *             "savedBy": "user:ada"
                      *           },
                      *           "guard": null
@@ -8503,7 +8595,7 @@ export interface operations {
                      *           "error": null,
                      *           "startedAt": "2026-01-12T09:00:17.000Z",
                      *           "dueAt": null,
-                     *           "finishedAt": "2026-01-12T09:00:17.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:18.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -8562,7 +8654,7 @@ export interface operations {
                      *       "error": null,
                      *       "startedAt": "2026-01-12T09:00:17.000Z",
                      *       "dueAt": null,
-                     *       "finishedAt": "2026-01-12T09:00:17.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:18.000Z",
                      *       "results": [
                      *         {
                      *           "action": "CREATE_TASK",
@@ -8715,8 +8807,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "matched": 2,
-                     *       "retried": 2
+                     *       "matched": 3,
+                     *       "retried": 3
                      *     }
                      */
                     "application/json": components["schemas"]["ExecutionsRetried"];
@@ -8844,8 +8936,8 @@ export interface operations {
                      *           "description": null,
                      *           "assigneeId": null,
                      *           "priority": "high",
-                     *           "dueAt": "2026-01-12T09:00:18.000Z",
-                     *           "createdAt": "2026-01-12T09:00:19.000Z"
+                     *           "dueAt": "2026-01-12T09:00:19.000Z",
+                     *           "createdAt": "2026-01-12T09:00:20.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -9663,7 +9755,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:00:56.000Z",
+                     *           "createdAt": "2026-01-12T09:00:59.000Z",
                      *           "role": "admin"
                      *         },
                      *         {
@@ -9726,9 +9818,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:20.000Z",
-                     *       "to": "2026-01-12T09:00:21.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:20.000Z",
+                     *       "from": "2026-01-12T09:00:21.000Z",
+                     *       "to": "2026-01-12T09:00:22.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:21.000Z",
                      *       "totals": {
                      *         "events": 13,
                      *         "succeeded": 9,
@@ -9739,7 +9831,7 @@ export interface operations {
                      *       },
                      *       "slices": [
                      *         {
-                     *           "from": "2026-01-12T09:00:20.000Z",
+                     *           "from": "2026-01-12T09:00:21.000Z",
                      *           "events": 0,
                      *           "succeeded": 0,
                      *           "failed": 0,
@@ -9747,7 +9839,7 @@ export interface operations {
                      *           "unfinished": 0
                      *         },
                      *         {
-                     *           "from": "2026-01-12T09:00:22.000Z",
+                     *           "from": "2026-01-12T09:00:23.000Z",
                      *           "events": 13,
                      *           "succeeded": 9,
                      *           "failed": 0,
@@ -9813,7 +9905,7 @@ export interface operations {
                      *             "webhook_received",
                      *             "lead_created"
                      *           ],
-                     *           "receivedAt": "2026-01-12T09:00:50.000Z",
+                     *           "receivedAt": "2026-01-12T09:00:53.000Z",
                      *           "idempotencyKey": "evt_1",
                      *           "signatureId": "01970000-0000-7000-8000-000000000027",
                      *           "eventIds": [
@@ -9869,7 +9961,7 @@ export interface operations {
                      *         "webhook_received",
                      *         "lead_created"
                      *       ],
-                     *       "receivedAt": "2026-01-12T09:00:50.000Z",
+                     *       "receivedAt": "2026-01-12T09:00:53.000Z",
                      *       "idempotencyKey": "evt_1",
                      *       "signatureId": "01970000-0000-7000-8000-000000000027",
                      *       "eventIds": [
@@ -9921,7 +10013,7 @@ export interface operations {
                      *             "rules:write"
                      *           ],
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:55.000Z",
+                     *           "createdAt": "2026-01-12T09:00:58.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "expiresAt": null
@@ -9986,7 +10078,7 @@ export interface operations {
                      *         "rules:write"
                      *       ],
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:55.000Z",
+                     *       "createdAt": "2026-01-12T09:00:58.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "expiresAt": null,
@@ -10076,9 +10168,9 @@ export interface operations {
                      *           "direction": "incoming",
                      *           "provider": "shop",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:49.000Z",
+                     *           "createdAt": "2026-01-12T09:00:52.000Z",
                      *           "revokedAt": null,
-                     *           "lastUsedAt": "2026-01-12T09:00:51.000Z",
+                     *           "lastUsedAt": "2026-01-12T09:00:54.000Z",
                      *           "retiresAt": null
                      *         },
                      *         {
@@ -10086,7 +10178,7 @@ export interface operations {
                      *           "direction": "outgoing",
                      *           "provider": "01970000-0000-7000-8000-000000000002",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:52.000Z",
+                     *           "createdAt": "2026-01-12T09:00:55.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "retiresAt": null
@@ -10144,7 +10236,7 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:49.000Z",
+                     *       "createdAt": "2026-01-12T09:00:52.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "retiresAt": null,
@@ -10207,10 +10299,10 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "retiring",
-                     *       "createdAt": "2026-01-12T09:00:49.000Z",
+                     *       "createdAt": "2026-01-12T09:00:52.000Z",
                      *       "revokedAt": null,
-                     *       "lastUsedAt": "2026-01-12T09:00:51.000Z",
-                     *       "retiresAt": "2026-01-12T09:00:53.000Z"
+                     *       "lastUsedAt": "2026-01-12T09:00:54.000Z",
+                     *       "retiresAt": "2026-01-12T09:00:56.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["SigningSecret"];
@@ -10610,7 +10702,7 @@ export interface operations {
                      *           "attempts": 1,
                      *           "lastStatusCode": null,
                      *           "error": "Outbound calls may not reach the port 1",
-                     *           "createdAt": "2026-01-12T09:01:01.000Z",
+                     *           "createdAt": "2026-01-12T09:01:04.000Z",
                      *           "dueAt": null
                      *         }
                      *       ],
@@ -10660,7 +10752,7 @@ export interface operations {
                      *         {
                      *           "userId": "dora",
                      *           "role": "editor",
-                     *           "createdAt": "2026-01-12T09:00:54.000Z"
+                     *           "createdAt": "2026-01-12T09:00:57.000Z"
                      *         }
                      *       ]
                      *     }
@@ -10712,7 +10804,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "editor",
-                     *       "createdAt": "2026-01-12T09:00:54.000Z"
+                     *       "createdAt": "2026-01-12T09:00:57.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -10733,7 +10825,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "viewer",
-                     *       "createdAt": "2026-01-12T09:00:54.000Z"
+                     *       "createdAt": "2026-01-12T09:00:57.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -10817,7 +10909,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:00:56.000Z"
+                     *           "createdAt": "2026-01-12T09:00:59.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000001",
@@ -11048,7 +11140,7 @@ export interface operations {
                      *           "details": {
                      *             "name": "CI"
                      *           },
-                     *           "at": "2026-01-12T09:00:57.000Z"
+                     *           "at": "2026-01-12T09:01:00.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000035",
@@ -11063,7 +11155,7 @@ export interface operations {
                      *             ],
                      *             "expiresAt": null
                      *           },
-                     *           "at": "2026-01-12T09:00:58.000Z"
+                     *           "at": "2026-01-12T09:01:01.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -11107,8 +11199,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:59.000Z",
-                     *       "to": "2026-01-12T09:01:00.000Z",
+                     *       "from": "2026-01-12T09:01:02.000Z",
+                     *       "to": "2026-01-12T09:01:03.000Z",
                      *       "isComplete": true,
                      *       "imbalance": 0,
                      *       "faults": [],
@@ -11119,29 +11211,29 @@ export interface operations {
                      *         "rejected": 0
                      *       },
                      *       "events": {
-                     *         "accepted": 45,
+                     *         "accepted": 44,
                      *         "fromOutside": 15,
                      *         "fromReceipts": 2,
                      *         "replayed": 4,
                      *         "emitted": 0,
-                     *         "service": 24,
-                     *         "done": 45,
+                     *         "service": 23,
+                     *         "done": 43,
                      *         "quarantined": 0,
-                     *         "waiting": 0,
+                     *         "waiting": 1,
                      *         "overdue": 0
                      *       },
                      *       "executions": {
-                     *         "begun": 40,
+                     *         "begun": 38,
                      *         "succeeded": 13,
-                     *         "failed": 27,
+                     *         "failed": 24,
                      *         "cancelled": 0,
-                     *         "waiting": 0,
+                     *         "waiting": 1,
                      *         "leased": 0,
                      *         "overdue": 0,
                      *         "deliveries": {
-                     *           "begun": 24,
+                     *           "begun": 22,
                      *           "succeeded": 0,
-                     *           "failed": 24,
+                     *           "failed": 22,
                      *           "cancelled": 0,
                      *           "unfinished": 0
                      *         }
@@ -11151,7 +11243,7 @@ export interface operations {
                      *         "emittedEvents": 0,
                      *         "calls": {
                      *           "succeeded": 0,
-                     *           "failed": 27,
+                     *           "failed": 24,
                      *           "unknown": 0,
                      *           "open": 0
                      *         }
@@ -11188,12 +11280,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.created",
-                 *       "timestamp": "2026-01-12T09:01:02.000Z",
+                 *       "timestamp": "2026-01-12T09:01:05.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:03.000Z"
+                 *         "at": "2026-01-12T09:01:06.000Z"
                  *       }
                  *     }
                  */
@@ -11236,7 +11328,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.updated",
-                 *       "timestamp": "2026-01-12T09:01:06.000Z",
+                 *       "timestamp": "2026-01-12T09:01:09.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11245,7 +11337,7 @@ export interface operations {
                  *         ],
                  *         "version": 2,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:07.000Z"
+                 *         "at": "2026-01-12T09:01:10.000Z"
                  *       }
                  *     }
                  */
@@ -11288,13 +11380,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deleted",
-                 *       "timestamp": "2026-01-12T09:01:18.000Z",
+                 *       "timestamp": "2026-01-12T09:01:21.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000037",
                  *         "name": "In shadow",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:19.000Z"
+                 *         "at": "2026-01-12T09:01:22.000Z"
                  *       }
                  *     }
                  */
@@ -11337,12 +11429,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.activated",
-                 *       "timestamp": "2026-01-12T09:01:10.000Z",
+                 *       "timestamp": "2026-01-12T09:01:13.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:11.000Z"
+                 *         "at": "2026-01-12T09:01:14.000Z"
                  *       }
                  *     }
                  */
@@ -11385,13 +11477,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deactivated",
-                 *       "timestamp": "2026-01-12T09:01:12.000Z",
+                 *       "timestamp": "2026-01-12T09:01:15.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:13.000Z"
+                 *         "at": "2026-01-12T09:01:16.000Z"
                  *       }
                  *     }
                  */
@@ -11434,13 +11526,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.cloned",
-                 *       "timestamp": "2026-01-12T09:01:04.000Z",
+                 *       "timestamp": "2026-01-12T09:01:07.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "from": "01970000-0000-7000-8000-000000000004",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:05.000Z"
+                 *         "at": "2026-01-12T09:01:08.000Z"
                  *       }
                  *     }
                  */
@@ -11483,7 +11575,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.restored",
-                 *       "timestamp": "2026-01-12T09:01:08.000Z",
+                 *       "timestamp": "2026-01-12T09:01:11.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11493,7 +11585,7 @@ export interface operations {
                  *         ],
                  *         "version": 3,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:09.000Z"
+                 *         "at": "2026-01-12T09:01:12.000Z"
                  *       }
                  *     }
                  */
@@ -11536,7 +11628,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.paused",
-                 *       "timestamp": "2026-01-12T09:01:22.000Z",
+                 *       "timestamp": "2026-01-12T09:01:25.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "name": "Tell the CRM",
@@ -11544,7 +11636,7 @@ export interface operations {
                  *         "lastError": "Outbound calls may not reach the port 1",
                  *         "cancelled": 0,
                  *         "actor": "system:auto-pause",
-                 *         "at": "2026-01-12T09:01:23.000Z"
+                 *         "at": "2026-01-12T09:01:26.000Z"
                  *       }
                  *     }
                  */
@@ -11587,7 +11679,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.promoted",
-                 *       "timestamp": "2026-01-12T09:01:14.000Z",
+                 *       "timestamp": "2026-01-12T09:01:17.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11601,7 +11693,7 @@ export interface operations {
                  *           "maxRunsPerHour": 1
                  *         },
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:15.000Z"
+                 *         "at": "2026-01-12T09:01:18.000Z"
                  *       }
                  *     }
                  */
@@ -11644,7 +11736,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.rolled_back",
-                 *       "timestamp": "2026-01-12T09:01:16.000Z",
+                 *       "timestamp": "2026-01-12T09:01:19.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11655,7 +11747,7 @@ export interface operations {
                  *         "runs": 3,
                  *         "maxRunsPerHour": 1,
                  *         "actor": "system:guard",
-                 *         "at": "2026-01-12T09:01:17.000Z"
+                 *         "at": "2026-01-12T09:01:20.000Z"
                  *       }
                  *     }
                  */
@@ -11698,14 +11790,14 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "execution.failed",
-                 *       "timestamp": "2026-01-12T09:01:20.000Z",
+                 *       "timestamp": "2026-01-12T09:01:23.000Z",
                  *       "data": {
                  *         "executionId": "01970000-0000-7000-8000-000000000038",
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "eventId": "01970000-0000-7000-8000-000000000039",
                  *         "eventType": "TAG_ADDED",
                  *         "error": "Outbound calls may not reach the port 1",
-                 *         "failedAt": "2026-01-12T09:01:21.000Z"
+                 *         "failedAt": "2026-01-12T09:01:24.000Z"
                  *       }
                  *     }
                  */
@@ -11748,7 +11840,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "receipt.rejected",
-                 *       "timestamp": "2026-01-12T09:01:24.000Z",
+                 *       "timestamp": "2026-01-12T09:01:27.000Z",
                  *       "data": {
                  *         "rejectionId": "01970000-0000-7000-8000-000000000040",
                  *         "provider": "shop",
@@ -11796,10 +11888,10 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "subscription.ping",
-                 *       "timestamp": "2026-01-12T09:01:25.000Z",
+                 *       "timestamp": "2026-01-12T09:01:28.000Z",
                  *       "data": {
                  *         "subscriptionId": "01970000-0000-7000-8000-000000000002",
-                 *         "at": "2026-01-12T09:01:26.000Z"
+                 *         "at": "2026-01-12T09:01:28.000Z"
                  *       }
                  *     }
                  */
