@@ -55,7 +55,7 @@ func main() {
 		fmt.Println(task.Title)
 	}
 
-	_, err = client.TriggerEvent(ctx, "LEAD_CRATED", object{"data": object{}}, nil, nil)
+	_, err = client.PostEvent(ctx, object{"eventType": "LEAD_CRATED", "data": object{}}, nil, nil)
 	var refused *rules.APIError
 	if errors.As(err, &refused) {
 		fmt.Println("refused:", refused)
@@ -70,7 +70,7 @@ func triggerOnce(ctx context.Context, client *rules.Client, eventType string, da
 	}
 	headers := map[string]string{"Idempotency-Key": hex.EncodeToString(key), "Prefer": "respond-async"}
 	for attempt := 0; ; attempt++ {
-		response, err := client.TriggerEvent(ctx, eventType, object{"data": data}, nil, headers)
+		response, err := client.PostEvent(ctx, object{"eventType": eventType, "data": data}, nil, headers)
 		if err == nil {
 			var accepted struct {
 				ID string `json:"id"`

@@ -239,6 +239,10 @@ class Client:
         """Create an event type of the workspace."""
         return self._send("POST", "/api/event-types", body=body, headers=headers)
 
+    def update_event_type(self, name, body=None):
+        """Change the description of an event type of the workspace."""
+        return self._send("PATCH", f"/api/event-types/{_part(name)}", body=body)
+
     def delete_event_type(self, name):
         """Delete an event type of the workspace that no rule uses. Its events stay."""
         return self._send("DELETE", f"/api/event-types/{_part(name)}")
@@ -267,6 +271,10 @@ class Client:
         """List the tasks that rules created, newest first."""
         return self._send("GET", "/api/tasks", query=query)
 
+    def get_task(self, id):
+        """Get a task."""
+        return self._send("GET", f"/api/tasks/{_part(id)}")
+
     def get_vocabulary(self, headers=None):
         """Get the vocabulary of rules."""
         return self._send("GET", "/api/vocabulary", headers=headers)
@@ -284,8 +292,12 @@ class Client:
         return self._send("GET", f"/api/email-templates/{_part(id)}")
 
     def update_email_template(self, id, body=None):
-        """Update any subset of the fields of an email template. The next email uses it."""
+        """Update any subset of the fields of an email template."""
         return self._send("PUT", f"/api/email-templates/{_part(id)}", body=body)
+
+    def patch_email_template(self, id, body=None):
+        """Update any subset of the fields of an email template, like PUT."""
+        return self._send("PATCH", f"/api/email-templates/{_part(id)}", body=body)
 
     def delete_email_template(self, id):
         """Delete an email template. Actions that name it then send the built-in email."""
@@ -319,6 +331,10 @@ class Client:
         """Create an API key. Only this response contains its text."""
         return self._send("POST", "/api/developer/v1/api-keys", body=body, headers=headers)
 
+    def get_api_key(self, id):
+        """Get an API key, without its text."""
+        return self._send("GET", f"/api/developer/v1/api-keys/{_part(id)}")
+
     def revoke_api_key(self, id):
         """Revoke an API key with immediate effect."""
         return self._send("DELETE", f"/api/developer/v1/api-keys/{_part(id)}")
@@ -331,13 +347,17 @@ class Client:
         """Create a signing secret. Only this response contains its text."""
         return self._send("POST", "/api/developer/v1/signing-secrets", body=body, headers=headers)
 
-    def retire_signing_secret(self, id, body=None, headers=None):
-        """Retire a signing secret. It remains valid while the sender switches to the next secret."""
-        return self._send("POST", f"/api/developer/v1/signing-secrets/{_part(id)}/retire", body=body, headers=headers)
+    def get_signing_secret(self, id):
+        """Get a signing secret, without its text."""
+        return self._send("GET", f"/api/developer/v1/signing-secrets/{_part(id)}")
 
     def revoke_signing_secret(self, id):
         """Revoke a signing secret with immediate effect."""
         return self._send("DELETE", f"/api/developer/v1/signing-secrets/{_part(id)}")
+
+    def retire_signing_secret(self, id, body=None, headers=None):
+        """Retire a signing secret. It remains valid while the sender switches to the next secret."""
+        return self._send("POST", f"/api/developer/v1/signing-secrets/{_part(id)}/retire", body=body, headers=headers)
 
     def list_subscriptions(self):
         """List the subscriptions, newest first."""
@@ -370,6 +390,10 @@ class Client:
     def list_members(self):
         """List the members of the workspace, at most 1,000, oldest first."""
         return self._send("GET", "/api/developer/v1/members")
+
+    def get_member(self, user_id):
+        """Get a member and its role."""
+        return self._send("GET", f"/api/developer/v1/members/{_part(user_id)}")
 
     def put_member(self, user_id, body=None):
         """Add a member, or change its role."""

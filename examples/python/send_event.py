@@ -15,7 +15,7 @@ def trigger_once(client, event_type, data):
     headers = {"idempotency-key": str(uuid.uuid4()), "prefer": "respond-async"}
     for attempt in range(5):
         try:
-            return client.trigger_event(event_type, body={"data": data}, headers=headers)
+            return client.post_event(body={"eventType": event_type, "data": data}, headers=headers)
         except ApiError as error:
             if error.status not in (429, 502, 503, 504) or attempt == 4:
                 raise
@@ -50,6 +50,6 @@ event = wait_until_done(client, accepted["id"])
 print([result["status"] for result in event["results"] if result["ruleId"] == rule["id"]])
 print([task["title"] for task in client.list_tasks(query={"ruleId": rule["id"]})["tasks"]])
 try:
-    client.trigger_event("LEAD_CRATED", body={"data": {}})
+    client.post_event(body={"eventType": "LEAD_CRATED", "data": {}})
 except ApiError as error:
     print("refused:", error)

@@ -22,6 +22,7 @@ import identification from './plugins/identification.js'
 import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
+import paging from './plugins/paging.js'
 import redis from './plugins/redis.js'
 import requestLog from './plugins/request-log.js'
 import resources from './plugins/resources.js'
@@ -94,6 +95,7 @@ export async function buildApp(config: Config, limits: ApiLimits = limitsOf(conf
   await app.register(validation)
   await app.register(idempotency)
   await app.register(serialization)
+  await app.register(paging)
   await app.register(notFound)
   await app.register(warmUp)
   await app.register(shutdown)

@@ -108,6 +108,7 @@ export const refusals = {
   versionNotFound: () => new Refusal('version_not_found', 'Version not found'),
   eventTypeNotFound: () => new Refusal('event_type_not_found', 'Event type not found'),
   eventNotFound: () => new Refusal('event_not_found', 'Event not found'),
+  taskNotFound: () => new Refusal('task_not_found', 'Task not found'),
   executionNotFound: () => new Refusal('execution_not_found', 'Execution not found'),
   receiptNotFound: () => new Refusal('receipt_not_found', 'Receipt not found'),
   backtestNotFound: () => new Refusal('backtest_not_found', 'Backtest not found'),

@@ -354,6 +354,7 @@ interface Ids {
   /** It failed, and beside it another one of the rule waits. */
   execution: string
   template: string
+  task: string
   eventType: string
   backtest: string
 }
@@ -382,6 +383,7 @@ const routes: Route[] = [
     body: { eventType: 'LEAD_CREATED', data: {}, dryRun: true },
   },
   { method: 'GET', path: () => '/api/tasks', role: 'viewer', status: 200 },
+  { method: 'GET', path: ({ task }) => `/api/tasks/${task}`, role: 'viewer', status: 200 },
   {
     method: 'POST',
     path: () => `${rules}/backtests`,
@@ -415,6 +417,13 @@ const routes: Route[] = [
     get body() {
       return { name: newTypeName() }
     },
+  },
+  {
+    method: 'PATCH',
+    path: ({ eventType }) => `/api/event-types/${eventType}`,
+    role: 'editor',
+    status: 200,
+    body: { description: 'Other' },
   },
   { method: 'DELETE', path: ({ eventType }) => `/api/event-types/${eventType}`, role: 'editor', status: 204 },
   { method: 'GET', path: ({ rule }) => `${rules}/${rule}/versions`, role: 'viewer', status: 200 },
@@ -511,6 +520,13 @@ const routes: Route[] = [
     status: 200,
     body: { text: 'Other' },
   },
+  {
+    method: 'PATCH',
+    path: ({ template }) => `${templates}/${template}`,
+    role: 'editor',
+    status: 200,
+    body: { text: 'Third' },
+  },
   { method: 'DELETE', path: ({ template }) => `${templates}/${template}`, role: 'editor', status: 204 },
   {
     method: 'POST',
@@ -605,6 +621,9 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
   await database.execution.create({
     data: { id: execution, workspaceId, eventId: event.id, eventType: event.type, ruleId: rule.id, ...run },
   })
+  const task = newId()
+  const row = { executionId: execution, actionIndex: 0, ruleId: rule.id, title: 'Call', priority: 'normal' }
+  await database.task.create({ data: { id: task, workspaceId, ...row, createdAt: now } })
   const waiting = { ...event, acceptedAt: now, ruleId: null, isDelivery: false }
   await storeExecution(workspace, waiting, rule.id, { status: 'waiting' })
   const { body: guarded } = await call<Rule>('POST', rules, { body: ruleBody() })
@@ -646,6 +665,7 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
     event: event.id,
     execution,
     template: template.id,
+    task,
     eventType,
     backtest,
   }
@@ -662,6 +682,7 @@ const anyIds: Ids = {
   event: '{id}',
   execution: '{id}',
   template: '{id}',
+  task: '{id}',
   eventType: '{name}',
   backtest: '{id}',
 }

@@ -353,6 +353,11 @@ func (c *Client) CreateEventType(ctx context.Context, body any, headers map[stri
 	return c.send(ctx, "POST", "/api/event-types", body, nil, headers)
 }
 
+// UpdateEventType: Change the description of an event type of the workspace.
+func (c *Client) UpdateEventType(ctx context.Context, name string, body any) (*Response, error) {
+	return c.send(ctx, "PATCH", "/api/event-types/"+url.PathEscape(name), body, nil, nil)
+}
+
 // DeleteEventType: Delete an event type of the workspace that no rule uses. Its events stay.
 func (c *Client) DeleteEventType(ctx context.Context, name string) (*Response, error) {
 	return c.send(ctx, "DELETE", "/api/event-types/"+url.PathEscape(name), nil, nil, nil)
@@ -388,6 +393,11 @@ func (c *Client) ListTasks(ctx context.Context, query url.Values) (*Response, er
 	return c.send(ctx, "GET", "/api/tasks", nil, query, nil)
 }
 
+// GetTask: Get a task.
+func (c *Client) GetTask(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/tasks/"+url.PathEscape(id), nil, nil, nil)
+}
+
 // GetVocabulary: Get the vocabulary of rules.
 func (c *Client) GetVocabulary(ctx context.Context, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/vocabulary", nil, nil, headers)
@@ -408,9 +418,14 @@ func (c *Client) GetEmailTemplate(ctx context.Context, id string) (*Response, er
 	return c.send(ctx, "GET", "/api/email-templates/"+url.PathEscape(id), nil, nil, nil)
 }
 
-// UpdateEmailTemplate: Update any subset of the fields of an email template. The next email uses it.
+// UpdateEmailTemplate: Update any subset of the fields of an email template.
 func (c *Client) UpdateEmailTemplate(ctx context.Context, id string, body any) (*Response, error) {
 	return c.send(ctx, "PUT", "/api/email-templates/"+url.PathEscape(id), body, nil, nil)
+}
+
+// PatchEmailTemplate: Update any subset of the fields of an email template, like PUT.
+func (c *Client) PatchEmailTemplate(ctx context.Context, id string, body any) (*Response, error) {
+	return c.send(ctx, "PATCH", "/api/email-templates/"+url.PathEscape(id), body, nil, nil)
 }
 
 // DeleteEmailTemplate: Delete an email template. Actions that name it then send the built-in email.
@@ -453,6 +468,11 @@ func (c *Client) CreateApiKey(ctx context.Context, body any, headers map[string]
 	return c.send(ctx, "POST", "/api/developer/v1/api-keys", body, nil, headers)
 }
 
+// GetApiKey: Get an API key, without its text.
+func (c *Client) GetApiKey(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/api-keys/"+url.PathEscape(id), nil, nil, nil)
+}
+
 // RevokeApiKey: Revoke an API key with immediate effect.
 func (c *Client) RevokeApiKey(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "DELETE", "/api/developer/v1/api-keys/"+url.PathEscape(id), nil, nil, nil)
@@ -468,14 +488,19 @@ func (c *Client) CreateSigningSecret(ctx context.Context, body any, headers map[
 	return c.send(ctx, "POST", "/api/developer/v1/signing-secrets", body, nil, headers)
 }
 
-// RetireSigningSecret: Retire a signing secret. It remains valid while the sender switches to the next secret.
-func (c *Client) RetireSigningSecret(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
-	return c.send(ctx, "POST", "/api/developer/v1/signing-secrets/"+url.PathEscape(id)+"/retire", body, nil, headers)
+// GetSigningSecret: Get a signing secret, without its text.
+func (c *Client) GetSigningSecret(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/signing-secrets/"+url.PathEscape(id), nil, nil, nil)
 }
 
 // RevokeSigningSecret: Revoke a signing secret with immediate effect.
 func (c *Client) RevokeSigningSecret(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "DELETE", "/api/developer/v1/signing-secrets/"+url.PathEscape(id), nil, nil, nil)
+}
+
+// RetireSigningSecret: Retire a signing secret. It remains valid while the sender switches to the next secret.
+func (c *Client) RetireSigningSecret(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/signing-secrets/"+url.PathEscape(id)+"/retire", body, nil, headers)
 }
 
 // ListSubscriptions: List the subscriptions, newest first.
@@ -516,6 +541,11 @@ func (c *Client) ListSubscriptionDeliveries(ctx context.Context, id string, quer
 // ListMembers: List the members of the workspace, at most 1,000, oldest first.
 func (c *Client) ListMembers(ctx context.Context) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/members", nil, nil, nil)
+}
+
+// GetMember: Get a member and its role.
+func (c *Client) GetMember(ctx context.Context, userId string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/members/"+url.PathEscape(userId), nil, nil, nil)
 }
 
 // PutMember: Add a member, or change its role.

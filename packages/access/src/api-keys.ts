@@ -95,6 +95,13 @@ export async function listApiKeys(database: WorkspaceDatabase): Promise<ApiKey[]
   return rows.map(presentApiKey)
 }
 
+/** @throws Refused where there is no such key */
+export async function findApiKey({ apiKey }: Pick<WorkspaceDatabase, 'apiKey'>, id: string): Promise<ApiKey> {
+  const row = isUuid(id) ? await apiKey.findUnique({ where: { id } }) : null
+  if (row === null) throw new Refused('api_key_not_found', 'API key not found')
+  return presentApiKey(row)
+}
+
 function isInUse() {
   return { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] }
 }

@@ -31,6 +31,7 @@ export const AuditAction = Type.Enum(
     'email_template.updated',
     'email_template.deleted',
     'event_type.created',
+    'event_type.updated',
     'event_type.deleted',
     'subscription.created',
     'subscription.updated',

@@ -2,6 +2,7 @@ export {
   ApiKey,
   ApiKeyToCreate,
   createApiKey,
+  findApiKey,
   findExpiryFault,
   hashApiKey,
   listApiKeys,
@@ -20,7 +21,16 @@ export {
 } from './change-workspace.js'
 export { DateTime, orNull } from './credential.js'
 export { readKeyList } from './key-list.js'
-export { isUserId, listMembers, Member, putMember, Role, removeMember, UserId } from './members.js'
+export {
+  findMember,
+  isUserId,
+  listMembers,
+  Member,
+  putMember,
+  Role,
+  removeMember,
+  UserId,
+} from './members.js'
 export { findMembership, type Membership, type Tenant } from './memberships.js'
 export { Refused } from './refused.js'
 export { type Resealing, resealSecrets } from './reseal-secrets.js'
@@ -38,6 +48,7 @@ export {
 export {
   createSigningSecret,
   listSigningSecrets,
+  readSigningSecret,
   retireSigningSecret,
   revokeSigningSecret,
   sealingContext,

@@ -39,6 +39,16 @@ export async function listMembers(database: WorkspaceDatabase): Promise<Member[]
   return members.map(presentMember)
 }
 
+/** @throws Refused where the user is no member */
+export async function findMember(
+  { member }: Pick<WorkspaceDatabase, 'member'>,
+  userId: string,
+): Promise<Member> {
+  const found = isUserId(userId) ? await member.findFirst({ where: { userId }, select: fields }) : null
+  if (found === null) throw new Refused('member_not_found', 'Member not found')
+  return presentMember(found)
+}
+
 /**
  * Adds a member, or changes its role.
  *

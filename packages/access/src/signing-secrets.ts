@@ -88,6 +88,14 @@ export async function listSigningSecrets(
   return rows.map(presentSigningSecret)
 }
 
+/** @throws Refused where there is no such secret */
+export async function readSigningSecret(
+  database: Pick<WorkspaceDatabase, 'signingSecret'>,
+  id: string,
+): Promise<SigningSecret> {
+  return presentSigningSecret(await findSecret(database, id))
+}
+
 function isInUse() {
   return { revokedAt: null, OR: [{ retiresAt: null }, { retiresAt: { gt: new Date() } }] }
 }
@@ -151,8 +159,11 @@ export function signingSecretState(
   return retiresAt.getTime() > now ? 'retiring' : 'retired'
 }
 
-async function findSecret(transaction: WorkspaceTransaction, id: string): Promise<Row> {
-  const row = isUuid(id) ? await transaction.signingSecret.findUnique({ where: { id } }) : null
+async function findSecret(
+  { signingSecret }: Pick<WorkspaceDatabase, 'signingSecret'>,
+  id: string,
+): Promise<Row> {
+  const row = isUuid(id) ? await signingSecret.findUnique({ where: { id } }) : null
   if (row === null) throw new Refused('signing_secret_not_found', 'Signing secret not found')
   return row
 }

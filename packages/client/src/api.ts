@@ -48,6 +48,7 @@ export type {
   EventTypeFields,
   EventTypePage,
   EventTypeToCreate,
+  EventTypeToUpdate,
   EventWhy,
   Execution,
   ExecutionFilter,

@@ -39,6 +39,11 @@ export class EmailTemplates {
     return this.#sender.ask('PUT /api/email-templates/{id}', { path: { id }, body: changes }, options)
   }
 
+  /** The same as `update`, by the method PATCH. */
+  patch(id: string, changes: EmailTemplateToUpdate, options?: RequestOptions) {
+    return this.#sender.ask('PATCH /api/email-templates/{id}', { path: { id }, body: changes }, options)
+  }
+
   /** From then on, the actions that name the template send the built-in mail. */
   delete(id: string, options?: RequestOptions) {
     return this.#sender.ask('DELETE /api/email-templates/{id}', { path: { id } }, options)

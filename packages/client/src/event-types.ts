@@ -1,4 +1,10 @@
-import type { EventTypeFields, EventTypePage, EventTypeToCreate, ListedEventType } from './api.js'
+import type {
+  EventTypeFields,
+  EventTypePage,
+  EventTypeToCreate,
+  EventTypeToUpdate,
+  ListedEventType,
+} from './api.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
@@ -22,6 +28,11 @@ export class EventTypes {
 
   create(body: EventTypeToCreate, options?: KeyedOptions) {
     return this.#sender.ask('POST /api/event-types', { body }, options)
+  }
+
+  /** Changes the description of a type of the workspace. */
+  update(name: string, changes: EventTypeToUpdate, options?: RequestOptions) {
+    return this.#sender.ask('PATCH /api/event-types/{name}', { path: { name }, body: changes }, options)
   }
 
   /** Deletes a type of the workspace that no rule uses. It is not repeated: meanwhile somebody may have made the name again. */

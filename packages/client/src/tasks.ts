@@ -12,6 +12,10 @@ export class Tasks {
     this.#sender = sender
   }
 
+  get(id: string, options?: RequestOptions): Promise<Task> {
+    return this.#sender.ask('GET /api/tasks/{id}', { path: { id } }, options)
+  }
+
   /** The tasks that rules have created, newest first. */
   list(query: TaskQuery = {}, options?: RequestOptions): Pages<Task, TaskPage> {
     return new Pages(

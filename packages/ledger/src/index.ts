@@ -55,6 +55,13 @@ export {
   narrowExecutions,
   narrowToExecution,
 } from './history/list-executions.js'
+export { type ListedTaskRow, listTasks, type TaskFilter } from './history/list-tasks.js'
+export {
+  listUnstarted,
+  type UnstartedRow,
+  type UnstartedStatus,
+  unstartedStatuses,
+} from './history/list-unstarted.js'
 export type { Narrowing } from './history/narrowing.js'
 export type { Removal, Transaction } from './history/removal.js'
 export { removeExcessVersions } from './history/remove-excess-versions.js'

@@ -26,6 +26,11 @@ export const EventTypeToCreate = Type.Object(
   },
 )
 
+export const EventTypeToUpdate = Type.Object(
+  { description: OwnEventType.properties.description },
+  { title: 'EventTypeToUpdate', additionalProperties: false },
+)
+
 /** @throws Refused where the name is taken, also by the catalogue, or the workspace has 500 types */
 export function createEventType(
   administrator: Administrator,
@@ -43,6 +48,26 @@ export function createEventType(
       result: { name, description, createdAt: row.createdAt.toISOString() },
       entry: { action: 'event_type.created', subject: name, details: { description } },
     }
+  })
+}
+
+/** The name stays: rules and events have it. @throws Refused where there is no such type of the workspace's own */
+export function updateEventType(
+  administrator: Administrator,
+  name: string,
+  { description }: Type.Static<typeof EventTypeToUpdate>,
+): Promise<OwnEventType> {
+  const { workspaceId } = administrator
+  return changeWorkspace(administrator, async (transaction) => {
+    if (isEventType(name))
+      throw new Refused('event_type_of_catalogue', 'Event types of the catalogue cannot be changed')
+    const where = { workspaceId_name: { workspaceId, name } }
+    const found = isEventTypeName(name) ? await transaction.ownEventType.findUnique({ where }) : null
+    if (found === null) throw new Refused('event_type_not_found', 'Event type not found')
+    const result = { name, description, createdAt: found.createdAt.toISOString() }
+    if (found.description === description) return { result, entry: undefined }
+    await transaction.ownEventType.update({ where, data: { description } })
+    return { result, entry: { action: 'event_type.updated', subject: name, details: { description } } }
   })
 }
 

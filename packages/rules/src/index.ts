@@ -45,8 +45,10 @@ export {
   createEventType,
   deleteEventType,
   EventTypeToCreate,
+  EventTypeToUpdate,
   maxEventTypes,
   OwnEventType,
+  updateEventType,
 } from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
 export { findGuardFaults, GuardToSet, maxRunsPerHour, setGuard } from './guards.js'

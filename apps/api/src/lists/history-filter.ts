@@ -34,10 +34,14 @@ const eventType = {
 /** Checks that a schema cannot express. */
 const checks: Record<string, Check> = {
   ruleId: id,
+  executionId: id,
+  subscriptionId: id,
   eventId: id,
   from: time,
   to: time,
   eventType,
+  trigger: eventType,
+  dueBefore: time,
 }
 
 interface FilterFault {
@@ -71,11 +75,15 @@ export async function checkTypeInFilter(request: FastifyRequest, filter: Filter)
 /** A type that was deleted has events, but no name any more. */
 async function findUnknownType(
   { server, workspace }: FastifyRequest,
-  { eventType: named }: Filter,
+  filter: Filter,
 ): Promise<FilterFault | undefined> {
-  if (typeof named !== 'string' || listedTypes.has(named)) return undefined
-  if (await server.eventTypes.has(workspace.id, named)) return undefined
-  return { name: 'eventType', expected: eventType.expected(named) }
+  for (const name of ['eventType', 'trigger']) {
+    const named = filter[name]
+    if (typeof named !== 'string' || listedTypes.has(named)) continue
+    if (!(await server.eventTypes.has(workspace.id, named)))
+      return { name, expected: eventType.expected(named) }
+  }
+  return undefined
 }
 
 /** @throws a 422 refusal with all faults */

@@ -1,9 +1,12 @@
 import { orNull } from '@automation/access'
 import { isUuid } from '@automation/database'
+import { type ListedTaskRow, listTasks } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
-import { cutPage, pageArguments } from '../lists/page.js'
+import { readCursor, writeCursor } from '../lists/cursor.js'
+import { checkQuery, readQueryTime, readRange } from '../lists/history-filter.js'
+import { StorableText } from '../lists/search-text.js'
 import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../responses.js'
 
 const Task = Type.Object(
@@ -26,6 +29,27 @@ const Task = Type.Object(
   { title: 'Task' },
 )
 
+const TaskQuery = Type.Object({
+  ...PageQuery,
+  ruleId: Type.Optional(Type.String({ description: 'Id of the rule that created the task' })),
+  executionId: Type.Optional(Type.String({ description: 'Id of the execution that created the task' })),
+  assigneeId: Type.Optional(
+    Type.String({ ...StorableText, description: 'The assigneeId of the task, exactly' }),
+  ),
+  priority: Type.Optional(Type.String({ ...StorableText, description: 'The priority of the task, exactly' })),
+  dueBefore: Type.Optional(
+    Type.String({
+      description: 'Only tasks that are due before this: an ISO 8601 date, or a time with a zone',
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({ description: 'Created then or later: an ISO 8601 date, or a time with a zone' }),
+  ),
+  to: Type.Optional(
+    Type.String({ description: 'Created before then: an ISO 8601 date, or a time with a zone' }),
+  ),
+})
+
 const defaultLimit = 50
 
 export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -35,39 +59,41 @@ export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listTasks',
       summary: 'List the tasks that rules created, newest first',
       description:
-        'Every CREATE_TASK makes exactly one task. Poll for new ones with a cursor, or read those of one rule or execution.',
-      querystring: Type.Object({
-        ...PageQuery,
-        ruleId: Type.Optional(Type.String({ description: 'Only the tasks of this rule' })),
-        executionId: Type.Optional(Type.String({ description: 'Only the tasks of this execution' })),
-      }),
+        'Every CREATE_TASK makes exactly one task. If few of many tasks match, a page can be short or empty and still have a nextCursor. Tasks have no status: your application decides when one is done.',
+      querystring: TaskQuery,
       response: {
         200: Type.Object({ tasks: Type.Array(Task), nextCursor: NextCursor }, { title: 'TaskPage' }),
         ...refusalResponses(),
       },
     },
-    handler: async ({ query, workspace: { reads } }) => {
-      const limit = query.limit ?? defaultLimit
-      const { where, ...page } = pageArguments(query, limit)
-      const tasks = await reads.task.findMany({
-        where: { AND: [where, byId('ruleId', query.ruleId), byId('executionId', query.executionId)] },
-        ...page,
-      })
-      const cut = cutPage(tasks, limit)
-      return {
-        tasks: cut.page.map(({ dueAt, createdAt, ...task }) => ({
-          ...task,
-          dueAt: dueAt?.toISOString() ?? null,
-          createdAt: createdAt.toISOString(),
-        })),
-        nextCursor: cut.nextCursor,
-      }
+    handler: async ({ query, workspace: { id, reads } }) => {
+      checkQuery(TaskQuery, query)
+      const { limit = defaultLimit, cursor, from: _from, to: _to, dueBefore, ...others } = query
+      const due = dueBefore !== undefined && { dueBefore: readQueryTime(dueBefore) }
+      const filter = { ...others, ...due, ...readRange(query) }
+      const before = cursor === undefined ? undefined : readCursor(cursor)
+      const { rows, end } = await listTasks(reads, id, filter, { before, limit })
+      return { tasks: rows.map(presentTask), nextCursor: writeCursor(end) }
+    },
+  })
+
+  app.get('/:id', {
+    config: { role: 'viewer' },
+    schema: {
+      operationId: 'getTask',
+      summary: 'Get a task',
+      description: 'As the list has it. The task stays as its rule created it.',
+      params: Type.Object({ id: Id }),
+      response: { 200: Task, ...refusalResponses(404) },
+    },
+    handler: async ({ params, workspace: { reads } }) => {
+      const task = isUuid(params.id) ? await reads.task.findUnique({ where: { id: params.id } }) : null
+      if (task === null) throw refusals.taskNotFound()
+      return presentTask(task)
     },
   })
 }
 
-function byId(name: 'ruleId' | 'executionId', id: string | undefined) {
-  if (id === undefined) return {}
-  if (!isUuid(id)) throw refusals.badRequest(`Query parameter ${name} must be a UUID`)
-  return { [name]: id }
+function presentTask({ dueAt, createdAt, ...task }: ListedTaskRow): Type.Static<typeof Task> {
+  return { ...task, dueAt: dueAt?.toISOString() ?? null, createdAt: createdAt.toISOString() }
 }

@@ -250,7 +250,8 @@ function expectStatus({ operation, caller, header, place, body }: Check): number
   if (!operation.path.includes('{')) return 'success'
   if (nounOf(operation) === undefined) return found === 'malformed' ? 400 : 'success'
   if (nounOf(operation) === 'member') {
-    if (found === 'malformed') return 422
+    // No user has such an id: it cannot be written, and is not found.
+    if (found === 'malformed') return operation.method === 'GET' ? 404 : 422
     // A user with a token may become a member, also if it is a member elsewhere.
     if (operation.method === 'PUT') return 'success'
   }

@@ -132,6 +132,7 @@ const sentences: Readonly<Record<string, Describe>> = {
   'email_template.deleted': ({ details }) => [`deleted the email template ${write(details.name)}`],
   'event_type.created': ({ subject }) => [`created the event type ${subject}`],
   'event_type.deleted': ({ subject }) => [`deleted the event type ${subject}`],
+  'event_type.updated': ({ subject }) => [`changed the description of the event type ${subject}`],
   'subscription.created': ({ subject, details }) => [
     'created the subscription ',
     subscriptionOf(subject, write(details.url)),

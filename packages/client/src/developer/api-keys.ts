@@ -23,6 +23,11 @@ export class ApiKeys {
     return withText(await this.#sender.ask('POST /api/developer/v1/api-keys', { body: key }, options), 'key')
   }
 
+  /** The key without its text. */
+  get(id: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/developer/v1/api-keys/{id}', { path: { id } }, options)
+  }
+
   /** Takes effect immediately. */
   revoke(id: string, options?: RequestOptions) {
     return this.#sender.ask('DELETE /api/developer/v1/api-keys/{id}', { path: { id } }, options)

@@ -17,6 +17,10 @@ export class Members {
     )
   }
 
+  get(userId: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/developer/v1/members/{userId}', { path: { userId } }, options)
+  }
+
   /** Adds a member, or changes its role. @param userId the `sub` of the user's tokens */
   put(userId: string, role: Role, options?: RequestOptions) {
     return this.#sender.ask(

@@ -27,6 +27,11 @@ export class SigningSecrets {
     return withText(await this.#sender.ask(name, { body: secret }, options), 'secret')
   }
 
+  /** The secret without its text. */
+  get(id: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/developer/v1/signing-secrets/{id}', { path: { id } }, options)
+  }
+
   /** The secret remains valid while its sender switches to the next one. @param overlap how long: `24h` */
   retire(id: string, { overlap, ...options }: KeyedOptions & { overlap?: string } = {}) {
     const body = overlap === undefined ? {} : { overlap }

@@ -21,11 +21,11 @@ Automation rules: ${baseUrl}        docs: ${baseUrl}/docs
 
 Try it, in another terminal:
 
-  curl -s ${baseUrl}/api/automation-rules/trigger/LEAD_CREATED \\
+  curl -s ${baseUrl}/api/events \\
     -H "authorization: Bearer ${demo('token')}" \\
     -H "x-workspace-id: ${demo('workspaceId')}" \\
     -H 'content-type: application/json' \\
-    -d '{"data":{"name":"Ada","score":95}}'
+    -d '{"eventType":"LEAD_CREATED","data":{"name":"Ada","score":95}}'
 
   npm run webhook -- send
 

@@ -9,6 +9,8 @@ export interface EventFilter {
   type?: string
   /** A rule that was considered for it, or the subscription that it was delivered to. */
   ruleId?: string
+  /** The subscription that it was delivered to. */
+  subscriptionId?: string
   /** When it was accepted: from then on. */
   from?: Date
   /** When it was accepted: before then. */
@@ -23,6 +25,8 @@ export interface EventRow {
   type: string
   /** The addressee's, a rule's or a subscription's. */
   ruleId: string | null
+  /** Whether it is a subscription's. */
+  isDelivery: boolean
   depth: number
   causedBy: string | null
   replayOf: string | null
@@ -49,7 +53,7 @@ export interface EventProgress {
 /** Deliveries to subscriptions are listed only where the filter names a subscription or their type. */
 export function narrowEvents(
   workspaceId: string,
-  { type, ruleId, from, to, status }: EventFilter,
+  { type, ruleId, subscriptionId, from, to, status }: EventFilter,
 ): Narrowing {
   const range: [Prisma.Sql, ...Prisma.Sql[]] = [Prisma.sql`events.workspace_id = ${workspaceId}::uuid`]
   const rest: Prisma.Sql[] = []
@@ -70,7 +74,10 @@ export function narrowEvents(
       events.rule_id = ${ruleId}::uuid
       OR events.rule_set_id IN (
         SELECT id FROM rule_sets WHERE workspace_id = ${workspaceId}::uuid AND ${ruleId}::uuid = ANY (rule_ids)))`)
-  else if (type === undefined) range.push(Prisma.sql`NOT events.is_delivery`)
+  if (subscriptionId !== undefined)
+    rest.push(Prisma.sql`events.rule_id = ${subscriptionId}::uuid AND events.is_delivery`)
+  if (ruleId === undefined && subscriptionId === undefined && type === undefined)
+    range.push(Prisma.sql`NOT events.is_delivery`)
   return { range: joinConditions(range), rest: joinConditions(rest) }
 }
 
@@ -97,7 +104,7 @@ const progress = Prisma.sql`(
   FROM executions WHERE ${executionsOfEvent})`
 
 const columns = Prisma.sql`
-  id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", depth, caused_by AS "causedBy",
+  id, workspace_id AS "workspaceId", type, rule_id AS "ruleId", is_delivery AS "isDelivery", depth, caused_by AS "causedBy",
   replay_of AS "replayOf", crashes, ${eventState} AS status, ${progress} AS progress, accepted_at AS "acceptedAt", done_at AS "doneAt",
   CASE
     WHEN rule_set_id IS NULL THEN 0

@@ -13,6 +13,7 @@ import { type ScannedPage, scanPage } from './scan-page.js'
 export interface ExecutionFilter {
   /** A rule, or a subscription. */
   ruleId?: string
+  subscriptionId?: string
   eventId?: string
   eventType?: string
   statuses?: readonly ExecutionStatus[] | undefined
@@ -32,6 +33,8 @@ export interface ListedExecutionRow {
   eventType: string
   /** A rule's, or a subscription's. */
   ruleId: string
+  /** Whether it is a subscription's. */
+  isDelivery: boolean
   ruleVersion: number
   status: ExecutionStatus
   error: string | null
@@ -46,10 +49,12 @@ export interface ListedExecutionRow {
  * Deliveries to subscriptions are listed only where the filter names a subscription, their event or their type.
  */
 export function narrowExecutions(workspaceId: string, filter: ExecutionFilter): Narrowing {
-  const { ruleId, eventId, eventType, statuses, from, to, error } = filter
+  const { ruleId, subscriptionId, eventId, eventType, statuses, from, to, error } = filter
   const range: [Prisma.Sql, ...Prisma.Sql[]] = [Prisma.sql`executions.workspace_id = ${workspaceId}::uuid`]
   const rest: Prisma.Sql[] = []
   if (ruleId !== undefined) range.push(Prisma.sql`executions.rule_id = ${ruleId}::uuid`)
+  if (subscriptionId !== undefined)
+    range.push(Prisma.sql`executions.rule_id = ${subscriptionId}::uuid AND executions.is_delivery`)
   if (eventId !== undefined) {
     range.push(
       Prisma.sql`executions.id BETWEEN ${lowestIdLike(eventId)}::uuid AND ${highestIdLike(eventId)}::uuid`,
@@ -68,7 +73,7 @@ export function narrowExecutions(workspaceId: string, filter: ExecutionFilter): 
   }
   if (eventType !== undefined) rest.push(Prisma.sql`executions.event_type = ${eventType}`)
   if (error !== undefined) rest.push(Prisma.sql`executions.error ILIKE ${`%${escapeLike(error)}%`}`)
-  const isNamed = ruleId !== undefined || eventId !== undefined || eventType !== undefined
+  const isNamed = [ruleId, subscriptionId, eventId, eventType].some((value) => value !== undefined)
   if (!isNamed) range.push(Prisma.sql`NOT executions.is_delivery`)
   return { range: joinConditions(range), rest: joinConditions(rest) }
 }
@@ -83,7 +88,7 @@ export function narrowToExecution(workspaceId: string, id: string): Narrowing {
 
 /** Results are counted in Postgres: twenty actions with twenty attempts each may be half a megabyte. */
 const columns = Prisma.sql`
-  id, workspace_id AS "workspaceId", event_id AS "eventId", event_type AS "eventType", rule_id AS "ruleId",
+  id, workspace_id AS "workspaceId", event_id AS "eventId", event_type AS "eventType", rule_id AS "ruleId", is_delivery AS "isDelivery",
   rule_version AS "ruleVersion", status, error, started_at AS "startedAt", due_at AS "dueAt",
   finished_at AS "finishedAt",
   (SELECT count(*)::int FROM json_array_elements(results) AS result WHERE result->>'status' = 'success')

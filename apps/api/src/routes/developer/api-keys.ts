@@ -3,6 +3,7 @@ import {
   ApiKey,
   ApiKeyToCreate,
   createApiKey,
+  findApiKey,
   findExpiryFault,
   listApiKeys,
   NewApiKey,
@@ -15,7 +16,7 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, refusalResponses } from '../../responses.js'
 import { presentCreated } from './present-created.js'
 
 export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -26,11 +27,11 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'List the API keys, including expired and revoked keys, newest first',
       description: 'The list has all keys in use and the newest of the others, at most 1,000 together.',
       response: {
-        200: Type.Object({ data: Type.Array(ApiKey) }, { title: 'ApiKeyList' }),
+        200: Type.Object({ data: Type.Array(ApiKey), nextCursor: NextCursor }, { title: 'ApiKeyList' }),
         ...refusalResponses(),
       },
     },
-    handler: async ({ workspace }) => ({ data: await listApiKeys(workspace.database) }),
+    handler: async ({ workspace }) => ({ data: await listApiKeys(workspace.database), nextCursor: null }),
   })
 
   app.post('/', {
@@ -54,6 +55,18 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const present = (key: NewApiKey) => presentCreated(`${app.prefix}/${key.id}`, key)
       return sendStored(reply, await changeOnce(request, create, present, 'key'))
     },
+  })
+
+  app.get('/:id', {
+    config: { role: 'admin' },
+    schema: {
+      operationId: 'getApiKey',
+      summary: 'Get an API key, without its text',
+      description: 'As the list has it, also if it has expired or was revoked.',
+      params: Type.Object({ id: Id }),
+      response: { 200: ApiKey, ...refusalResponses(404) },
+    },
+    handler: async ({ params, workspace }) => findApiKey(workspace.database, params.id),
   })
 
   app.delete('/:id', {

@@ -1,8 +1,8 @@
-import { listMembers, Member, putMember, removeMember } from '@automation/access'
+import { findMember, listMembers, Member, putMember, removeMember } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
-import { refusalResponses } from '../../responses.js'
+import { NextCursor, refusalResponses } from '../../responses.js'
 
 const MemberParams = Type.Pick(Member, ['userId'])
 const MemberToPut = Type.Pick(Member, ['role'], { additionalProperties: false, title: 'MemberToPut' })
@@ -15,11 +15,23 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'List the members of the workspace, at most 1,000, oldest first',
       description: 'With the role of each.',
       response: {
-        200: Type.Object({ data: Type.Array(Member) }, { title: 'MemberList' }),
+        200: Type.Object({ data: Type.Array(Member), nextCursor: NextCursor }, { title: 'MemberList' }),
         ...refusalResponses(),
       },
     },
-    handler: async ({ workspace }) => ({ data: await listMembers(workspace.database) }),
+    handler: async ({ workspace }) => ({ data: await listMembers(workspace.database), nextCursor: null }),
+  })
+
+  app.get('/:userId', {
+    config: { role: 'admin' },
+    schema: {
+      operationId: 'getMember',
+      summary: 'Get a member and its role',
+      description: 'As the list has it. A user who is no member is 404, also one who is a member elsewhere.',
+      params: MemberParams,
+      response: { 200: Member, ...refusalResponses(404) },
+    },
+    handler: async ({ params, workspace }) => findMember(workspace.database, params.userId),
   })
 
   app.put('/:userId', {

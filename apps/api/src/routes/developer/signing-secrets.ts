@@ -4,6 +4,7 @@ import {
   createSigningSecret,
   listSigningSecrets,
   NewSigningSecret,
+  readSigningSecret,
   retireSigningSecret,
   revokeSigningSecret,
   type Sealer,
@@ -20,7 +21,7 @@ import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, refusalResponses } from '../../responses.js'
 import { presentCreated } from './present-created.js'
 
 const defaultOverlap = '24h'
@@ -48,12 +49,16 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
         provider: Type.Optional(Counterparty),
       }),
       response: {
-        200: Type.Object({ data: Type.Array(SigningSecret) }, { title: 'SigningSecretList' }),
+        200: Type.Object(
+          { data: Type.Array(SigningSecret), nextCursor: NextCursor },
+          { title: 'SigningSecretList' },
+        ),
         ...refusalResponses(),
       },
     },
     handler: async ({ query, workspace }) => ({
       data: await listSigningSecrets(workspace.database, query),
+      nextCursor: null,
     }),
   })
 
@@ -73,6 +78,18 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       const present = (secret: NewSigningSecret) => presentCreated(`${app.prefix}/${secret.id}`, secret)
       return sendStored(reply, await changeOnce(request, create, present, 'secret'))
     },
+  })
+
+  app.get('/:id', {
+    config: { role: 'admin' },
+    schema: {
+      operationId: 'getSigningSecret',
+      summary: 'Get a signing secret, without its text',
+      description: 'As the list has it, also if it was retired or revoked.',
+      params: Type.Object({ id: Id }),
+      response: { 200: SigningSecret, ...refusalResponses(404) },
+    },
+    handler: async ({ params, workspace }) => readSigningSecret(workspace.database, params.id),
   })
 
   app.post('/:id/retire', {

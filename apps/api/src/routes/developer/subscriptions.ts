@@ -22,7 +22,7 @@ import { Accepted, presentAccepted } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, refusalResponses } from '../../responses.js'
 import { presentCreated } from './present-created.js'
 
 const SubscriptionParams = Type.Object({ id: Id })
@@ -35,11 +35,17 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       summary: 'List the subscriptions, newest first',
       description: 'A subscription sends events about the workspace to a URL.',
       response: {
-        200: Type.Object({ data: Type.Array(Subscription) }, { title: 'SubscriptionList' }),
+        200: Type.Object(
+          { data: Type.Array(Subscription), nextCursor: NextCursor },
+          { title: 'SubscriptionList' },
+        ),
         ...refusalResponses(),
       },
     },
-    handler: async ({ workspace }) => ({ data: await listSubscriptions(app.database, workspace.id) }),
+    handler: async ({ workspace }) => ({
+      data: await listSubscriptions(app.database, workspace.id),
+      nextCursor: null,
+    }),
   })
 
   app.post('/', {

@@ -18,7 +18,7 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, refusalResponses } from '../../responses.js'
 
 /**
  * Each workspace has limits of its own, so a user who creates many has many times as much. Somebody with more than a hundred customers has
@@ -39,7 +39,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       summary: 'List the workspaces of the user, oldest first. An API key lists its own workspace',
       description: 'The list has at most 1,000 workspaces.',
       response: {
-        200: Type.Object({ data: Type.Array(Workspace) }, { title: 'WorkspaceList' }),
+        200: Type.Object({ data: Type.Array(Workspace), nextCursor: NextCursor }, { title: 'WorkspaceList' }),
         ...refusalResponses(),
       },
     },
@@ -50,6 +50,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
           userId === undefined
             ? [await findWorkspace(database, id)]
             : await listWorkspaces(app.database, userId),
+        nextCursor: null,
       }
     },
   })

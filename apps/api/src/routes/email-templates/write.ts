@@ -20,6 +20,20 @@ import { refuseFaults } from '../rules/check-rule.js'
 
 const TemplateParams = Type.Object({ id: Id })
 
+/** A partial update is a PATCH; PUT does the same. */
+const updates = [
+  {
+    method: 'PUT',
+    operationId: 'updateEmailTemplate',
+    summary: 'Update any subset of the fields of an email template',
+  },
+  {
+    method: 'PATCH',
+    operationId: 'patchEmailTemplate',
+    summary: 'Update any subset of the fields of an email template, like PUT',
+  },
+] as const
+
 export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/', {
     attachValidation: true,
@@ -43,24 +57,27 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   })
 
-  app.put('/:id', {
-    attachValidation: true,
-    config: { role: 'editor' },
-    schema: {
-      operationId: 'updateEmailTemplate',
-      summary: 'Update any subset of the fields of an email template. The next email uses it',
-      description:
-        'Fields that you omit stay, and null removes a part. Emails that are already waiting use the new text, too.',
-      params: TemplateParams,
-      body: EmailTemplateToUpdate,
-      response: { 200: EmailTemplate, ...refusalResponses(404, 409, 413, 415, 422) },
-    },
-    handler: async (request) => {
-      const { body, params, validationError } = request
-      refuseFaults([...bodyFaults(validationError ?? {}), ...findMailTemplateFaults(body)])
-      return updateEmailTemplate(administratorOf(request), params.id, body)
-    },
-  })
+  for (const { method, operationId, summary } of updates)
+    app.route({
+      method,
+      url: '/:id',
+      attachValidation: true,
+      config: { role: 'editor' },
+      schema: {
+        operationId,
+        summary,
+        description:
+          'Fields that you omit stay, and null removes a part. Emails that are already waiting use the new text, too.',
+        params: TemplateParams,
+        body: EmailTemplateToUpdate,
+        response: { 200: EmailTemplate, ...refusalResponses(404, 409, 413, 415, 422) },
+      },
+      handler: async (request) => {
+        const { body, params, validationError } = request
+        refuseFaults([...bodyFaults(validationError ?? {}), ...findMailTemplateFaults(body)])
+        return updateEmailTemplate(administratorOf(request), params.id, body)
+      },
+    })
 
   app.delete('/:id', {
     config: { role: 'editor' },

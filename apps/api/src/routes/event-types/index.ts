@@ -1,6 +1,13 @@
 import { type Administrator, orNull } from '@automation/access'
 import { eventTypeDefinitions } from '@automation/engine'
-import { createEventType, deleteEventType, EventTypeToCreate, OwnEventType } from '@automation/rules'
+import {
+  createEventType,
+  deleteEventType,
+  EventTypeToCreate,
+  EventTypeToUpdate,
+  OwnEventType,
+  updateEventType,
+} from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
@@ -77,6 +84,19 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       }
       return sendStored(reply, await changeOnce(request, create, present))
     },
+  })
+
+  app.patch('/:name', {
+    config: { role: 'editor' },
+    schema: {
+      operationId: 'updateEventType',
+      summary: 'Change the description of an event type of the workspace',
+      description: 'Its name stays: rules and events have it. Types of the catalogue cannot be changed.',
+      params: Type.Object({ name: Type.String({ description: 'Name of the event type' }) }),
+      body: EventTypeToUpdate,
+      response: { 200: OwnEventType, ...refusalResponses(404, 409, 413, 415, 422) },
+    },
+    handler: async (request) => updateEventType(administratorOf(request), request.params.name, request.body),
   })
 
   app.delete('/:name', {

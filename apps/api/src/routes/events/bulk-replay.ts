@@ -68,10 +68,11 @@ async function readEventsToReplay(
 ): Promise<EventsToReplay> {
   checkFilter(ReplayFilter, filter)
   await checkTypeInFilter(request, filter)
-  const { eventType: type, ruleId } = filter
+  const { eventType: type, ruleId, subscriptionId } = filter
   const narrowing = narrowEvents(request.workspace.id, {
     ...(type !== undefined && { type }),
     ...(ruleId !== undefined && { ruleId }),
+    ...(subscriptionId !== undefined && { subscriptionId }),
     ...readRange(filter),
   })
   const after = cursor === undefined ? undefined : parseCursor(cursor)

@@ -9,5 +9,8 @@ export const eventFilter = {
       description: 'Id of a rule that was considered for the event, or of the subscription that received it',
     }),
   ),
+  subscriptionId: Type.Optional(
+    Type.String({ description: 'Id of the subscription that the event was delivered to' }),
+  ),
   ...TimeRange,
 }

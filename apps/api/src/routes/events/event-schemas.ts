@@ -28,7 +28,11 @@ export const ListedEvent = Type.Object(
     id: Id,
     workspaceId: Id,
     type: Type.String(),
-    ruleId: OptionalId('Set if the event is addressed to one rule (executed by hand) or to one subscription'),
+    eventType: Type.String({ description: 'The same as type' }),
+    ruleId: OptionalId(
+      'Set if the event is addressed to one rule (executed by hand). For a delivery it is the id of the subscription, as in subscriptionId.',
+    ),
+    subscriptionId: OptionalId('Set if the event is delivered to one subscription'),
     depth: Type.Integer({
       description: 'Number of EMIT_EVENT actions between this event and an event from outside',
     }),
@@ -89,7 +93,9 @@ export function presentEventRow(row: EventRow) {
     id: row.id,
     workspaceId: row.workspaceId,
     type: row.type,
+    eventType: row.type,
     ruleId: row.ruleId,
+    subscriptionId: row.isDelivery ? row.ruleId : null,
     depth: row.depth,
     causedBy: row.causedBy,
     replayOf: row.replayOf,

@@ -29,10 +29,11 @@ export const eventListRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { query, workspace } = request
       checkQuery(EventQuery, query)
       await checkTypeInQuery(request, query)
-      const { limit = defaultLimit, cursor, eventType: type, ruleId, status } = query
+      const { limit = defaultLimit, cursor, eventType: type, ruleId, subscriptionId, status } = query
       const narrowing = narrowEvents(workspace.id, {
         ...(type !== undefined && { type }),
         ...(ruleId !== undefined && { ruleId }),
+        ...(subscriptionId !== undefined && { subscriptionId }),
         ...(status !== undefined && { status }),
         ...readRange(query),
       })

@@ -2,7 +2,7 @@ import { findSampleEvents, maxSampleBytes } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { checkQuery, checkTypeInQuery } from '../../lists/history-filter.js'
-import { Id, refusalResponses, Timestamp } from '../../responses.js'
+import { Id, NextCursor, refusalResponses, Timestamp } from '../../responses.js'
 import { EventData } from './event-schemas.js'
 
 const usualLimit = 100
@@ -32,10 +32,17 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
           {
             events: Type.Array(
               Type.Object(
-                { id: Id, type: Type.String(), acceptedAt: Timestamp, data: EventData },
+                {
+                  id: Id,
+                  type: Type.String(),
+                  eventType: Type.String(),
+                  acceptedAt: Timestamp,
+                  data: EventData,
+                },
                 { title: 'SampleEvent' },
               ),
             ),
+            nextCursor: NextCursor,
           },
           { title: 'SampleEvents' },
         ),
@@ -53,9 +60,12 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
         events: events.map(({ id, type, data, acceptedAt }) => ({
           id,
           type,
+          eventType: type,
           acceptedAt: acceptedAt.toISOString(),
           data,
         })),
+        // The newest of all: there is no second page.
+        nextCursor: null,
       }
     },
   })

@@ -17,7 +17,8 @@ import { ListedEvent, presentListedEvent } from './event-schemas.js'
 const EventSearch = Type.Object(
   {
     conditions: Conditions,
-    type: Type.Optional(Type.String()),
+    eventType: Type.Optional(Type.String({ description: 'Only events of this type' })),
+    type: Type.Optional(Type.String({ description: 'Another name of eventType' })),
     ...TimeRange,
     ...PageQuery,
   },
@@ -25,7 +26,7 @@ const EventSearch = Type.Object(
     title: 'EventSearch',
     additionalProperties: false,
     examples: [
-      { conditions: [{ field: 'score', operator: 'greater_than', value: 80 }], type: 'LEAD_CREATED' },
+      { conditions: [{ field: 'score', operator: 'greater_than', value: 80 }], eventType: 'LEAD_CREATED' },
     ],
   },
 )
@@ -64,7 +65,8 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
       response: { 200: FoundEvents, ...refusalResponses(413, 415, 422) },
     },
     handler: async (request) => {
-      const { body, workspace } = request
+      const { workspace } = request
+      const body = nameType(request.body)
       refuseFaults([...bodyFaults(request.validationError ?? {}), ...findTimeFaults(body)])
       refuseFaults(await findFaults(request, { conditions: body.conditions }))
       if (body.type !== undefined && !(await app.eventTypes.has(workspace.id, body.type)))
@@ -80,6 +82,16 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
       }
     },
   })
+}
+
+/** @throws a 422 refusal for two different types */
+function nameType(body: EventSearch): EventSearch {
+  // A body that is no object is refused after this.
+  const { eventType, ...search } = (body ?? {}) as EventSearch
+  if (eventType === undefined) return body
+  if (search.type !== undefined && search.type !== eventType)
+    throw refusals.invalid([{ field: 'type', message: 'Must be the same as eventType' }])
+  return { ...search, type: eventType }
 }
 
 async function findMatches(

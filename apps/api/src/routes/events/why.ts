@@ -14,6 +14,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { checkQuery } from '../../lists/history-filter.js'
+import { linkNext } from '../../lists/link-next.js'
 import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../../responses.js'
 
 const RuleVerdict = Type.Enum(
@@ -65,6 +66,7 @@ const EventWhy = Type.Object(
   {
     eventId: Id,
     type: Type.String(),
+    eventType: Type.String({ description: 'The same as type' }),
     judgedAt: orNull({
       ...Timestamp,
       description:
@@ -124,11 +126,14 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         })
         return { event, ...page }
       })
+      const nextCursor = explained === undefined ? null : writeCursor(explained, event.id)
+      linkNext(reply, nextCursor)
       const head = JSON.stringify({
         eventId: event.id,
         type: event.type,
+        eventType: event.type,
         judgedAt: event.rulesVersion === null ? null : event.acceptedAt.toISOString(),
-        nextCursor: explained === undefined ? null : writeCursor(explained, event.id),
+        nextCursor,
       })
       // The items are JSON already.
       const body = `${head.slice(0, -1)},"rules":${items}}`

@@ -14,7 +14,11 @@ export const ListedExecution = Type.Object(
     workspaceId: Id,
     eventId: Id,
     eventType: Type.String(),
-    ruleId: Id,
+    ruleId: {
+      ...Id,
+      description: 'Id of the rule. For a delivery it is the id of the subscription, as in subscriptionId.',
+    },
+    subscriptionId: orNull({ ...Id, description: 'Set if the execution is a delivery to a subscription' }),
     ruleVersion: orNull(Type.Integer()),
     status: Type.Enum(['pending', ...EvaluationStatus.enum], {
       description:
@@ -48,6 +52,7 @@ export function presentExecutionRow(row: ExecutionRow) {
     eventId: row.eventId,
     eventType: row.eventType,
     ruleId: row.ruleId,
+    subscriptionId: row.isDelivery ? row.ruleId : null,
     ruleVersion: row.ruleVersion,
     status: row.status,
     error: row.error,

@@ -1,5 +1,17 @@
-import { type ExecutionStatus, executionStatuses, listExecutions, narrowExecutions } from '@automation/ledger'
+import {
+  type ExecutionFilter,
+  type ExecutionStatus,
+  executionStatuses,
+  type ListedExecutionRow,
+  listExecutions,
+  listUnstarted,
+  narrowExecutions,
+  type UnstartedRow,
+  type UnstartedStatus,
+  unstartedStatuses,
+} from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { readCursor, writeCursor } from '../../lists/cursor.js'
@@ -7,6 +19,9 @@ import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-fil
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
 import { ListedExecution, presentExecutionRow } from './execution-schemas.js'
+import { presentUnstarted } from './read.js'
+
+const statuses = ['pending', ...executionStatuses, 'not_matched'] as const
 
 const ExecutionQuery = Type.Object({
   ...PageQuery,
@@ -14,7 +29,7 @@ const ExecutionQuery = Type.Object({
   eventId: Type.Optional(Type.String({ description: 'Only executions for this event' })),
   status: Type.Optional(
     Type.String({
-      description: `One or several statuses, separated by commas: ${executionStatuses.join(', ')}`,
+      description: `One or several statuses, separated by commas: ${statuses.join(', ')}. Executions that are pending or not_matched are listed only if they are named here.`,
     }),
   ),
 })
@@ -39,38 +54,89 @@ export const executionListRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     handler: async (request) => {
-      const { query, workspace } = request
+      const { query } = request
       checkQuery(ExecutionQuery, query)
       await checkTypeInQuery(request, query)
       const { status, limit = defaultLimit, cursor, from: _from, to: _to, ...filter } = query
-      const narrowing = narrowExecutions(workspace.id, {
-        ...filter,
-        ...readRange(query),
-        statuses: readStatuses(status),
-      })
       const before = cursor === undefined ? undefined : readCursor(cursor)
-      const { rows, end } = await listExecutions(workspace.reads, narrowing, { before, limit })
-      const executions = rows.map((row) => ({
-        ...presentExecutionRow(row),
-        success: row.error === null,
-        conditionsPassed: true,
-        actionsExecuted: row.actionsExecuted,
-        dryRun: false,
-      }))
-      return { executions, nextCursor: writeCursor(end) }
+      const page = { before, limit }
+      const { rows, end } = await listOfStatuses(request, { ...filter, ...readRange(query) }, status, page)
+      return { executions: rows, nextCursor: writeCursor(end) }
     },
   })
 }
 
-function readStatuses(text: string | undefined): ExecutionStatus[] | undefined {
+interface Page {
+  rows: ListedExecution[]
+  /** The id below which the next page begins; undefined on the last page. */
+  end: string | undefined
+}
+
+/** Reads what has a row, and what has none yet, and makes one page of the two. */
+async function listOfStatuses(
+  { workspace: { id, reads } }: FastifyRequest,
+  filter: ExecutionFilter,
+  text: string | undefined,
+  page: { before: string | undefined; limit: number },
+): Promise<Page> {
+  const wanted = readStatuses(text)
+  const stored = wanted?.filter((status): status is ExecutionStatus => !isUnstarted(status))
+  const unstarted = wanted?.filter(isUnstarted) ?? []
+  const pages: Page[] = []
+  // They have no error. They are read first: what starts meanwhile is in both pages, and not in neither.
+  if (unstarted.length > 0 && filter.error === undefined) {
+    const { rows, end } = await listUnstarted(reads, id, filter, unstarted, page)
+    pages.push({ rows: rows.map(presentListed), end })
+  }
+  if (stored === undefined || stored.length > 0) {
+    const narrowing = narrowExecutions(id, { ...filter, statuses: stored })
+    const { rows, end } = await listExecutions(reads, narrowing, page)
+    pages.push({ rows: rows.map(presentStored), end })
+  }
+  return joinPages(pages, page.limit)
+}
+
+/** Each page says how far it has read: the joined one reaches as far as the shorter. The later page knows more of what is in both. */
+function joinPages(pages: Page[], limit: number): Page {
+  const [end] = pages
+    .flatMap((page) => page.end ?? [])
+    .sort()
+    .reverse()
+  const found = pages.flatMap((page) => page.rows).filter(({ id }) => end === undefined || id >= end)
+  const rows = [...new Map(found.map((row) => [row.id, row])).values()].sort((left, right) =>
+    left.id < right.id ? 1 : -1,
+  )
+  return rows.length > limit ? { rows: rows.slice(0, limit), end: rows[limit - 1]?.id } : { rows, end }
+}
+
+function presentStored(row: ListedExecutionRow): ListedExecution {
+  return {
+    ...presentExecutionRow(row),
+    success: row.error === null,
+    conditionsPassed: true,
+    actionsExecuted: row.actionsExecuted,
+    dryRun: false,
+  }
+}
+
+function presentListed(row: UnstartedRow): ListedExecution {
+  const { results: _, ...execution } = presentUnstarted(row)
+  return execution
+}
+
+type Status = (typeof statuses)[number]
+
+function readStatuses(text: string | undefined): Status[] | undefined {
   const wanted = text?.split(',')
   if (wanted?.every(isStatus) === false)
-    throw refusals.badRequest(
-      `Query parameter status must be one or several of ${executionStatuses.join(', ')}`,
-    )
-  return wanted as ExecutionStatus[] | undefined
+    throw refusals.badRequest(`Query parameter status must be one or several of ${statuses.join(', ')}`)
+  return wanted as Status[] | undefined
 }
 
 function isStatus(text: string): boolean {
-  return (executionStatuses as readonly string[]).includes(text)
+  return (statuses as readonly string[]).includes(text)
+}
+
+function isUnstarted(status: Status): status is UnstartedStatus {
+  return (unstartedStatuses as readonly string[]).includes(status)
 }

@@ -1,7 +1,7 @@
 import { orNull } from '@automation/access'
 import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import { type ActionResult, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
-import { type Addressee, addresseeOf, readEvaluatedEvent } from '@automation/ledger'
+import { type Addressee, addresseeOf, readEvaluatedEvent, type UnstartedRow } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { executionResultOf } from '../../acceptance/results.js'
@@ -68,8 +68,10 @@ function findEvent(database: WorkspaceDatabase, id: string): Promise<StoredEvent
   return database.event.findUnique({ where: { id }, omit: { data: true } })
 }
 
+type EventToPresent = Omit<UnstartedRow, 'ruleId'> & { ruleId: string | null }
+
 /** The execution of an addressee has the id of its event, so it can be presented before it has a row of its own, and without one. */
-export function presentUnstarted(event: StoredEvent | null): Execution {
+export function presentUnstarted(event: EventToPresent | null): Execution {
   const addressee = event && addresseeOf(event)
   if (event === null || addressee === null) throw refusals.executionNotFound()
   const status = statusOfUnstarted(event)
@@ -79,6 +81,7 @@ export function presentUnstarted(event: StoredEvent | null): Execution {
     eventId: event.id,
     eventType: event.type,
     ruleId: addressee.id,
+    subscriptionId: addressee.kind === 'subscription' ? addressee.id : null,
     ruleVersion: null,
     status,
     success: status === 'not_matched',
@@ -93,7 +96,7 @@ export function presentUnstarted(event: StoredEvent | null): Execution {
   }
 }
 
-function statusOfUnstarted({ doneAt, quarantined, ruleSetId }: StoredEvent) {
+function statusOfUnstarted({ doneAt, quarantined, ruleSetId }: EventToPresent) {
   if (doneAt === null) return 'pending'
   if (quarantined) return 'failed'
   return ruleSetId === null ? 'cancelled' : 'not_matched'

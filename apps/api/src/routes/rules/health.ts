@@ -2,7 +2,7 @@ import type { Prisma, WorkspaceDatabase } from '@automation/database'
 import { countsOf } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Id, refusalResponses, Timestamp } from '../../responses.js'
+import { Id, NextCursor, refusalResponses, Timestamp } from '../../responses.js'
 
 const HealthReport = Type.Object(
   {
@@ -58,7 +58,10 @@ export const AttentionItem = Type.Object(
   { title: 'AttentionItem' },
 )
 type AttentionItem = Type.Static<typeof AttentionItem>
-const AttentionList = Type.Object({ rules: Type.Array(AttentionItem) }, { title: 'AttentionList' })
+const AttentionList = Type.Object(
+  { rules: Type.Array(AttentionItem), nextCursor: NextCursor },
+  { title: 'AttentionList' },
+)
 
 const recentDays = 7
 /** The reasons for which rules are paused. */
@@ -107,7 +110,10 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
         'Each with its `reason`, such as failures, a pause or a rollback. Use it for a page or an alert: an empty list means that no rule needs a person.',
       response: { 200: AttentionList, ...refusalResponses() },
     },
-    handler: async ({ workspace: { reads } }) => ({ rules: await findRulesNeedingAttention(reads) }),
+    handler: async ({ workspace: { reads } }) => ({
+      rules: await findRulesNeedingAttention(reads),
+      nextCursor: null,
+    }),
   })
 }
 

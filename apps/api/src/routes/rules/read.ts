@@ -31,18 +31,21 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { query, workspace } = request
       const { id, reads } = workspace
       checkQuery(RuleListQuery, query)
+      const { trigger = query.eventType, eventType = trigger } = query
+      if (trigger !== eventType)
+        throw refusals.badRequest('Query parameter trigger must be the same as eventType')
       const write = (part: SizedRule[]) => writeRules(reads, id, part)
       await checkTypeInQuery(request, query)
       const isPaged = Object.keys(RuleListQuery.properties).some((name) => Object.hasOwn(query, name))
       if (!isPaged) {
         const sizes = await sizeRules(reads, id)
         await app.payForBytes(request, reply, sumOf(sizes))
-        return sendList(reply, 'rules', readInParts(sizes, write))
+        return sendList(reply, 'rules', readInParts(sizes, write), null)
       }
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
       const found = await reads.rule.findMany({
-        where: { AND: [where, filterOf(query)] },
+        where: { AND: [where, filterOf({ ...query, ...(trigger !== undefined && { trigger }) })] },
         select: { id: true },
         ...page,
       })
@@ -81,12 +84,12 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
 const shadows = { mode: 'shadow', isActive: false }
 
 function filterOf({
-  eventType: trigger,
+  trigger,
   isActive,
   mode,
   q,
 }: {
-  eventType?: string
+  trigger?: string
   isActive?: boolean
   mode?: RuleMode
   q?: string

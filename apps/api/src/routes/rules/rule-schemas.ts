@@ -44,6 +44,7 @@ export const rulesLimit = Type.Optional(
 export const RuleListQuery = Type.Object({
   ...PageQuery,
   eventType: Type.Optional(Type.String({ description: 'Only rules that this event type triggers' })),
+  trigger: Type.Optional(Type.String({ description: 'The same as eventType' })),
   isActive: Type.Optional(Type.Boolean({ description: 'Only active rules, or only inactive ones' })),
   mode: Type.Optional(RuleMode),
   q: Type.Optional(

@@ -1,0 +1,9 @@
+import type { FastifyReply } from 'fastify'
+
+/** Names the next page of a list in `Link` (RFC 8288), beside nextCursor: whoever knows links needs to know no field of ours. */
+export function linkNext(reply: FastifyReply, nextCursor: string | null): void {
+  if (nextCursor === null) return
+  const { pathname, searchParams } = new URL(reply.request.url, 'http://localhost')
+  searchParams.set('cursor', nextCursor)
+  reply.header('link', `<${pathname}?${searchParams}>; rel="next"`)
+}

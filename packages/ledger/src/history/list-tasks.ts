@@ -1,0 +1,67 @@
+import { clockSkewMs, firstIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
+import { joinConditions } from './narrowing.js'
+import { type ScannedPage, scanPage } from './scan-page.js'
+
+export interface TaskFilter {
+  ruleId?: string
+  executionId?: string
+  assigneeId?: string
+  priority?: string
+  /** Tasks without a due date are not due. */
+  dueBefore?: Date
+  /** When it was created: from then on. */
+  from?: Date
+  /** When it was created: before then. */
+  to?: Date
+}
+
+export interface ListedTaskRow {
+  id: string
+  workspaceId: string
+  executionId: string
+  actionIndex: number
+  ruleId: string
+  title: string
+  description: string | null
+  assigneeId: string | null
+  priority: string
+  dueAt: Date | null
+  createdAt: Date
+}
+
+const columns = Prisma.sql`
+  id, workspace_id AS "workspaceId", execution_id AS "executionId", action_index AS "actionIndex", rule_id AS "ruleId", title, description,
+  assignee_id AS "assigneeId", priority, due_at AS "dueAt", created_at AS "createdAt"`
+
+/**
+ * Lists tasks, newest first. An index leads to those of a time, a rule or an execution. The other filters have none, since each would cost
+ * every new task a write: a page reads a bounded number of tasks, and may be short.
+ */
+export function listTasks(
+  database: WorkspaceDatabase,
+  workspaceId: string,
+  { ruleId, executionId, assigneeId, priority, dueBefore, from, to }: TaskFilter,
+  page: { before: string | undefined; limit: number },
+): Promise<ScannedPage<ListedTaskRow>> {
+  const range: [Prisma.Sql, ...Prisma.Sql[]] = [Prisma.sql`tasks.workspace_id = ${workspaceId}::uuid`]
+  const rest: Prisma.Sql[] = []
+  if (ruleId !== undefined) range.push(Prisma.sql`tasks.rule_id = ${ruleId}::uuid`)
+  if (executionId !== undefined) range.push(Prisma.sql`tasks.execution_id = ${executionId}::uuid`)
+  if (from !== undefined) {
+    range.push(Prisma.sql`tasks.id >= ${idNear(from, -clockSkewMs)}::uuid`)
+    range.push(Prisma.sql`tasks.created_at >= ${from}`)
+  }
+  if (to !== undefined) {
+    range.push(Prisma.sql`tasks.id < ${idNear(to, clockSkewMs)}::uuid`)
+    range.push(Prisma.sql`tasks.created_at < ${to}`)
+  }
+  if (assigneeId !== undefined) rest.push(Prisma.sql`tasks.assignee_id = ${assigneeId}`)
+  if (priority !== undefined) rest.push(Prisma.sql`tasks.priority = ${priority}`)
+  if (dueBefore !== undefined) rest.push(Prisma.sql`tasks.due_at < ${dueBefore}`)
+  const narrowing = { range: joinConditions(range), rest: joinConditions(rest) }
+  return scanPage<ListedTaskRow>(database, Prisma.sql`tasks`, columns, narrowing, page)
+}
+
+function idNear(time: Date, offsetMs: number): string {
+  return firstIdOf(Math.max(0, time.getTime() + offsetMs))
+}
