@@ -903,7 +903,13 @@ export interface paths {
         delete: operations["deleteEventType"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the description of an event type of the workspace
+         * @description Its name stays: rules and events have it. Types of the catalogue cannot be changed.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
+         */
+        patch: operations["updateEventType"];
         trace?: never;
     };
     "/api/executions": {
@@ -1025,11 +1031,33 @@ export interface paths {
         };
         /**
          * List the tasks that rules created, newest first
-         * @description Every CREATE_TASK makes exactly one task. Poll for new ones with a cursor, or read those of one rule or execution.
+         * @description Every CREATE_TASK makes exactly one task. If few of many tasks match, a page can be short or empty and still have a nextCursor. Tasks have no status: your application decides when one is done.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
         get: operations["listTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a task
+         * @description As the list has it. The task stays as its rule created it.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
+        get: operations["getTask"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1103,7 +1131,7 @@ export interface paths {
          */
         get: operations["getEmailTemplate"];
         /**
-         * Update any subset of the fields of an email template. The next email uses it
+         * Update any subset of the fields of an email template
          * @description Fields that you omit stay, and null removes a part. Emails that are already waiting use the new text, too.
          *
          *     Needs the role `editor`, or a key with the scope `rules:write`.
@@ -1119,7 +1147,13 @@ export interface paths {
         delete: operations["deleteEmailTemplate"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update any subset of the fields of an email template, like PUT
+         * @description Fields that you omit stay, and null removes a part. Emails that are already waiting use the new text, too.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
+         */
+        patch: operations["patchEmailTemplate"];
         trace?: never;
     };
     "/api/email-templates/{id}/preview": {
@@ -1267,7 +1301,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get an API key, without its text
+         * @description As the list has it, also if it has expired or was revoked.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        get: operations["getApiKey"];
         put?: never;
         post?: never;
         /**
@@ -1310,6 +1350,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/developer/v1/signing-secrets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a signing secret, without its text
+         * @description As the list has it, also if it was retired or revoked.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        get: operations["getSigningSecret"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a signing secret with immediate effect
+         * @description Use it after a leak: the next webhook that it signs is refused. To rotate, retire it.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        delete: operations["revokeSigningSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/developer/v1/signing-secrets/{id}/retire": {
         parameters: {
             query?: never;
@@ -1327,28 +1395,6 @@ export interface paths {
          */
         post: operations["retireSigningSecret"];
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/developer/v1/signing-secrets/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Revoke a signing secret with immediate effect
-         * @description Use it after a leak: the next webhook that it signs is refused. To rotate, retire it.
-         *
-         *     Needs the role `admin`, or a key with the scope `admin`.
-         */
-        delete: operations["revokeSigningSecret"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1489,7 +1535,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a member and its role
+         * @description As the list has it. A user who is no member is 404, also one who is a member elsewhere.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        get: operations["getMember"];
         /**
          * Add a member, or change its role
          * @description 201: the member was added. 200: its role was changed. `userId` is the `sub` of its tokens. The last admin cannot get a lower role (409, `last_admin`).
@@ -1993,6 +2045,7 @@ export interface components {
         };
         ApiKeyList: {
             data: components["schemas"]["ApiKey"][];
+            nextCursor?: string | null;
         };
         ApiKeyToCreate: {
             name: string;
@@ -2039,9 +2092,10 @@ export interface components {
         };
         AttentionList: {
             rules: components["schemas"]["AttentionItem"][];
+            nextCursor?: string | null;
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -2489,7 +2543,10 @@ export interface components {
             /** Format: uuid */
             workspaceId: string;
             type: string;
+            /** @description The same as type */
+            eventType: string;
             ruleId: string | null;
+            subscriptionId: string | null;
             /** @description Number of EMIT_EVENT actions between this event and an event from outside */
             depth: number;
             causedBy: string | null;
@@ -2536,6 +2593,8 @@ export interface components {
             eventType?: string;
             /** @description Id of a rule that was considered for the event, or of the subscription that received it */
             ruleId?: string;
+            /** @description Id of the subscription that the event was delivered to */
+            subscriptionId?: string;
             /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
             from?: string;
             /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
@@ -2563,6 +2622,9 @@ export interface components {
         };
         EventSearch: {
             conditions: components["schemas"]["Condition"][];
+            /** @description Only events of this type */
+            eventType?: string;
+            /** @description Another name of eventType */
             type?: string;
             /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
             from?: string;
@@ -2584,7 +2646,10 @@ export interface components {
             /** Format: uuid */
             workspaceId: string;
             type: string;
+            /** @description The same as type */
+            eventType: string;
             ruleId: string | null;
+            subscriptionId: string | null;
             /** @description Number of EMIT_EVENT actions between this event and an event from outside */
             depth: number;
             causedBy: string | null;
@@ -2651,10 +2716,15 @@ export interface components {
             name: components["schemas"]["EventType"];
             description?: string;
         };
+        EventTypeToUpdate: {
+            description: string;
+        };
         EventWhy: {
             /** Format: uuid */
             eventId: string;
             type: string;
+            /** @description The same as type */
+            eventType: string;
             judgedAt: string | null;
             rules: components["schemas"]["RuleWhy"][];
             nextCursor?: string | null;
@@ -2689,8 +2759,12 @@ export interface components {
             /** Format: uuid */
             eventId: string;
             eventType: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the rule. For a delivery it is the id of the subscription, as in subscriptionId.
+             */
             ruleId: string;
+            subscriptionId: string | null;
             ruleVersion: number | null;
             /**
              * @description pending: accepted but not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
@@ -2736,6 +2810,8 @@ export interface components {
         ExecutionFilter: {
             /** @description Id of the rule, or of the subscription */
             ruleId?: string;
+            /** @description Id of the subscription of a delivery */
+            subscriptionId?: string;
             /** @description Type of the event */
             eventType?: string;
             /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
@@ -2772,8 +2848,12 @@ export interface components {
             /** Format: uuid */
             eventId: string;
             eventType: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the rule. For a delivery it is the id of the subscription, as in subscriptionId.
+             */
             ruleId: string;
+            subscriptionId: string | null;
             ruleVersion: number | null;
             /**
              * @description pending: accepted but not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
@@ -3079,6 +3159,7 @@ export interface components {
         };
         MemberList: {
             data: components["schemas"]["Member"][];
+            nextCursor?: string | null;
         };
         MemberToPut: {
             role: components["schemas"]["Role"];
@@ -4030,6 +4111,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             type: string;
+            eventType: string;
             /**
              * Format: date-time
              * @description ISO 8601 with milliseconds
@@ -4039,6 +4121,7 @@ export interface components {
         };
         SampleEvents: {
             events: components["schemas"]["SampleEvent"][];
+            nextCursor?: string | null;
         };
         Scalar: string | number | boolean | null;
         ScalarClause: {
@@ -4186,6 +4269,7 @@ export interface components {
         };
         SigningSecretList: {
             data: components["schemas"]["SigningSecret"][];
+            nextCursor?: string | null;
         };
         SigningSecretToCreate: {
             /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
@@ -4245,6 +4329,7 @@ export interface components {
         };
         SubscriptionList: {
             data: components["schemas"]["Subscription"][];
+            nextCursor?: string | null;
         };
         SubscriptionPingEvent: {
             /** @constant */
@@ -4409,6 +4494,7 @@ export interface components {
         };
         WorkspaceList: {
             data: components["schemas"]["Workspace"][];
+            nextCursor?: string | null;
         };
         WorkspaceToCreate: {
             name: string;
@@ -4427,7 +4513,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
+        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -4724,6 +4810,7 @@ export type EventTypeDescription = components['schemas']['EventTypeDescription']
 export type EventTypeFields = components['schemas']['EventTypeFields'];
 export type EventTypePage = components['schemas']['EventTypePage'];
 export type EventTypeToCreate = components['schemas']['EventTypeToCreate'];
+export type EventTypeToUpdate = components['schemas']['EventTypeToUpdate'];
 export type EventWhy = components['schemas']['EventWhy'];
 export type EventsReplayed = components['schemas']['EventsReplayed'];
 export type EventsToReplay = components['schemas']['EventsToReplay'];
@@ -4968,6 +5055,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Only rules that this event type triggers */
                 eventType?: string;
+                /** @description The same as eventType */
+                trigger?: string;
                 /** @description Only active rules, or only inactive ones */
                 isActive?: boolean;
                 /** @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done. */
@@ -7629,6 +7718,8 @@ export interface operations {
                 eventType?: string;
                 /** @description Id of a rule that was considered for the event, or of the subscription that received it */
                 ruleId?: string;
+                /** @description Id of the subscription that the event was delivered to */
+                subscriptionId?: string;
                 /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
                 from?: string;
                 /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
@@ -8538,6 +8629,49 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    updateEventType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the event type */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventTypeToUpdate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnEventType"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listExecutions: {
         parameters: {
             query?: {
@@ -8547,6 +8681,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Id of the rule, or of the subscription */
                 ruleId?: string;
+                /** @description Id of the subscription of a delivery */
+                subscriptionId?: string;
                 /** @description Type of the event */
                 eventType?: string;
                 /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
@@ -8557,7 +8693,7 @@ export interface operations {
                 error?: string;
                 /** @description Only executions for this event */
                 eventId?: string;
-                /** @description One or several statuses, separated by commas: running, waiting, retrying, succeeded, failed, cancelled */
+                /** @description One or several statuses, separated by commas: pending, running, waiting, retrying, succeeded, failed, cancelled, not_matched. Executions that are pending or not_matched are listed only if they are named here. */
                 status?: string;
             };
             header?: never;
@@ -8901,10 +9037,20 @@ export interface operations {
                 limit?: number;
                 /** @description nextCursor of the previous page */
                 cursor?: string;
-                /** @description Only the tasks of this rule */
+                /** @description Id of the rule that created the task */
                 ruleId?: string;
-                /** @description Only the tasks of this execution */
+                /** @description Id of the execution that created the task */
                 executionId?: string;
+                /** @description The assigneeId of the task, exactly */
+                assigneeId?: string;
+                /** @description The priority of the task, exactly */
+                priority?: string;
+                /** @description Only tasks that are due before this: an ISO 8601 date, or a time with a zone */
+                dueBefore?: string;
+                /** @description Created then or later: an ISO 8601 date, or a time with a zone */
+                from?: string;
+                /** @description Created before then: an ISO 8601 date, or a time with a zone */
+                to?: string;
             };
             header?: never;
             path?: never;
@@ -8949,6 +9095,41 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -9667,6 +9848,49 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    patchEmailTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the email template */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailTemplateToUpdate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmailTemplate"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     previewEmailTemplate: {
         parameters: {
             query?: never;
@@ -10100,6 +10324,41 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the API key */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     revokeApiKey: {
         parameters: {
             query?: never;
@@ -10258,6 +10517,76 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getSigningSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the signing secret */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeSigningSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the signing secret */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     retireSigningSecret: {
         parameters: {
             query?: never;
@@ -10316,41 +10645,6 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalServerError"];
-            503: components["responses"]["ServiceUnavailable"];
-        };
-    };
-    revokeSigningSecret: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the signing secret */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done */
-            204: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["ContentTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10763,6 +11057,41 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `sub` claim of the user’s tokens */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
