@@ -21,6 +21,7 @@ export function describeNeed(change: readonly Change[], traces: readonly Conditi
     .join(' and ')
 }
 
+/** Not by `describe` of the same package: that one brings the engine, and the drawer of an event needs none of it. */
 function writeClause({ field, operator, expected }: TracedClause): string {
   const phrase = `${field} ${phrases[operator] ?? operator.replaceAll('_', ' ')}`
   if (expected === undefined) return phrase

@@ -1,5 +1,6 @@
 import type { EventType, Rule } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { lazy } from 'preact-iso'
 import type { DraftEvaluation } from '../../logic/evaluate-draft.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { SendSample } from '../../parts/send-sample.js'
@@ -7,11 +8,15 @@ import { Loading, Problem } from '../../parts/states.js'
 import { Tabs } from '../../parts/tabs.js'
 import { useFilters } from '../../state/use-filters.js'
 import { useDefinitions } from '../../state/use-rules.js'
-import { BacktestCard } from './backtest/backtest-card.js'
 import { DraftFindings } from './draft-findings.js'
 import { Samples } from './samples.js'
 import type { Fields } from './use-fields.js'
 import { useFindings } from './use-findings.js'
+
+// It comes when somebody opens its tab.
+const BacktestCard = lazy(() =>
+  import('./backtest/backtest-card.js').then(({ BacktestCard }) => BacktestCard),
+)
 
 interface Props {
   id: string
