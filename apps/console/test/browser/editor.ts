@@ -193,6 +193,7 @@ export function testEditor(t: Test, { browser, makeWorkspace }: Context): void {
     await page.getByRole('group', { name: 'Condition: score is above 80' }).last().waitFor()
     const inner = page.getByRole('button', { name: 'Condition', exact: true }).first()
     await inner.press('Enter')
+    await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Field')
     await page.keyboard.type('status')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')

@@ -291,7 +291,7 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
         await page.goto(at(path))
         await settle(page)
         page.off('request', note)
-        if (!isEditor(path)) t.same(await readShifts(page), [], `${path}, 1280`)
+        t.same(await readShifts(page), [], `${path}, 1280`)
         // The page was loaded anew, so it also asks who it is.
         const own = asked.filter((url) => !url.endsWith('/api/me'))
         // What is selected takes one more.
@@ -300,11 +300,6 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       }
     },
   )
-}
-
-/** Its preview is read after it is drawn, so that somebody can write at once. */
-function isEditor(path: string): boolean {
-  return /^rules\/[0-9a-f-]+(\?backtest=.*)?$/.test(path)
 }
 
 interface Shifts {

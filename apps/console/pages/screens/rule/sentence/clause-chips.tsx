@@ -113,7 +113,7 @@ function Comparison({
 function About({ field, take }: { field: string; take: (field: string) => void }) {
   const { suggestions } = useEditing()
   const example = suggestions.exampleOf(field)
-  if (example !== undefined) return <span class="sub">for example {show(example)}</span>
+  if (example !== undefined) return <span class="sub example">for example {show(example)}</span>
   const known = suggestions.fields.map(({ value }) => value)
   if (field === '' || known.length === 0 || known.includes(field)) return null
   const near = findNearestPath(field, known) ?? known.find((one) => one.startsWith(field))
