@@ -1,5 +1,6 @@
 import { countOf } from './count-words.js'
 import { formatTime, type Zone } from './format-time.js'
+import { nameActor } from './name-actor.js'
 import { show } from './show.js'
 
 export interface Entry {
@@ -32,16 +33,6 @@ export function describeAudit({ actor, action, subject, details }: Entry, names:
     `${action} ${subject} ${show(details)}`,
   ]
   return [`${nameActor(actor, names)} `, ...rest.filter((part) => part !== '')]
-}
-
-/** `user:ada` is ada; a key, a person at the command line and the service have words. */
-export function nameActor(actor: string, { apiKey }: Pick<Names, 'apiKey'>): string {
-  const colon = actor.indexOf(':')
-  const [kind, id] = [actor.slice(0, colon), actor.slice(colon + 1)]
-  if (kind === 'user') return id
-  if (kind === 'api_key') return `API key ${apiKey(id) ?? id}`
-  if (kind === 'cli') return `${id} (command line)`
-  return kind === 'system' ? 'The service' : actor
 }
 
 /** The text of a sentence, without its links. */

@@ -65,13 +65,17 @@ export function Tasks() {
             <th scope="row">
               <a href={linkTo('tasks', { ...query, id: task.id })}>{showControls(task.title)}</a>
             </th>
-            <td data-label="Due">
+            <td class="named" data-label="Due">
               <Due at={task.dueAt} />
             </td>
-            <td data-label="For">{task.assigneeId ?? <span class="quiet">nobody</span>}</td>
-            <td data-label="Priority">{task.priority}</td>
+            <td class="named" data-label="For">
+              {task.assigneeId ?? <span class="quiet">nobody</span>}
+            </td>
+            <td class="named" data-label="Priority">
+              {task.priority}
+            </td>
             <td data-label="Rule">{nameOf(task.ruleId)}</td>
-            <td data-label="Created">
+            <td class="named" data-label="Created">
               <When at={task.createdAt} />
             </td>
           </>

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { describeAudit, joinParts, nameActor } from '../../pages/logic/describe-audit.js'
+import { describeAudit, joinParts } from '../../pages/logic/describe-audit.js'
+import { nameActor } from '../../pages/logic/name-actor.js'
 
 const names = {
   rule: (id: string) => ({ r1: 'Hot leads', r2: 'Copy of Hot leads' })[id],
@@ -54,4 +55,5 @@ t.test('the rule of an entry leads to its versions', async (t) => {
     ['ada ', 'switched the rule ', { text: 'Hot leads', place: ['rules/r1', { tab: 'versions' }] }, ' on'],
   )
   t.equal(nameActor('api_key:gone', names), 'API key gone')
+  t.equal(nameActor('user:ada'), 'ada')
 })

@@ -1,4 +1,6 @@
 import { actionDefinitions } from '@automation/engine'
+import { show } from '../show.js'
+import type { LooseAction } from './kept-configs.js'
 
 export interface ActionWords {
   /** What it does, as it stands in a sentence. */
@@ -52,6 +54,13 @@ const words: Readonly<Record<string, Omit<ActionWords, 'main'> & { main?: string
 export function wordsOf(type: string): ActionWords {
   const own = words[type] ?? { verb: type.toLowerCase().replaceAll('_', ' '), fields: {} }
   return { main: firstField(type), ...own }
+}
+
+/** `create a task "Call {{name}}"`. */
+export function describeAction({ type, config }: LooseAction): string {
+  const words = wordsOf(type)
+  const main = config[words.main]
+  return main === undefined ? words.verb : `${words.verb} ${show(main)}`
 }
 
 /** What stands before a field. */

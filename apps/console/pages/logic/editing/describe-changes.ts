@@ -1,6 +1,6 @@
 import type { Definition } from '../rule-definition.js'
 import { show } from '../show.js'
-import { nameConfigField, nameType, wordsOf } from './action-words.js'
+import { describeAction, nameConfigField, nameType, wordsOf } from './action-words.js'
 import { alignItems, isEqual } from './align-items.js'
 import { describeCondition } from './describe-condition.js'
 import type { LooseAction } from './kept-configs.js'
@@ -61,13 +61,6 @@ function describeList<Item>(
     return [...added(index), `${noun} ${index + 1}: ${words}.`]
   })
   return [...lines, ...added(before.length)]
-}
-
-/** `create a task "Call {{name}}"`. */
-export function describeAction({ type, config }: LooseAction): string {
-  const words = wordsOf(type)
-  const main = config[words.main]
-  return main === undefined ? words.verb : `${words.verb} ${show(main)}`
 }
 
 /** The fields that differ, where both are of one type. */

@@ -1,5 +1,6 @@
 import type { ApiKey, AuditEntry, Subscription } from '@automation/client'
-import { describeAudit, nameActor, type Part } from '../../logic/describe-audit.js'
+import { describeAudit, type Part } from '../../logic/describe-audit.js'
+import { nameActor } from '../../logic/name-actor.js'
 import { readShownRange } from '../../logic/time-range.js'
 import { zone } from '../../state/preferences.js'
 import { api } from '../../state/session.js'

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
+import { describeAction } from '../../logic/editing/action-words.js'
 import { groupKindOf, isClause } from '../../logic/editing/condition-kinds.js'
-import { describeAction, describeChanges } from '../../logic/editing/describe-changes.js'
+import { describeChanges } from '../../logic/editing/describe-changes.js'
 import { describeCondition } from '../../logic/editing/describe-condition.js'
 import { mergeDefinitions, type Side } from '../../logic/editing/merge-definitions.js'
 import { namePath } from '../../logic/name-path.js'

@@ -1,4 +1,5 @@
 import type { RuleDraft } from '@automation/client'
+import { nameActor } from '../../logic/name-actor.js'
 import { type Definition, writeDefinition } from '../../logic/rule-definition.js'
 import { Dialog } from '../../parts/dialog.js'
 import { DiffView } from '../../parts/diff-view.js'
@@ -16,7 +17,7 @@ export function DraftConflict({ mine, theirs, save, close }: Props) {
   return (
     <Dialog title="The rule has another draft" close={close} wide>
       <p>
-        {theirs.savedBy} saved it at <When at={theirs.savedAt} />
+        {nameActor(theirs.savedBy)} saved it at <When at={theirs.savedAt} />
         {theirs.isStale && ', and the rule has changed since'}. Your changes are kept. Lines with − are that
         draft, lines with + are yours.
       </p>

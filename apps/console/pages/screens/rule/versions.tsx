@@ -1,6 +1,7 @@
 import type { Rule, RuleVersion } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { describeChanges } from '../../logic/editing/describe-changes.js'
+import { nameActor } from '../../logic/name-actor.js'
 import { definitionOf, writeDefinition } from '../../logic/rule-definition.js'
 import { DiffView } from '../../parts/diff-view.js'
 import { Source } from '../../parts/source.js'
@@ -38,7 +39,7 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
               <strong>v{version.version}</strong>
               {version.version === rule.version && ' (now)'}{' '}
               <span class="quiet">
-                {version.createdBy} · <When at={version.createdAt} />
+                {nameActor(version.createdBy)} · <When at={version.createdAt} />
               </span>
             </button>
           </li>

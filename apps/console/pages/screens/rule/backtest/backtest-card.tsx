@@ -2,6 +2,7 @@ import { ApiError, type Backtest } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { spans } from '../../../logic/filters.js'
 import { readLocalTime, writeLocalTime } from '../../../logic/format-time.js'
+import { nameActor } from '../../../logic/name-actor.js'
 import type { Definition } from '../../../logic/rule-definition.js'
 import { clauseAt, type RangeName, rangeOf, ranges } from '../../../logic/tested-rule.js'
 import { Loading, Problem, Stale } from '../../../parts/states.js'
@@ -125,8 +126,8 @@ function Outcome({
       )}
       {isOutdated === undefined && (
         <p class="sub">
-          {backtest.createdBy} started it <When at={backtest.createdAt} />. It evaluated the rule as it was
-          then.
+          {nameActor(backtest.createdBy)} started it <When at={backtest.createdAt} />. It evaluated the rule
+          as it was then.
         </p>
       )}
       {active !== undefined && version !== undefined && active !== version && (

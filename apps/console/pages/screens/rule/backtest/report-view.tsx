@@ -110,8 +110,8 @@ function Plot({ report, word }: Pick<ReportProps, 'report' | 'word'>) {
       />
       {isCompared && (
         <p class="legend">
-          <span class="swatch" aria-hidden="true" /> {word} <span class="swatch line" aria-hidden="true" /> v
-          {active.version}
+          <span class="swatch" aria-hidden="true" /> {word} <span class="swatch outline" aria-hidden="true" />{' '}
+          v{active.version}
         </p>
       )}
     </>

@@ -1,4 +1,5 @@
 import type { Rule, RuleDraft } from '@automation/client'
+import { nameActor } from '../../../logic/name-actor.js'
 import { type Definition, definitionOf, isSame, writeDefinition } from '../../../logic/rule-definition.js'
 import { Dialog } from '../../../parts/dialog.js'
 import { DiffView } from '../../../parts/diff-view.js'
@@ -44,5 +45,5 @@ function compare({ rule, draft }: ForeignChange['seen'], now: ForeignChange['now
         before: definitionOf(rule),
         after: definitionOf(now.rule),
       }
-    : { sentence: `${now.draft.savedBy} has saved another draft.`, before, after }
+    : { sentence: `${nameActor(now.draft.savedBy)} has saved another draft.`, before, after }
 }

@@ -1,5 +1,6 @@
 import type { Rule, RuleDraft, RuleRollout } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { nameActor } from '../../../logic/name-actor.js'
 import { type Definition, definitionOf, writeDefinition } from '../../../logic/rule-definition.js'
 import { Confirm } from '../../../parts/confirm.js'
 import { DiffView } from '../../../parts/diff-view.js'
@@ -109,7 +110,7 @@ function Standing({ rule, saved }: { rule: Rule; saved: RuleDraft }) {
   return (
     <>
       <p class="quiet">
-        Saved <When at={saved.savedAt} /> by {saved.savedBy}, made from v{saved.basedOn}.
+        Saved <When at={saved.savedAt} /> by {nameActor(saved.savedBy)}, made from v{saved.basedOn}.
       </p>
       {saved.isStale && (
         <div class="notice">

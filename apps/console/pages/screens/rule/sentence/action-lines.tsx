@@ -1,7 +1,6 @@
 import type { Action } from '@automation/client'
 import { actionDefinitions } from '@automation/engine'
-import { nameConfigField, nameField, wordsOf } from '../../../logic/editing/action-words.js'
-import { describeAction } from '../../../logic/editing/describe-changes.js'
+import { describeAction, nameConfigField, nameField, wordsOf } from '../../../logic/editing/action-words.js'
 import { KeptConfigs, type LooseAction } from '../../../logic/editing/kept-configs.js'
 import { emptyOfField, type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
