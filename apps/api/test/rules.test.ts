@@ -352,14 +352,14 @@ t.test('the name of a clone stays within 200 characters and is never cut inside 
 
 t.test('the list returns all rules, newest first, or pages on request', async (t) => {
   const workspace = await api.makeWorkspace()
-  t.strictSame(await list(workspace), { rules: [], nextCursor: null })
+  t.strictSame(await list(workspace), { rules: [] })
   await workspace.database.rule.createMany({ data: manyRules(workspace.id, 120) })
   const all = await list(workspace)
   t.strictSame(
     namesOf(all),
     Array.from({ length: 120 }, (_, index) => `Rule ${119 - index}`),
   )
-  t.strictSame(all.nextCursor, null, 'without query there is no next page to name')
+  t.strictSame(Object.keys(all), ['rules'], 'without query there is no next page to name')
 
   for (const limit of [1, 7, 60, 119, 120, 121, 250]) {
     const seen: Rule[] = []

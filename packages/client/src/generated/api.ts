@@ -5073,6 +5073,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -5116,8 +5117,8 @@ export interface operations {
                      *           "lastSuccessAt": null,
                      *           "lastFailureAt": null,
                      *           "lastError": null,
-                     *           "createdAt": "2026-01-12T09:00:07.000Z",
-                     *           "updatedAt": "2026-01-12T09:00:07.000Z"
+                     *           "createdAt": "2026-01-12T09:00:08.000Z",
+                     *           "updatedAt": "2026-01-12T09:00:08.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -5220,8 +5221,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:06.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:06.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:07.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -5296,8 +5297,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:06.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:08.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -5387,8 +5388,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:06.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:08.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -5516,8 +5517,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:07.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:10.000Z"
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:11.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -5600,8 +5601,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:07.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:07.000Z"
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:08.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -5824,7 +5825,7 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
-                     *           "createdAt": "2026-01-12T09:00:08.000Z",
+                     *           "createdAt": "2026-01-12T09:00:09.000Z",
                      *           "createdBy": "user:ada"
                      *         },
                      *         {
@@ -5849,7 +5850,7 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
-                     *           "createdAt": "2026-01-12T09:00:06.000Z",
+                     *           "createdAt": "2026-01-12T09:00:07.000Z",
                      *           "createdBy": "user:ada"
                      *         }
                      *       ],
@@ -5916,7 +5917,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
-                     *       "createdAt": "2026-01-12T09:00:06.000Z",
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
                      *       "createdBy": "user:ada"
                      *     }
                      */
@@ -5996,8 +5997,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:06.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:10.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6124,6 +6125,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -6140,13 +6142,13 @@ export interface operations {
                      *           "ruleId": "01970000-0000-7000-8000-000000000004",
                      *           "status": "done",
                      *           "pace": "gentle",
-                     *           "from": "2026-01-12T09:00:45.000Z",
-                     *           "to": "2026-01-12T09:00:46.000Z",
+                     *           "from": "2026-01-12T09:00:46.000Z",
+                     *           "to": "2026-01-12T09:00:47.000Z",
                      *           "progress": 1,
                      *           "error": null,
-                     *           "createdAt": "2026-01-12T09:00:47.000Z",
+                     *           "createdAt": "2026-01-12T09:00:48.000Z",
                      *           "createdBy": "user:ada",
-                     *           "finishedAt": "2026-01-12T09:00:48.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:49.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -6225,20 +6227,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:38.000Z",
-                     *       "to": "2026-01-12T09:00:39.000Z",
+                     *       "from": "2026-01-12T09:00:39.000Z",
+                     *       "to": "2026-01-12T09:00:40.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:40.000Z",
+                     *       "createdAt": "2026-01-12T09:00:41.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:41.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:42.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:38.000Z",
-                     *         "to": "2026-01-12T09:00:39.000Z",
+                     *         "from": "2026-01-12T09:00:39.000Z",
+                     *         "to": "2026-01-12T09:00:40.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:42.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:43.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6266,12 +6268,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:45.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6289,7 +6291,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:29.000Z",
+                     *               "at": "2026-01-12T09:00:30.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6349,11 +6351,11 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "waiting",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:45.000Z",
-                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "from": "2026-01-12T09:00:46.000Z",
+                     *       "to": "2026-01-12T09:00:47.000Z",
                      *       "progress": 0,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdAt": "2026-01-12T09:00:48.000Z",
                      *       "createdBy": "user:ada",
                      *       "finishedAt": null,
                      *       "report": null
@@ -6404,20 +6406,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:45.000Z",
-                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "from": "2026-01-12T09:00:46.000Z",
+                     *       "to": "2026-01-12T09:00:47.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdAt": "2026-01-12T09:00:48.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:48.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:49.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:45.000Z",
-                     *         "to": "2026-01-12T09:00:46.000Z",
+                     *         "from": "2026-01-12T09:00:46.000Z",
+                     *         "to": "2026-01-12T09:00:47.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:49.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:50.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6445,12 +6447,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:45.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6468,7 +6470,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:29.000Z",
+                     *               "at": "2026-01-12T09:00:30.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6608,15 +6610,15 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:26.000Z",
+                     *       "savedAt": "2026-01-12T09:00:27.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:26.000Z",
-                     *         "to": "2026-01-12T09:00:27.000Z",
+                     *         "from": "2026-01-12T09:00:27.000Z",
+                     *         "to": "2026-01-12T09:00:28.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:28.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:29.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
@@ -6635,7 +6637,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "at": "2026-01-12T09:00:30.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6681,7 +6683,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:30.000Z"
+                     *         "computedAt": "2026-01-12T09:00:31.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -6779,7 +6781,7 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:26.000Z",
+                     *       "savedAt": "2026-01-12T09:00:27.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": null,
                      *       "differenceFault": null
@@ -6912,11 +6914,11 @@ export interface operations {
                      *       "executionCount": 9,
                      *       "successCount": 9,
                      *       "failureCount": 0,
-                     *       "lastSuccessAt": "2026-01-12T09:00:20.000Z",
+                     *       "lastSuccessAt": "2026-01-12T09:00:21.000Z",
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:06.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:31.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:32.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6968,10 +6970,10 @@ export interface operations {
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:34.000Z",
-                     *         "to": "2026-01-12T09:00:35.000Z",
+                     *         "from": "2026-01-12T09:00:35.000Z",
+                     *         "to": "2026-01-12T09:00:36.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:36.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:37.000Z",
                      *         "active": null,
                      *         "draft": {
                      *           "matched": 0,
@@ -6982,7 +6984,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "at": "2026-01-12T09:00:30.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -7028,7 +7030,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:37.000Z"
+                     *         "computedAt": "2026-01-12T09:00:38.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -7116,13 +7118,14 @@ export interface operations {
                      *           "name": "Tell the CRM",
                      *           "failureCount": 3,
                      *           "lastError": "Outbound calls may not reach the port 1",
-                     *           "lastFailureAt": "2026-01-12T09:00:50.000Z",
+                     *           "lastFailureAt": "2026-01-12T09:00:51.000Z",
                      *           "reason": "auto_paused",
                      *           "explanation": "The rule was switched off, because it failed too many times in a row",
-                     *           "since": "2026-01-12T09:00:51.000Z",
+                     *           "since": "2026-01-12T09:00:52.000Z",
                      *           "failuresInARow": 3
                      *         }
-                     *       ]
+                     *       ],
+                     *       "nextCursor": null
                      *     }
                      */
                     "application/json": components["schemas"]["AttentionList"];
@@ -7165,9 +7168,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:24.000Z",
-                     *       "to": "2026-01-12T09:00:25.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:24.000Z",
+                     *       "from": "2026-01-12T09:00:25.000Z",
+                     *       "to": "2026-01-12T09:00:26.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:25.000Z",
                      *       "rules": [
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000004",
@@ -7212,6 +7215,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -7238,8 +7242,8 @@ export interface operations {
                      *           "lastSuccessAt": null,
                      *           "lastFailureAt": null,
                      *           "lastError": null,
-                     *           "createdAt": "2026-01-12T09:00:07.000Z",
-                     *           "updatedAt": "2026-01-12T09:00:07.000Z"
+                     *           "createdAt": "2026-01-12T09:00:08.000Z",
+                     *           "updatedAt": "2026-01-12T09:00:08.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -7285,8 +7289,8 @@ export interface operations {
                      *       "previousVersion": 3,
                      *       "maxRunsPerHour": 1,
                      *       "maxFailureRate": null,
-                     *       "startedAt": "2026-01-12T09:00:32.000Z",
-                     *       "endsAt": "2026-01-12T09:00:33.000Z",
+                     *       "startedAt": "2026-01-12T09:00:33.000Z",
+                     *       "endsAt": "2026-01-12T09:00:34.000Z",
                      *       "trippedAt": null,
                      *       "tripReason": null,
                      *       "restoredVersion": null
@@ -7379,7 +7383,7 @@ export interface operations {
                      *           "draft": {
                      *             "basedOn": 3,
                      *             "isStale": false,
-                     *             "savedAt": "2026-01-12T09:00:26.000Z",
+                     *             "savedAt": "2026-01-12T09:00:27.000Z",
                      *             "savedBy": "user:ada"
                      *           },
                      *           "guard": null
@@ -7736,6 +7740,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -7751,14 +7756,16 @@ export interface operations {
                      *           "id": "01970000-0000-7000-8000-000000000016",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
+                     *           "eventType": "LEAD_CREATED",
                      *           "ruleId": null,
+                     *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
                      *           "replayOf": "01970000-0000-7000-8000-000000000007",
                      *           "status": "done",
                      *           "crashes": 0,
-                     *           "acceptedAt": "2026-01-12T09:00:11.000Z",
-                     *           "doneAt": "2026-01-12T09:00:12.000Z",
+                     *           "acceptedAt": "2026-01-12T09:00:12.000Z",
+                     *           "doneAt": "2026-01-12T09:00:13.000Z",
                      *           "triggered": 1,
                      *           "matched": 1,
                      *           "failed": 0,
@@ -7768,14 +7775,16 @@ export interface operations {
                      *           "id": "01970000-0000-7000-8000-000000000017",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
+                     *           "eventType": "LEAD_CREATED",
                      *           "ruleId": null,
+                     *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
                      *           "replayOf": "01970000-0000-7000-8000-000000000007",
                      *           "status": "done",
                      *           "crashes": 0,
-                     *           "acceptedAt": "2026-01-12T09:00:13.000Z",
-                     *           "doneAt": "2026-01-12T09:00:14.000Z",
+                     *           "acceptedAt": "2026-01-12T09:00:14.000Z",
+                     *           "doneAt": "2026-01-12T09:00:15.000Z",
                      *           "triggered": 1,
                      *           "matched": 1,
                      *           "failed": 0,
@@ -8000,7 +8009,8 @@ export interface operations {
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000016",
                      *           "type": "LEAD_CREATED",
-                     *           "acceptedAt": "2026-01-12T09:00:11.000Z",
+                     *           "eventType": "LEAD_CREATED",
+                     *           "acceptedAt": "2026-01-12T09:00:12.000Z",
                      *           "data": {
                      *             "id": "lead-17",
                      *             "name": "Ada",
@@ -8008,7 +8018,8 @@ export interface operations {
                      *             "score": 92
                      *           }
                      *         }
-                     *       ]
+                     *       ],
+                     *       "nextCursor": null
                      *     }
                      */
                     "application/json": components["schemas"]["SampleEvents"];
@@ -8050,14 +8061,16 @@ export interface operations {
                      *       "id": "01970000-0000-7000-8000-000000000007",
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "type": "LEAD_CREATED",
+                     *       "eventType": "LEAD_CREATED",
                      *       "ruleId": null,
+                     *       "subscriptionId": null,
                      *       "depth": 0,
                      *       "causedBy": null,
                      *       "replayOf": null,
                      *       "status": "done",
                      *       "crashes": 0,
-                     *       "acceptedAt": "2026-01-12T09:00:15.000Z",
-                     *       "doneAt": "2026-01-12T09:00:16.000Z",
+                     *       "acceptedAt": "2026-01-12T09:00:16.000Z",
+                     *       "doneAt": "2026-01-12T09:00:17.000Z",
                      *       "triggered": 1,
                      *       "matched": 1,
                      *       "failed": 0,
@@ -8134,14 +8147,16 @@ export interface operations {
                      *           "id": "01970000-0000-7000-8000-000000000016",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
+                     *           "eventType": "LEAD_CREATED",
                      *           "ruleId": null,
+                     *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
                      *           "replayOf": "01970000-0000-7000-8000-000000000007",
                      *           "status": "done",
                      *           "crashes": 0,
-                     *           "acceptedAt": "2026-01-12T09:00:11.000Z",
-                     *           "doneAt": "2026-01-12T09:00:12.000Z",
+                     *           "acceptedAt": "2026-01-12T09:00:12.000Z",
+                     *           "doneAt": "2026-01-12T09:00:13.000Z",
                      *           "triggered": 1,
                      *           "matched": 1,
                      *           "failed": 0,
@@ -8201,7 +8216,8 @@ export interface operations {
                      * @example {
                      *       "eventId": "01970000-0000-7000-8000-000000000007",
                      *       "type": "LEAD_CREATED",
-                     *       "judgedAt": "2026-01-12T09:00:15.000Z",
+                     *       "eventType": "LEAD_CREATED",
+                     *       "judgedAt": "2026-01-12T09:00:16.000Z",
                      *       "nextCursor": null,
                      *       "rules": [
                      *         {
@@ -8499,6 +8515,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -8575,7 +8592,7 @@ export interface operations {
                      * @example {
                      *       "name": "PAYMENT_FAILED",
                      *       "description": "A payment was refused",
-                     *       "createdAt": "2026-01-12T09:00:05.000Z"
+                     *       "createdAt": "2026-01-12T09:00:06.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["OwnEventType"];
@@ -8641,6 +8658,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "A card was declined"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EventTypeToUpdate"];
             };
         };
@@ -8656,6 +8678,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "PAYMENT_FAILED",
+                     *       "description": "A card was declined",
+                     *       "createdAt": "2026-01-12T09:00:06.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OwnEventType"];
                 };
             };
@@ -8722,6 +8751,7 @@ export interface operations {
                      *           "eventId": "01970000-0000-7000-8000-000000000007",
                      *           "eventType": "LEAD_CREATED",
                      *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "subscriptionId": null,
                      *           "ruleVersion": 3,
                      *           "status": "succeeded",
                      *           "success": true,
@@ -8729,9 +8759,9 @@ export interface operations {
                      *           "actionsExecuted": 1,
                      *           "dryRun": false,
                      *           "error": null,
-                     *           "startedAt": "2026-01-12T09:00:17.000Z",
+                     *           "startedAt": "2026-01-12T09:00:18.000Z",
                      *           "dueAt": null,
-                     *           "finishedAt": "2026-01-12T09:00:18.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:19.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -8781,6 +8811,7 @@ export interface operations {
                      *       "eventId": "01970000-0000-7000-8000-000000000007",
                      *       "eventType": "LEAD_CREATED",
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "subscriptionId": null,
                      *       "ruleVersion": 3,
                      *       "status": "succeeded",
                      *       "success": true,
@@ -8788,9 +8819,9 @@ export interface operations {
                      *       "actionsExecuted": 1,
                      *       "dryRun": false,
                      *       "error": null,
-                     *       "startedAt": "2026-01-12T09:00:17.000Z",
+                     *       "startedAt": "2026-01-12T09:00:18.000Z",
                      *       "dueAt": null,
-                     *       "finishedAt": "2026-01-12T09:00:18.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:19.000Z",
                      *       "results": [
                      *         {
                      *           "action": "CREATE_TASK",
@@ -8943,8 +8974,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "matched": 3,
-                     *       "retried": 3
+                     *       "matched": 2,
+                     *       "retried": 2
                      *     }
                      */
                     "application/json": components["schemas"]["ExecutionsRetried"];
@@ -9061,6 +9092,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -9082,8 +9114,8 @@ export interface operations {
                      *           "description": null,
                      *           "assigneeId": null,
                      *           "priority": "high",
-                     *           "dueAt": "2026-01-12T09:00:19.000Z",
-                     *           "createdAt": "2026-01-12T09:00:20.000Z"
+                     *           "dueAt": "2026-01-12T09:00:20.000Z",
+                     *           "createdAt": "2026-01-12T09:00:21.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -9123,6 +9155,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000018",
+                     *       "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *       "executionId": "01970000-0000-7000-8000-000000000019",
+                     *       "actionIndex": 0,
+                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "title": "Call Ada",
+                     *       "description": null,
+                     *       "assigneeId": null,
+                     *       "priority": "high",
+                     *       "dueAt": "2026-01-12T09:00:20.000Z",
+                     *       "createdAt": "2026-01-12T09:00:21.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Task"];
                 };
             };
@@ -9634,7 +9681,7 @@ export interface operations {
                      *           "id": "01970000-0000-7000-8000-000000000003",
                      *           "name": "welcome",
                      *           "createdAt": "2026-01-12T09:00:03.000Z",
-                     *           "updatedAt": "2026-01-12T09:00:04.000Z"
+                     *           "updatedAt": "2026-01-12T09:00:05.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -9737,10 +9784,10 @@ export interface operations {
                      * @example {
                      *       "id": "01970000-0000-7000-8000-000000000003",
                      *       "name": "welcome",
-                     *       "text": "Welcome, {{name}}!",
+                     *       "text": "Hello, {{name}}!",
                      *       "html": null,
                      *       "createdAt": "2026-01-12T09:00:03.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:04.000Z"
+                     *       "updatedAt": "2026-01-12T09:00:05.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["EmailTemplate"];
@@ -9860,6 +9907,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "text": "Hello, {{name}}!"
+                 *     }
+                 */
                 "application/json": components["schemas"]["EmailTemplateToUpdate"];
             };
         };
@@ -9875,6 +9927,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000003",
+                     *       "name": "welcome",
+                     *       "text": "Hello, {{name}}!",
+                     *       "html": null,
+                     *       "createdAt": "2026-01-12T09:00:03.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:05.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["EmailTemplate"];
                 };
             };
@@ -9931,7 +9993,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "subject": null,
-                     *       "text": "Welcome, Ada!",
+                     *       "text": "Hello, Ada!",
                      *       "html": null,
                      *       "warnings": []
                      *     }
@@ -9979,7 +10041,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:00:59.000Z",
+                     *           "createdAt": "2026-01-12T09:01:00.000Z",
                      *           "role": "admin"
                      *         },
                      *         {
@@ -10042,9 +10104,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:21.000Z",
-                     *       "to": "2026-01-12T09:00:22.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:21.000Z",
+                     *       "from": "2026-01-12T09:00:22.000Z",
+                     *       "to": "2026-01-12T09:00:23.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:22.000Z",
                      *       "totals": {
                      *         "events": 13,
                      *         "succeeded": 9,
@@ -10055,7 +10117,7 @@ export interface operations {
                      *       },
                      *       "slices": [
                      *         {
-                     *           "from": "2026-01-12T09:00:21.000Z",
+                     *           "from": "2026-01-12T09:00:22.000Z",
                      *           "events": 0,
                      *           "succeeded": 0,
                      *           "failed": 0,
@@ -10063,7 +10125,7 @@ export interface operations {
                      *           "unfinished": 0
                      *         },
                      *         {
-                     *           "from": "2026-01-12T09:00:23.000Z",
+                     *           "from": "2026-01-12T09:00:24.000Z",
                      *           "events": 13,
                      *           "succeeded": 9,
                      *           "failed": 0,
@@ -10129,7 +10191,7 @@ export interface operations {
                      *             "webhook_received",
                      *             "lead_created"
                      *           ],
-                     *           "receivedAt": "2026-01-12T09:00:53.000Z",
+                     *           "receivedAt": "2026-01-12T09:00:54.000Z",
                      *           "idempotencyKey": "evt_1",
                      *           "signatureId": "01970000-0000-7000-8000-000000000027",
                      *           "eventIds": [
@@ -10185,7 +10247,7 @@ export interface operations {
                      *         "webhook_received",
                      *         "lead_created"
                      *       ],
-                     *       "receivedAt": "2026-01-12T09:00:53.000Z",
+                     *       "receivedAt": "2026-01-12T09:00:54.000Z",
                      *       "idempotencyKey": "evt_1",
                      *       "signatureId": "01970000-0000-7000-8000-000000000027",
                      *       "eventIds": [
@@ -10237,12 +10299,13 @@ export interface operations {
                      *             "rules:write"
                      *           ],
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:58.000Z",
+                     *           "createdAt": "2026-01-12T09:00:59.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "expiresAt": null
                      *         }
-                     *       ]
+                     *       ],
+                     *       "nextCursor": null
                      *     }
                      */
                     "application/json": components["schemas"]["ApiKeyList"];
@@ -10302,7 +10365,7 @@ export interface operations {
                      *         "rules:write"
                      *       ],
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:58.000Z",
+                     *       "createdAt": "2026-01-12T09:00:59.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "expiresAt": null,
@@ -10347,6 +10410,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000032",
+                     *       "name": "CI",
+                     *       "scopes": [
+                     *         "rules:read",
+                     *         "rules:write"
+                     *       ],
+                     *       "state": "active",
+                     *       "createdAt": "2026-01-12T09:00:59.000Z",
+                     *       "revokedAt": null,
+                     *       "lastUsedAt": null,
+                     *       "expiresAt": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiKey"];
                 };
             };
@@ -10427,9 +10505,9 @@ export interface operations {
                      *           "direction": "incoming",
                      *           "provider": "shop",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:52.000Z",
+                     *           "createdAt": "2026-01-12T09:00:53.000Z",
                      *           "revokedAt": null,
-                     *           "lastUsedAt": "2026-01-12T09:00:54.000Z",
+                     *           "lastUsedAt": "2026-01-12T09:00:55.000Z",
                      *           "retiresAt": null
                      *         },
                      *         {
@@ -10437,12 +10515,13 @@ export interface operations {
                      *           "direction": "outgoing",
                      *           "provider": "01970000-0000-7000-8000-000000000002",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:55.000Z",
+                     *           "createdAt": "2026-01-12T09:00:56.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "retiresAt": null
                      *         }
-                     *       ]
+                     *       ],
+                     *       "nextCursor": null
                      *     }
                      */
                     "application/json": components["schemas"]["SigningSecretList"];
@@ -10495,7 +10574,7 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:52.000Z",
+                     *       "createdAt": "2026-01-12T09:00:53.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "retiresAt": null,
@@ -10540,6 +10619,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000027",
+                     *       "direction": "incoming",
+                     *       "provider": "shop",
+                     *       "state": "active",
+                     *       "createdAt": "2026-01-12T09:00:53.000Z",
+                     *       "revokedAt": null,
+                     *       "lastUsedAt": "2026-01-12T09:00:55.000Z",
+                     *       "retiresAt": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["SigningSecret"];
                 };
             };
@@ -10628,10 +10719,10 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "retiring",
-                     *       "createdAt": "2026-01-12T09:00:52.000Z",
+                     *       "createdAt": "2026-01-12T09:00:53.000Z",
                      *       "revokedAt": null,
-                     *       "lastUsedAt": "2026-01-12T09:00:54.000Z",
-                     *       "retiresAt": "2026-01-12T09:00:56.000Z"
+                     *       "lastUsedAt": "2026-01-12T09:00:55.000Z",
+                     *       "retiresAt": "2026-01-12T09:00:57.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["SigningSecret"];
@@ -10684,7 +10775,8 @@ export interface operations {
                      *           "isActive": true,
                      *           "createdAt": "2026-01-12T09:00:02.000Z"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "nextCursor": null
                      *     }
                      */
                     "application/json": components["schemas"]["SubscriptionList"];
@@ -10978,6 +11070,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -10996,7 +11089,7 @@ export interface operations {
                      *           "attempts": 1,
                      *           "lastStatusCode": null,
                      *           "error": "Outbound calls may not reach the port 1",
-                     *           "createdAt": "2026-01-12T09:01:04.000Z",
+                     *           "createdAt": "2026-01-12T09:01:05.000Z",
                      *           "dueAt": null
                      *         }
                      *       ],
@@ -11046,9 +11139,10 @@ export interface operations {
                      *         {
                      *           "userId": "dora",
                      *           "role": "editor",
-                     *           "createdAt": "2026-01-12T09:00:57.000Z"
+                     *           "createdAt": "2026-01-12T09:00:58.000Z"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "nextCursor": null
                      *     }
                      */
                     "application/json": components["schemas"]["MemberList"];
@@ -11085,6 +11179,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "dora",
+                     *       "role": "editor",
+                     *       "createdAt": "2026-01-12T09:00:58.000Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
@@ -11133,7 +11234,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "editor",
-                     *       "createdAt": "2026-01-12T09:00:57.000Z"
+                     *       "createdAt": "2026-01-12T09:00:58.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -11154,7 +11255,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "viewer",
-                     *       "createdAt": "2026-01-12T09:00:57.000Z"
+                     *       "createdAt": "2026-01-12T09:00:58.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -11238,7 +11339,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:00:59.000Z"
+                     *           "createdAt": "2026-01-12T09:01:00.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000001",
@@ -11248,7 +11349,8 @@ export interface operations {
                      *           "retentionDays": null,
                      *           "createdAt": "2026-01-12T09:00:01.000Z"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "nextCursor": null
                      *     }
                      */
                     "application/json": components["schemas"]["WorkspaceList"];
@@ -11450,6 +11552,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    Link: components["headers"]["Link"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -11469,7 +11572,7 @@ export interface operations {
                      *           "details": {
                      *             "name": "CI"
                      *           },
-                     *           "at": "2026-01-12T09:01:00.000Z"
+                     *           "at": "2026-01-12T09:01:01.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000035",
@@ -11484,7 +11587,7 @@ export interface operations {
                      *             ],
                      *             "expiresAt": null
                      *           },
-                     *           "at": "2026-01-12T09:01:01.000Z"
+                     *           "at": "2026-01-12T09:01:02.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -11528,8 +11631,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:01:02.000Z",
-                     *       "to": "2026-01-12T09:01:03.000Z",
+                     *       "from": "2026-01-12T09:01:03.000Z",
+                     *       "to": "2026-01-12T09:01:04.000Z",
                      *       "isComplete": true,
                      *       "imbalance": 0,
                      *       "faults": [],
@@ -11540,29 +11643,29 @@ export interface operations {
                      *         "rejected": 0
                      *       },
                      *       "events": {
-                     *         "accepted": 44,
+                     *         "accepted": 42,
                      *         "fromOutside": 15,
                      *         "fromReceipts": 2,
                      *         "replayed": 4,
                      *         "emitted": 0,
-                     *         "service": 23,
-                     *         "done": 43,
+                     *         "service": 21,
+                     *         "done": 41,
                      *         "quarantined": 0,
                      *         "waiting": 1,
                      *         "overdue": 0
                      *       },
                      *       "executions": {
-                     *         "begun": 38,
+                     *         "begun": 36,
                      *         "succeeded": 13,
-                     *         "failed": 24,
+                     *         "failed": 21,
                      *         "cancelled": 0,
-                     *         "waiting": 1,
+                     *         "waiting": 2,
                      *         "leased": 0,
                      *         "overdue": 0,
                      *         "deliveries": {
-                     *           "begun": 22,
+                     *           "begun": 20,
                      *           "succeeded": 0,
-                     *           "failed": 22,
+                     *           "failed": 20,
                      *           "cancelled": 0,
                      *           "unfinished": 0
                      *         }
@@ -11572,7 +11675,7 @@ export interface operations {
                      *         "emittedEvents": 0,
                      *         "calls": {
                      *           "succeeded": 0,
-                     *           "failed": 24,
+                     *           "failed": 21,
                      *           "unknown": 0,
                      *           "open": 0
                      *         }
@@ -11609,12 +11712,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.created",
-                 *       "timestamp": "2026-01-12T09:01:05.000Z",
+                 *       "timestamp": "2026-01-12T09:01:06.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:06.000Z"
+                 *         "at": "2026-01-12T09:01:07.000Z"
                  *       }
                  *     }
                  */
@@ -11657,7 +11760,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.updated",
-                 *       "timestamp": "2026-01-12T09:01:09.000Z",
+                 *       "timestamp": "2026-01-12T09:01:10.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11666,7 +11769,7 @@ export interface operations {
                  *         ],
                  *         "version": 2,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:10.000Z"
+                 *         "at": "2026-01-12T09:01:11.000Z"
                  *       }
                  *     }
                  */
@@ -11709,13 +11812,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deleted",
-                 *       "timestamp": "2026-01-12T09:01:21.000Z",
+                 *       "timestamp": "2026-01-12T09:01:22.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000037",
                  *         "name": "In shadow",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:22.000Z"
+                 *         "at": "2026-01-12T09:01:23.000Z"
                  *       }
                  *     }
                  */
@@ -11758,12 +11861,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.activated",
-                 *       "timestamp": "2026-01-12T09:01:13.000Z",
+                 *       "timestamp": "2026-01-12T09:01:14.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:14.000Z"
+                 *         "at": "2026-01-12T09:01:15.000Z"
                  *       }
                  *     }
                  */
@@ -11806,13 +11909,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deactivated",
-                 *       "timestamp": "2026-01-12T09:01:15.000Z",
+                 *       "timestamp": "2026-01-12T09:01:16.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:16.000Z"
+                 *         "at": "2026-01-12T09:01:17.000Z"
                  *       }
                  *     }
                  */
@@ -11855,13 +11958,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.cloned",
-                 *       "timestamp": "2026-01-12T09:01:07.000Z",
+                 *       "timestamp": "2026-01-12T09:01:08.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "from": "01970000-0000-7000-8000-000000000004",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:08.000Z"
+                 *         "at": "2026-01-12T09:01:09.000Z"
                  *       }
                  *     }
                  */
@@ -11904,7 +12007,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.restored",
-                 *       "timestamp": "2026-01-12T09:01:11.000Z",
+                 *       "timestamp": "2026-01-12T09:01:12.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11914,7 +12017,7 @@ export interface operations {
                  *         ],
                  *         "version": 3,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:12.000Z"
+                 *         "at": "2026-01-12T09:01:13.000Z"
                  *       }
                  *     }
                  */
@@ -11957,7 +12060,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.paused",
-                 *       "timestamp": "2026-01-12T09:01:25.000Z",
+                 *       "timestamp": "2026-01-12T09:01:26.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "name": "Tell the CRM",
@@ -11965,7 +12068,7 @@ export interface operations {
                  *         "lastError": "Outbound calls may not reach the port 1",
                  *         "cancelled": 0,
                  *         "actor": "system:auto-pause",
-                 *         "at": "2026-01-12T09:01:26.000Z"
+                 *         "at": "2026-01-12T09:01:27.000Z"
                  *       }
                  *     }
                  */
@@ -12008,7 +12111,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.promoted",
-                 *       "timestamp": "2026-01-12T09:01:17.000Z",
+                 *       "timestamp": "2026-01-12T09:01:18.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -12022,7 +12125,7 @@ export interface operations {
                  *           "maxRunsPerHour": 1
                  *         },
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:18.000Z"
+                 *         "at": "2026-01-12T09:01:19.000Z"
                  *       }
                  *     }
                  */
@@ -12065,7 +12168,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.rolled_back",
-                 *       "timestamp": "2026-01-12T09:01:19.000Z",
+                 *       "timestamp": "2026-01-12T09:01:20.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -12076,7 +12179,7 @@ export interface operations {
                  *         "runs": 3,
                  *         "maxRunsPerHour": 1,
                  *         "actor": "system:guard",
-                 *         "at": "2026-01-12T09:01:20.000Z"
+                 *         "at": "2026-01-12T09:01:21.000Z"
                  *       }
                  *     }
                  */
@@ -12119,14 +12222,14 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "execution.failed",
-                 *       "timestamp": "2026-01-12T09:01:23.000Z",
+                 *       "timestamp": "2026-01-12T09:01:24.000Z",
                  *       "data": {
                  *         "executionId": "01970000-0000-7000-8000-000000000038",
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "eventId": "01970000-0000-7000-8000-000000000039",
                  *         "eventType": "TAG_ADDED",
                  *         "error": "Outbound calls may not reach the port 1",
-                 *         "failedAt": "2026-01-12T09:01:24.000Z"
+                 *         "failedAt": "2026-01-12T09:01:25.000Z"
                  *       }
                  *     }
                  */
@@ -12169,7 +12272,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "receipt.rejected",
-                 *       "timestamp": "2026-01-12T09:01:27.000Z",
+                 *       "timestamp": "2026-01-12T09:01:28.000Z",
                  *       "data": {
                  *         "rejectionId": "01970000-0000-7000-8000-000000000040",
                  *         "provider": "shop",
@@ -12217,10 +12320,10 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "subscription.ping",
-                 *       "timestamp": "2026-01-12T09:01:28.000Z",
+                 *       "timestamp": "2026-01-12T09:01:29.000Z",
                  *       "data": {
                  *         "subscriptionId": "01970000-0000-7000-8000-000000000002",
-                 *         "at": "2026-01-12T09:01:28.000Z"
+                 *         "at": "2026-01-12T09:01:30.000Z"
                  *       }
                  *     }
                  */

@@ -40,7 +40,7 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       if (!isPaged) {
         const sizes = await sizeRules(reads, id)
         await app.payForBytes(request, reply, sumOf(sizes))
-        return sendList(reply, 'rules', readInParts(sizes, write), null)
+        return sendList(reply, 'rules', readInParts(sizes, write))
       }
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)

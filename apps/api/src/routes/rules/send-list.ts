@@ -7,12 +7,13 @@ import { linkNext } from '../../lists/link-next.js'
  *
  * @param name of the list in the response
  * @param parts JSON of some rows each, separated by commas
+ * @param nextCursor undefined if the response has no such field
  */
 export async function sendList(
   reply: FastifyReply,
   name: string,
   parts: AsyncGenerator<string>,
-  nextCursor: string | null,
+  nextCursor?: string | null,
 ): Promise<FastifyReply> {
   // Read before the status is sent: what fails now is a response of its own.
   const first = await parts.next()
@@ -24,8 +25,8 @@ export async function sendList(
       separator = ','
     }
     const opening = separator === ',' ? '' : separator
-    yield `${opening}],"nextCursor":${JSON.stringify(nextCursor)}}`
+    yield `${opening}]${nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`}}`
   }
-  linkNext(reply, nextCursor)
+  linkNext(reply, nextCursor ?? null)
   return reply.type('application/json; charset=utf-8').send(Readable.from(write(), { objectMode: false }))
 }
