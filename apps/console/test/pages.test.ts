@@ -10,7 +10,7 @@ const read = (file: string) => readFileSync(root + file, 'utf8')
 const size = (file: string) => gzipSync(readFileSync(root + file), { level: 9 }).length
 const page = read('index.html')
 /** Parts that come when they are first needed, and may be larger than others. */
-const limits = { 'rule-screen': 133_120, 'check-draft': 16_384 }
+const limits = { 'rule-screen': 138_240, 'check-draft': 16_384 }
 const scripts = files.filter((file) => file.endsWith('.js'))
 
 t.test('the first screen needs at most 60 KB of scripts and 12 KB of styles, in few files', async (t) => {
@@ -38,7 +38,7 @@ t.test(
 )
 
 t.test(
-  'the editor with the engine has at most 130 KB, the check of drafts 16 KB, and other parts 8 KB',
+  'the editor with the engine has at most 135 KB, the check of drafts 16 KB, and other parts 8 KB',
   async (t) => {
     for (const file of scripts.filter((name) => name.includes('assets/'))) {
       const isFirst = page.includes(file)

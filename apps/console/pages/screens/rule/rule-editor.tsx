@@ -9,8 +9,6 @@ import { When } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { Conflict } from './conflict.js'
-import { DraftConflict } from './draft-conflict.js'
-import { JsonTab } from './json-tab.js'
 import { RuleForm } from './rule-form.js'
 import { RuleMenu } from './rule-menu.js'
 import { useDraftSaving } from './use-draft-saving.js'
@@ -18,7 +16,9 @@ import { type RuleDraftState, useRuleDraft } from './use-rule-draft.js'
 import { type Saving, useSaving } from './use-saving.js'
 import { Versions } from './versions.js'
 
-// It comes when somebody opens its tab.
+// They come when somebody opens their tab, or a conflict.
+const JsonTab = lazy(() => import('./json-tab.js').then(({ JsonTab }) => JsonTab))
+const DraftConflict = lazy(() => import('./draft-conflict.js').then(({ DraftConflict }) => DraftConflict))
 const Rollout = lazy(() => import('./rollout/rollout.js').then(({ Rollout }) => Rollout))
 
 interface Props {
