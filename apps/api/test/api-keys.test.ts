@@ -67,7 +67,7 @@ t.test('a key is shown once, is stored as its SHA-256, and works at once', async
       lastUsedAt: null,
     },
   )
-  t.strictSame((await workspace.call('GET', keys)).body, { data: [rest] })
+  t.strictSame((await workspace.call('GET', keys)).body, { data: [rest], nextCursor: null })
   t.equal((await askWith(key)).status, 200)
 
   const row = await workspace.database.apiKey.findUniqueOrThrow({ where: { id: rest.id } })

@@ -9,11 +9,11 @@ t.test('an unknown query parameter is refused, and the nearest known one is name
   const cases: [path: string, error: string][] = [
     [
       `${rules}?name=Hot`,
-      'Query parameter name is unknown. Nearest: isActive, mode, eventType. All: limit, cursor, eventType, isActive, mode, q',
+      'Query parameter name is unknown. Nearest: isActive, mode, eventType. All: limit, cursor, eventType, trigger, isActive, mode, q',
     ],
     [
       '/api/executions?type=LEAD_CREATED',
-      'Query parameter type is unknown. Nearest: eventType, to, ruleId. All: limit, cursor, ruleId, eventType, from, to, error, eventId, status',
+      'Query parameter type is unknown. Nearest: eventType, to, ruleId. All: limit, cursor, ruleId, subscriptionId, eventType, from, to, error, eventId, status',
     ],
     [`${rules}/health?x=1`, 'Query parameter x is unknown. This operation has none'],
     [`${rules}/attention?limit=1`, 'Query parameter limit is unknown. This operation has none'],

@@ -440,8 +440,10 @@ t.test('an event runs every active rule of its type, one entry each, in creation
     id: event.body.id,
     workspaceId: workspace.id,
     type: 'LEAD_CREATED',
+    eventType: 'LEAD_CREATED',
     data: { score: 5, name: 'Ada' },
     ruleId: null,
+    subscriptionId: null,
     depth: 0,
     causedBy: null,
     replayOf: null,
@@ -449,6 +451,8 @@ t.test('an event runs every active rule of its type, one entry each, in creation
     status: 'done',
     acceptedAt: event.body.acceptedAt,
     doneAt: event.body.doneAt,
+    failed: 0,
+    continuesAt: null,
     ...answer.body,
   })
   t.match([event.body.acceptedAt, event.body.doneAt], [timestamp, timestamp])
@@ -533,6 +537,7 @@ t.test('after the timeout the response is 202, and the work continues', async (t
       eventId: execution?.body.eventId,
       eventType: 'LEAD_CREATED',
       ruleId: rule.id,
+      subscriptionId: null,
       ruleVersion: null,
       status: 'pending',
       success: false,
@@ -728,9 +733,11 @@ t.test('attention lists rules of the last 7 days that fail in a row or half of t
   const { id } = await workspace.create({ name: 'Weak', actions: [fallible] })
   const attention = async () =>
     (await workspace.callAs('viewer')<{ rules: object[] }>('GET', `${rules}/attention`)).body
+  let firstFailureAt: unknown
   for (let failures = 1; failures <= 3; failures++) {
     t.strictSame(await attention(), { rules: [] }, `${failures - 1} failures in a row are few`)
     await workspace.trigger({})
+    if (failures === 1) firstFailureAt = (await workspace.read(id)).lastFailureAt
   }
   const { lastError, lastFailureAt } = await workspace.read(id)
   const item = {
@@ -740,7 +747,8 @@ t.test('attention lists rules of the last 7 days that fail in a row or half of t
     lastError,
     lastFailureAt,
     reason: 'failures',
-    since: lastFailureAt,
+    since: firstFailureAt,
+    failuresInARow: 3,
   }
   const seen = async () =>
     (await attention()).rules.map(({ explanation, ...rest }: { explanation?: string }) => {
@@ -755,9 +763,10 @@ t.test('attention lists rules of the last 7 days that fail in a row or half of t
   await workspace.trigger({ title: 'x' })
   t.strictSame(await attention(), { rules: [] }, 'one success ends the row')
   await workspace.trigger({ title: 'x' })
-  t.strictSame(await seen(), [item], '3 of 5 failed')
+  const often = { ...item, since: lastFailureAt, failuresInARow: 0 }
+  t.strictSame(await seen(), [often], '3 of 5 failed')
   await workspace.trigger({ title: 'x' })
-  t.strictSame(await seen(), [item], '3 of 6 are half')
+  t.strictSame(await seen(), [often], '3 of 6 are half')
   await workspace.trigger({ title: 'x' })
   t.strictSame(await attention(), { rules: [] }, '3 of 7 are less')
 

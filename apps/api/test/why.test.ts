@@ -69,6 +69,7 @@ t.test('why says for each rule whether it matched, and what stood in the way', a
   t.same(event, {
     eventId: id,
     type: 'LEAD_CREATED',
+    eventType: 'LEAD_CREATED',
     judgedAt: stored.acceptedAt.toISOString(),
     nextCursor: null,
   })

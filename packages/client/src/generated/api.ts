@@ -2092,7 +2092,6 @@ export interface components {
         };
         AttentionList: {
             rules: components["schemas"]["AttentionItem"][];
-            nextCursor?: string | null;
         };
         /** @enum {string} */
         AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
@@ -6142,13 +6141,13 @@ export interface operations {
                      *           "ruleId": "01970000-0000-7000-8000-000000000004",
                      *           "status": "done",
                      *           "pace": "gentle",
-                     *           "from": "2026-01-12T09:00:46.000Z",
-                     *           "to": "2026-01-12T09:00:47.000Z",
+                     *           "from": "2026-01-12T09:00:45.000Z",
+                     *           "to": "2026-01-12T09:00:46.000Z",
                      *           "progress": 1,
                      *           "error": null,
-                     *           "createdAt": "2026-01-12T09:00:48.000Z",
+                     *           "createdAt": "2026-01-12T09:00:47.000Z",
                      *           "createdBy": "user:ada",
-                     *           "finishedAt": "2026-01-12T09:00:49.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:48.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -6227,20 +6226,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:39.000Z",
-                     *       "to": "2026-01-12T09:00:40.000Z",
+                     *       "from": "2026-01-12T09:00:38.000Z",
+                     *       "to": "2026-01-12T09:00:39.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:41.000Z",
+                     *       "createdAt": "2026-01-12T09:00:40.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:42.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:41.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:39.000Z",
-                     *         "to": "2026-01-12T09:00:40.000Z",
+                     *         "from": "2026-01-12T09:00:38.000Z",
+                     *         "to": "2026-01-12T09:00:39.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:43.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:42.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6268,12 +6267,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:43.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:45.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6291,7 +6290,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:30.000Z",
+                     *               "at": "2026-01-12T09:00:29.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6351,11 +6350,11 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "waiting",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:46.000Z",
-                     *       "to": "2026-01-12T09:00:47.000Z",
+                     *       "from": "2026-01-12T09:00:45.000Z",
+                     *       "to": "2026-01-12T09:00:46.000Z",
                      *       "progress": 0,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:48.000Z",
+                     *       "createdAt": "2026-01-12T09:00:47.000Z",
                      *       "createdBy": "user:ada",
                      *       "finishedAt": null,
                      *       "report": null
@@ -6406,20 +6405,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:46.000Z",
-                     *       "to": "2026-01-12T09:00:47.000Z",
+                     *       "from": "2026-01-12T09:00:45.000Z",
+                     *       "to": "2026-01-12T09:00:46.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:48.000Z",
+                     *       "createdAt": "2026-01-12T09:00:47.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:49.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:48.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:46.000Z",
-                     *         "to": "2026-01-12T09:00:47.000Z",
+                     *         "from": "2026-01-12T09:00:45.000Z",
+                     *         "to": "2026-01-12T09:00:46.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:50.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:49.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6447,12 +6446,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:43.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:45.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6470,7 +6469,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:30.000Z",
+                     *               "at": "2026-01-12T09:00:29.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6610,15 +6609,15 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:27.000Z",
+                     *       "savedAt": "2026-01-12T09:00:26.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:27.000Z",
-                     *         "to": "2026-01-12T09:00:28.000Z",
+                     *         "from": "2026-01-12T09:00:26.000Z",
+                     *         "to": "2026-01-12T09:00:27.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:29.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:28.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
@@ -6637,7 +6636,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:30.000Z",
+                     *             "at": "2026-01-12T09:00:29.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6683,7 +6682,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:31.000Z"
+                     *         "computedAt": "2026-01-12T09:00:30.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -6781,7 +6780,7 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:27.000Z",
+                     *       "savedAt": "2026-01-12T09:00:26.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": null,
                      *       "differenceFault": null
@@ -6914,11 +6913,11 @@ export interface operations {
                      *       "executionCount": 9,
                      *       "successCount": 9,
                      *       "failureCount": 0,
-                     *       "lastSuccessAt": "2026-01-12T09:00:21.000Z",
+                     *       "lastSuccessAt": "2026-01-12T09:00:20.000Z",
                      *       "lastFailureAt": null,
                      *       "lastError": null,
                      *       "createdAt": "2026-01-12T09:00:07.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:32.000Z"
+                     *       "updatedAt": "2026-01-12T09:00:31.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6970,10 +6969,10 @@ export interface operations {
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:35.000Z",
-                     *         "to": "2026-01-12T09:00:36.000Z",
+                     *         "from": "2026-01-12T09:00:34.000Z",
+                     *         "to": "2026-01-12T09:00:35.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:37.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:36.000Z",
                      *         "active": null,
                      *         "draft": {
                      *           "matched": 0,
@@ -6984,7 +6983,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:30.000Z",
+                     *             "at": "2026-01-12T09:00:29.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -7030,7 +7029,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:38.000Z"
+                     *         "computedAt": "2026-01-12T09:00:37.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -7118,14 +7117,13 @@ export interface operations {
                      *           "name": "Tell the CRM",
                      *           "failureCount": 3,
                      *           "lastError": "Outbound calls may not reach the port 1",
-                     *           "lastFailureAt": "2026-01-12T09:00:51.000Z",
+                     *           "lastFailureAt": "2026-01-12T09:00:50.000Z",
                      *           "reason": "auto_paused",
                      *           "explanation": "The rule was switched off, because it failed too many times in a row",
-                     *           "since": "2026-01-12T09:00:52.000Z",
+                     *           "since": "2026-01-12T09:00:51.000Z",
                      *           "failuresInARow": 3
                      *         }
-                     *       ],
-                     *       "nextCursor": null
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["AttentionList"];
@@ -7168,9 +7166,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:25.000Z",
-                     *       "to": "2026-01-12T09:00:26.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:25.000Z",
+                     *       "from": "2026-01-12T09:00:24.000Z",
+                     *       "to": "2026-01-12T09:00:25.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:24.000Z",
                      *       "rules": [
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000004",
@@ -7289,8 +7287,8 @@ export interface operations {
                      *       "previousVersion": 3,
                      *       "maxRunsPerHour": 1,
                      *       "maxFailureRate": null,
-                     *       "startedAt": "2026-01-12T09:00:33.000Z",
-                     *       "endsAt": "2026-01-12T09:00:34.000Z",
+                     *       "startedAt": "2026-01-12T09:00:32.000Z",
+                     *       "endsAt": "2026-01-12T09:00:33.000Z",
                      *       "trippedAt": null,
                      *       "tripReason": null,
                      *       "restoredVersion": null
@@ -7383,7 +7381,7 @@ export interface operations {
                      *           "draft": {
                      *             "basedOn": 3,
                      *             "isStale": false,
-                     *             "savedAt": "2026-01-12T09:00:27.000Z",
+                     *             "savedAt": "2026-01-12T09:00:26.000Z",
                      *             "savedBy": "user:ada"
                      *           },
                      *           "guard": null
@@ -8761,7 +8759,7 @@ export interface operations {
                      *           "error": null,
                      *           "startedAt": "2026-01-12T09:00:18.000Z",
                      *           "dueAt": null,
-                     *           "finishedAt": "2026-01-12T09:00:19.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:18.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -8821,7 +8819,7 @@ export interface operations {
                      *       "error": null,
                      *       "startedAt": "2026-01-12T09:00:18.000Z",
                      *       "dueAt": null,
-                     *       "finishedAt": "2026-01-12T09:00:19.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:18.000Z",
                      *       "results": [
                      *         {
                      *           "action": "CREATE_TASK",
@@ -8974,8 +8972,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "matched": 2,
-                     *       "retried": 2
+                     *       "matched": 3,
+                     *       "retried": 3
                      *     }
                      */
                     "application/json": components["schemas"]["ExecutionsRetried"];
@@ -9114,8 +9112,8 @@ export interface operations {
                      *           "description": null,
                      *           "assigneeId": null,
                      *           "priority": "high",
-                     *           "dueAt": "2026-01-12T09:00:20.000Z",
-                     *           "createdAt": "2026-01-12T09:00:21.000Z"
+                     *           "dueAt": "2026-01-12T09:00:19.000Z",
+                     *           "createdAt": "2026-01-12T09:00:20.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -9166,8 +9164,8 @@ export interface operations {
                      *       "description": null,
                      *       "assigneeId": null,
                      *       "priority": "high",
-                     *       "dueAt": "2026-01-12T09:00:20.000Z",
-                     *       "createdAt": "2026-01-12T09:00:21.000Z"
+                     *       "dueAt": "2026-01-12T09:00:19.000Z",
+                     *       "createdAt": "2026-01-12T09:00:20.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Task"];
@@ -10041,7 +10039,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:01:00.000Z",
+                     *           "createdAt": "2026-01-12T09:00:59.000Z",
                      *           "role": "admin"
                      *         },
                      *         {
@@ -10104,9 +10102,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:22.000Z",
-                     *       "to": "2026-01-12T09:00:23.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:22.000Z",
+                     *       "from": "2026-01-12T09:00:21.000Z",
+                     *       "to": "2026-01-12T09:00:22.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:21.000Z",
                      *       "totals": {
                      *         "events": 13,
                      *         "succeeded": 9,
@@ -10117,7 +10115,7 @@ export interface operations {
                      *       },
                      *       "slices": [
                      *         {
-                     *           "from": "2026-01-12T09:00:22.000Z",
+                     *           "from": "2026-01-12T09:00:21.000Z",
                      *           "events": 0,
                      *           "succeeded": 0,
                      *           "failed": 0,
@@ -10125,7 +10123,7 @@ export interface operations {
                      *           "unfinished": 0
                      *         },
                      *         {
-                     *           "from": "2026-01-12T09:00:24.000Z",
+                     *           "from": "2026-01-12T09:00:23.000Z",
                      *           "events": 13,
                      *           "succeeded": 9,
                      *           "failed": 0,
@@ -10191,7 +10189,7 @@ export interface operations {
                      *             "webhook_received",
                      *             "lead_created"
                      *           ],
-                     *           "receivedAt": "2026-01-12T09:00:54.000Z",
+                     *           "receivedAt": "2026-01-12T09:00:53.000Z",
                      *           "idempotencyKey": "evt_1",
                      *           "signatureId": "01970000-0000-7000-8000-000000000027",
                      *           "eventIds": [
@@ -10247,7 +10245,7 @@ export interface operations {
                      *         "webhook_received",
                      *         "lead_created"
                      *       ],
-                     *       "receivedAt": "2026-01-12T09:00:54.000Z",
+                     *       "receivedAt": "2026-01-12T09:00:53.000Z",
                      *       "idempotencyKey": "evt_1",
                      *       "signatureId": "01970000-0000-7000-8000-000000000027",
                      *       "eventIds": [
@@ -10299,7 +10297,7 @@ export interface operations {
                      *             "rules:write"
                      *           ],
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:59.000Z",
+                     *           "createdAt": "2026-01-12T09:00:58.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "expiresAt": null
@@ -10365,7 +10363,7 @@ export interface operations {
                      *         "rules:write"
                      *       ],
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:59.000Z",
+                     *       "createdAt": "2026-01-12T09:00:58.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "expiresAt": null,
@@ -10419,7 +10417,7 @@ export interface operations {
                      *         "rules:write"
                      *       ],
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:59.000Z",
+                     *       "createdAt": "2026-01-12T09:00:58.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "expiresAt": null
@@ -10505,9 +10503,9 @@ export interface operations {
                      *           "direction": "incoming",
                      *           "provider": "shop",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:53.000Z",
+                     *           "createdAt": "2026-01-12T09:00:52.000Z",
                      *           "revokedAt": null,
-                     *           "lastUsedAt": "2026-01-12T09:00:55.000Z",
+                     *           "lastUsedAt": "2026-01-12T09:00:54.000Z",
                      *           "retiresAt": null
                      *         },
                      *         {
@@ -10515,7 +10513,7 @@ export interface operations {
                      *           "direction": "outgoing",
                      *           "provider": "01970000-0000-7000-8000-000000000002",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:56.000Z",
+                     *           "createdAt": "2026-01-12T09:00:55.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "retiresAt": null
@@ -10574,7 +10572,7 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:53.000Z",
+                     *       "createdAt": "2026-01-12T09:00:52.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "retiresAt": null,
@@ -10625,9 +10623,9 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:53.000Z",
+                     *       "createdAt": "2026-01-12T09:00:52.000Z",
                      *       "revokedAt": null,
-                     *       "lastUsedAt": "2026-01-12T09:00:55.000Z",
+                     *       "lastUsedAt": "2026-01-12T09:00:54.000Z",
                      *       "retiresAt": null
                      *     }
                      */
@@ -10719,10 +10717,10 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "retiring",
-                     *       "createdAt": "2026-01-12T09:00:53.000Z",
+                     *       "createdAt": "2026-01-12T09:00:52.000Z",
                      *       "revokedAt": null,
-                     *       "lastUsedAt": "2026-01-12T09:00:55.000Z",
-                     *       "retiresAt": "2026-01-12T09:00:57.000Z"
+                     *       "lastUsedAt": "2026-01-12T09:00:54.000Z",
+                     *       "retiresAt": "2026-01-12T09:00:56.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["SigningSecret"];
@@ -11089,7 +11087,7 @@ export interface operations {
                      *           "attempts": 1,
                      *           "lastStatusCode": null,
                      *           "error": "Outbound calls may not reach the port 1",
-                     *           "createdAt": "2026-01-12T09:01:05.000Z",
+                     *           "createdAt": "2026-01-12T09:01:04.000Z",
                      *           "dueAt": null
                      *         }
                      *       ],
@@ -11139,7 +11137,7 @@ export interface operations {
                      *         {
                      *           "userId": "dora",
                      *           "role": "editor",
-                     *           "createdAt": "2026-01-12T09:00:58.000Z"
+                     *           "createdAt": "2026-01-12T09:00:57.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -11183,7 +11181,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "editor",
-                     *       "createdAt": "2026-01-12T09:00:58.000Z"
+                     *       "createdAt": "2026-01-12T09:00:57.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -11234,7 +11232,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "editor",
-                     *       "createdAt": "2026-01-12T09:00:58.000Z"
+                     *       "createdAt": "2026-01-12T09:00:57.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -11255,7 +11253,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "viewer",
-                     *       "createdAt": "2026-01-12T09:00:58.000Z"
+                     *       "createdAt": "2026-01-12T09:00:57.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -11339,7 +11337,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:01:00.000Z"
+                     *           "createdAt": "2026-01-12T09:00:59.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000001",
@@ -11572,7 +11570,7 @@ export interface operations {
                      *           "details": {
                      *             "name": "CI"
                      *           },
-                     *           "at": "2026-01-12T09:01:01.000Z"
+                     *           "at": "2026-01-12T09:01:00.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000035",
@@ -11587,7 +11585,7 @@ export interface operations {
                      *             ],
                      *             "expiresAt": null
                      *           },
-                     *           "at": "2026-01-12T09:01:02.000Z"
+                     *           "at": "2026-01-12T09:01:01.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -11631,8 +11629,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:01:03.000Z",
-                     *       "to": "2026-01-12T09:01:04.000Z",
+                     *       "from": "2026-01-12T09:01:02.000Z",
+                     *       "to": "2026-01-12T09:01:03.000Z",
                      *       "isComplete": true,
                      *       "imbalance": 0,
                      *       "faults": [],
@@ -11643,29 +11641,29 @@ export interface operations {
                      *         "rejected": 0
                      *       },
                      *       "events": {
-                     *         "accepted": 42,
+                     *         "accepted": 43,
                      *         "fromOutside": 15,
                      *         "fromReceipts": 2,
                      *         "replayed": 4,
                      *         "emitted": 0,
-                     *         "service": 21,
-                     *         "done": 41,
+                     *         "service": 22,
+                     *         "done": 43,
                      *         "quarantined": 0,
-                     *         "waiting": 1,
+                     *         "waiting": 0,
                      *         "overdue": 0
                      *       },
                      *       "executions": {
-                     *         "begun": 36,
+                     *         "begun": 38,
                      *         "succeeded": 13,
-                     *         "failed": 21,
+                     *         "failed": 23,
                      *         "cancelled": 0,
                      *         "waiting": 2,
                      *         "leased": 0,
                      *         "overdue": 0,
                      *         "deliveries": {
-                     *           "begun": 20,
+                     *           "begun": 22,
                      *           "succeeded": 0,
-                     *           "failed": 20,
+                     *           "failed": 22,
                      *           "cancelled": 0,
                      *           "unfinished": 0
                      *         }
@@ -11675,7 +11673,7 @@ export interface operations {
                      *         "emittedEvents": 0,
                      *         "calls": {
                      *           "succeeded": 0,
-                     *           "failed": 21,
+                     *           "failed": 23,
                      *           "unknown": 0,
                      *           "open": 0
                      *         }
@@ -11712,12 +11710,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.created",
-                 *       "timestamp": "2026-01-12T09:01:06.000Z",
+                 *       "timestamp": "2026-01-12T09:01:05.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:07.000Z"
+                 *         "at": "2026-01-12T09:01:06.000Z"
                  *       }
                  *     }
                  */
@@ -11760,7 +11758,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.updated",
-                 *       "timestamp": "2026-01-12T09:01:10.000Z",
+                 *       "timestamp": "2026-01-12T09:01:09.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11769,7 +11767,7 @@ export interface operations {
                  *         ],
                  *         "version": 2,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:11.000Z"
+                 *         "at": "2026-01-12T09:01:10.000Z"
                  *       }
                  *     }
                  */
@@ -11812,13 +11810,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deleted",
-                 *       "timestamp": "2026-01-12T09:01:22.000Z",
+                 *       "timestamp": "2026-01-12T09:01:21.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000037",
                  *         "name": "In shadow",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:23.000Z"
+                 *         "at": "2026-01-12T09:01:22.000Z"
                  *       }
                  *     }
                  */
@@ -11861,12 +11859,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.activated",
-                 *       "timestamp": "2026-01-12T09:01:14.000Z",
+                 *       "timestamp": "2026-01-12T09:01:13.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:15.000Z"
+                 *         "at": "2026-01-12T09:01:14.000Z"
                  *       }
                  *     }
                  */
@@ -11909,13 +11907,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deactivated",
-                 *       "timestamp": "2026-01-12T09:01:16.000Z",
+                 *       "timestamp": "2026-01-12T09:01:15.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:17.000Z"
+                 *         "at": "2026-01-12T09:01:16.000Z"
                  *       }
                  *     }
                  */
@@ -11958,13 +11956,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.cloned",
-                 *       "timestamp": "2026-01-12T09:01:08.000Z",
+                 *       "timestamp": "2026-01-12T09:01:07.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "from": "01970000-0000-7000-8000-000000000004",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:09.000Z"
+                 *         "at": "2026-01-12T09:01:08.000Z"
                  *       }
                  *     }
                  */
@@ -12007,7 +12005,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.restored",
-                 *       "timestamp": "2026-01-12T09:01:12.000Z",
+                 *       "timestamp": "2026-01-12T09:01:11.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -12017,7 +12015,7 @@ export interface operations {
                  *         ],
                  *         "version": 3,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:13.000Z"
+                 *         "at": "2026-01-12T09:01:12.000Z"
                  *       }
                  *     }
                  */
@@ -12060,7 +12058,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.paused",
-                 *       "timestamp": "2026-01-12T09:01:26.000Z",
+                 *       "timestamp": "2026-01-12T09:01:25.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "name": "Tell the CRM",
@@ -12068,7 +12066,7 @@ export interface operations {
                  *         "lastError": "Outbound calls may not reach the port 1",
                  *         "cancelled": 0,
                  *         "actor": "system:auto-pause",
-                 *         "at": "2026-01-12T09:01:27.000Z"
+                 *         "at": "2026-01-12T09:01:26.000Z"
                  *       }
                  *     }
                  */
@@ -12111,7 +12109,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.promoted",
-                 *       "timestamp": "2026-01-12T09:01:18.000Z",
+                 *       "timestamp": "2026-01-12T09:01:17.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -12125,7 +12123,7 @@ export interface operations {
                  *           "maxRunsPerHour": 1
                  *         },
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:19.000Z"
+                 *         "at": "2026-01-12T09:01:18.000Z"
                  *       }
                  *     }
                  */
@@ -12168,7 +12166,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.rolled_back",
-                 *       "timestamp": "2026-01-12T09:01:20.000Z",
+                 *       "timestamp": "2026-01-12T09:01:19.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -12179,7 +12177,7 @@ export interface operations {
                  *         "runs": 3,
                  *         "maxRunsPerHour": 1,
                  *         "actor": "system:guard",
-                 *         "at": "2026-01-12T09:01:21.000Z"
+                 *         "at": "2026-01-12T09:01:20.000Z"
                  *       }
                  *     }
                  */
@@ -12222,14 +12220,14 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "execution.failed",
-                 *       "timestamp": "2026-01-12T09:01:24.000Z",
+                 *       "timestamp": "2026-01-12T09:01:23.000Z",
                  *       "data": {
                  *         "executionId": "01970000-0000-7000-8000-000000000038",
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "eventId": "01970000-0000-7000-8000-000000000039",
                  *         "eventType": "TAG_ADDED",
                  *         "error": "Outbound calls may not reach the port 1",
-                 *         "failedAt": "2026-01-12T09:01:25.000Z"
+                 *         "failedAt": "2026-01-12T09:01:24.000Z"
                  *       }
                  *     }
                  */
@@ -12272,7 +12270,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "receipt.rejected",
-                 *       "timestamp": "2026-01-12T09:01:28.000Z",
+                 *       "timestamp": "2026-01-12T09:01:27.000Z",
                  *       "data": {
                  *         "rejectionId": "01970000-0000-7000-8000-000000000040",
                  *         "provider": "shop",
@@ -12320,10 +12318,10 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "subscription.ping",
-                 *       "timestamp": "2026-01-12T09:01:29.000Z",
+                 *       "timestamp": "2026-01-12T09:01:28.000Z",
                  *       "data": {
                  *         "subscriptionId": "01970000-0000-7000-8000-000000000002",
-                 *         "at": "2026-01-12T09:01:30.000Z"
+                 *         "at": "2026-01-12T09:01:29.000Z"
                  *       }
                  *     }
                  */

@@ -2,7 +2,7 @@ import type { Prisma, WorkspaceDatabase } from '@automation/database'
 import { countsOf } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Id, NextCursor, refusalResponses, Timestamp } from '../../responses.js'
+import { Id, refusalResponses, Timestamp } from '../../responses.js'
 
 const HealthReport = Type.Object(
   {
@@ -58,10 +58,7 @@ export const AttentionItem = Type.Object(
   { title: 'AttentionItem' },
 )
 type AttentionItem = Type.Static<typeof AttentionItem>
-const AttentionList = Type.Object(
-  { rules: Type.Array(AttentionItem), nextCursor: NextCursor },
-  { title: 'AttentionList' },
-)
+const AttentionList = Type.Object({ rules: Type.Array(AttentionItem) }, { title: 'AttentionList' })
 
 const recentDays = 7
 /** The reasons for which rules are paused. */
@@ -112,7 +109,6 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async ({ workspace: { reads } }) => ({
       rules: await findRulesNeedingAttention(reads),
-      nextCursor: null,
     }),
   })
 }
