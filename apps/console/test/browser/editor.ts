@@ -123,6 +123,7 @@ export function testEditor(t: Test, { browser, makeWorkspace }: Context): void {
     const { page, complaints, at } = await visit(browser)
     await go(page, at('rules/new'))
     await page.getByLabel('Name', { exact: true }).fill('Half done')
+    await page.getByText('kept in this browser').waitFor()
     await go(page, at(`events?id=${id}`))
     await page.getByRole('link', { name: 'Create a rule for this' }).click()
     await page.getByRole('heading', { name: 'Another new rule is unfinished' }).waitFor()

@@ -1,5 +1,5 @@
 import type { Rule } from '@automation/client'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { lazy } from 'preact-iso'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Icon } from '../../parts/icon.js'
@@ -210,7 +210,8 @@ function useSaveKey(isOn: boolean, save: () => Promise<void>): void {
  * undo of the browser.
  */
 function useUndoKeys(isOn: boolean, draft: RuleDraftState): void {
-  useEffect(() => {
+  // In the same frame as the change: a key that follows at once finds what there is to undo.
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, shiftKey, target } = event
       const letter = key.toLowerCase()
