@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Names the next page of a list in `Link` (RFC 8288), beside nextCursor: whoever knows links needs to know no field of ours. */
+/** Names the next page of a list in `Link` (RFC 8288), beside nextCursor: a program that follows links needs no field of ours. */
 export function linkNext(reply: FastifyReply, nextCursor: string | null): void {
   if (nextCursor === null) return
   const { pathname, searchParams } = new URL(reply.request.url, 'http://localhost')
