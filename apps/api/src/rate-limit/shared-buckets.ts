@@ -57,7 +57,7 @@ return results
 `
 const figuresPerGroup = 6
 /** This is the first that all requests wait for: those that share this call share their commit and their job, too. So it has the longest pause. */
-const pauseMs = 12
+const pauseMs = 8
 
 /** Equal requests of the same moment: for the same buckets, and for as many tokens each. */
 interface Group extends TokenRequest {
