@@ -88,11 +88,11 @@ class Client:
         return self._send("PATCH", f"/api/automation-rules/{_part(id)}/toggle", headers=headers)
 
     def activate_rule(self, id, headers=None):
-        """Switch a rule on. One that is active stays so."""
+        """Switch a rule on. An active rule stays active."""
         return self._send("POST", f"/api/automation-rules/{_part(id)}/activate", headers=headers)
 
     def deactivate_rule(self, id, headers=None):
-        """Switch a rule off. One that is inactive stays so."""
+        """Switch a rule off. An inactive rule stays inactive."""
         return self._send("POST", f"/api/automation-rules/{_part(id)}/deactivate", headers=headers)
 
     def list_rule_versions(self, id, query=None):
@@ -291,17 +291,17 @@ class Client:
         """Get an email template."""
         return self._send("GET", f"/api/email-templates/{_part(id)}")
 
-    def update_email_template(self, id, body=None):
+    def update_email_template(self, id, body=None, headers=None):
         """Update any subset of the fields of an email template."""
-        return self._send("PUT", f"/api/email-templates/{_part(id)}", body=body)
+        return self._send("PUT", f"/api/email-templates/{_part(id)}", body=body, headers=headers)
 
-    def patch_email_template(self, id, body=None):
+    def patch_email_template(self, id, body=None, headers=None):
         """Update any subset of the fields of an email template, like PUT."""
-        return self._send("PATCH", f"/api/email-templates/{_part(id)}", body=body)
+        return self._send("PATCH", f"/api/email-templates/{_part(id)}", body=body, headers=headers)
 
-    def delete_email_template(self, id):
+    def delete_email_template(self, id, headers=None):
         """Delete an email template. Actions that name it then send the built-in email."""
-        return self._send("DELETE", f"/api/email-templates/{_part(id)}")
+        return self._send("DELETE", f"/api/email-templates/{_part(id)}", headers=headers)
 
     def preview_email_template(self, id, body=None):
         """Preview the email that a template renders for an event. Nothing is sent."""
@@ -364,20 +364,20 @@ class Client:
         return self._send("GET", "/api/developer/v1/subscriptions")
 
     def create_subscription(self, body=None, headers=None):
-        """Subscribe a URL to events of the service. Only this response contains the signing secret."""
+        """Create a subscription: send events about the workspace to a URL. Only this response contains the signing secret."""
         return self._send("POST", "/api/developer/v1/subscriptions", body=body, headers=headers)
 
     def get_subscription(self, id):
         """Get a subscription."""
         return self._send("GET", f"/api/developer/v1/subscriptions/{_part(id)}")
 
-    def update_subscription(self, id, body=None):
+    def update_subscription(self, id, body=None, headers=None):
         """Update any subset of the fields of a subscription."""
-        return self._send("PATCH", f"/api/developer/v1/subscriptions/{_part(id)}", body=body)
+        return self._send("PATCH", f"/api/developer/v1/subscriptions/{_part(id)}", body=body, headers=headers)
 
-    def delete_subscription(self, id):
+    def delete_subscription(self, id, headers=None):
         """Delete a subscription, cancel its waiting deliveries and revoke its secrets."""
-        return self._send("DELETE", f"/api/developer/v1/subscriptions/{_part(id)}")
+        return self._send("DELETE", f"/api/developer/v1/subscriptions/{_part(id)}", headers=headers)
 
     def test_subscription(self, id, headers=None):
         """Send a `subscription.ping` to test a subscription."""
@@ -395,13 +395,13 @@ class Client:
         """Get a member and its role."""
         return self._send("GET", f"/api/developer/v1/members/{_part(user_id)}")
 
-    def put_member(self, user_id, body=None):
+    def put_member(self, user_id, body=None, headers=None):
         """Add a member, or change its role."""
-        return self._send("PUT", f"/api/developer/v1/members/{_part(user_id)}", body=body)
+        return self._send("PUT", f"/api/developer/v1/members/{_part(user_id)}", body=body, headers=headers)
 
-    def remove_member(self, user_id):
+    def remove_member(self, user_id, headers=None):
         """Remove a member."""
-        return self._send("DELETE", f"/api/developer/v1/members/{_part(user_id)}")
+        return self._send("DELETE", f"/api/developer/v1/members/{_part(user_id)}", headers=headers)
 
     def list_workspaces(self):
         """List the workspaces of the user, oldest first. An API key lists its own workspace."""
@@ -415,9 +415,9 @@ class Client:
         """Get the workspace that x-workspace-id names."""
         return self._send("GET", f"/api/developer/v1/workspaces/{_part(id)}")
 
-    def update_workspace(self, id, body=None):
+    def update_workspace(self, id, body=None, headers=None):
         """Update the workspace that x-workspace-id names."""
-        return self._send("PATCH", f"/api/developer/v1/workspaces/{_part(id)}", body=body)
+        return self._send("PATCH", f"/api/developer/v1/workspaces/{_part(id)}", body=body, headers=headers)
 
     def list_audit_entries(self, query=None):
         """List the changes in the workspace and their actors, newest first."""

@@ -33,6 +33,8 @@ const better: [RegExp, string][] = [
   [/\bthe present (version|name|rules?)\b/i, 'the current version'],
   [/\bas many as you like\b/i, 'one or more'],
   [/\bpatience\b/i, 'timeout'],
+  [/\bfor good\b/i, 'permanently'],
+  [/\bif you like\b/i, 'optionally'],
   [/\bmust be (number|integer|array|object|string|boolean)\b/i, 'must be a number, an integer, a list, …'],
 ]
 

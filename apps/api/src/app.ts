@@ -19,6 +19,7 @@ import evaluator from './plugins/evaluator.js'
 import eventTypes from './plugins/event-types.js'
 import idempotency from './plugins/idempotency.js'
 import identification from './plugins/identification.js'
+import ifMatch from './plugins/if-match.js'
 import metrics from './plugins/metrics.js'
 import notFound from './plugins/not-found.js'
 import openapi from './plugins/openapi.js'
@@ -94,6 +95,7 @@ export async function buildApp(config: Config, limits: ApiLimits = limitsOf(conf
   await app.register(bodies)
   await app.register(validation)
   await app.register(idempotency)
+  await app.register(ifMatch)
   await app.register(serialization)
   await app.register(paging)
   await app.register(notFound)

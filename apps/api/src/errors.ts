@@ -54,6 +54,7 @@ export const refusals = {
   badIdempotencyKey: () =>
     new Refusal('invalid_header', 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),
   keyNotAccepted: () => new Refusal('invalid_header', 'This operation accepts no Idempotency-Key'),
+  noIfMatch: () => new Refusal('invalid_header', 'This operation accepts no If-Match'),
   keyOfBatch: () =>
     new Refusal('invalid_header', 'A batch accepts no Idempotency-Key: give each event an idempotencyKey'),
   readTooLong: (ms: number) =>
@@ -156,6 +157,12 @@ export const refusals = {
     new Refusal(
       'version_conflict',
       'The rule has changed since you read it: read it again, and retry with its new ETag',
+    ),
+  /** Of what has no version. */
+  resourceMismatch: () =>
+    new Refusal(
+      'version_conflict',
+      'It has changed since you read it: read it again, and retry with its new ETag',
     ),
   bodyTooLarge: (bytes: number) => new Refusal('body_too_large', `The body is larger than ${bytes} bytes`),
   notJson: () => new Refusal('content_type_unsupported', 'Content-Type must be application/json'),

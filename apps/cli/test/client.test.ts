@@ -150,14 +150,21 @@ t.test('rules, events and executions are used with a token or a key from the env
     eventId: first,
     rules: [{ verdict: 'matched', executionId: String }],
   })
-  t.match(await client(`events why ${rule.id}`), { code: 1, errors: /responded 404: Event not found/ })
+  t.match(await client(`events why ${rule.id}`), {
+    code: 1,
+    errors: /responded 404 event_not_found: Event not found/,
+  })
 
   const executions = await ask<ExecutionSummary[]>(
     `executions list --event ${first} --status succeeded,failed`,
   )
   matchLists(t, executions, [{ ruleId: rule.id, status: 'succeeded' }])
   const again = await client(`executions retry ${executions[0]?.id}`)
-  t.match(again, { code: 1, output: '', errors: /^Target: .*\nThe API responded 409: .*\(request \S+\)\n$/ })
+  t.match(again, {
+    code: 1,
+    output: '',
+    errors: /^Target: .*\nThe API responded 409 execution_not_retryable: .*\(request \S+\)\n$/,
+  })
 
   t.match(await client('rules list', none), { code: 0, output: /Hot leads/ }, 'the demo')
   t.match(
@@ -167,11 +174,11 @@ t.test('rules, events and executions are used with a token or a key from the env
   )
   t.match(await client('events send LEAD_CREATED', { ...env, RULES_TOKEN: key }), {
     code: 1,
-    errors: /responded 403: Access denied: the role operator is needed/,
+    errors: /responded 403 access_denied: Access denied: the scope rules:run is needed/,
   })
   t.match(await client('events send NOTHING'), {
     code: 1,
-    errors: /The API responded 400: Invalid trigger type\. Did you mean [A-Z_]+\?/,
+    errors: /The API responded 400 invalid_trigger_type: Invalid trigger type\. Did you mean [A-Z_]+\?/,
   })
   const far = await client('events send LEAD_CREATED', { ...none, RULES_URL: url })
   t.match(far, { code: 1, output: '', errors: /^Set RULES_TOKEN / })
@@ -182,7 +189,8 @@ t.test('the token of the demo goes to the demo only', async (t) => {
   const received: unknown[] = []
   const server = createServer((request, response) => {
     received.push(request.headers.authorization)
-    response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"Authentication required"}')
+    const headers = { 'content-type': 'application/json', 'x-error-code': 'of_a_later_version' }
+    response.writeHead(401, headers).end('{"error":"Authentication required"}')
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
@@ -197,7 +205,7 @@ t.test('the token of the demo goes to the demo only', async (t) => {
   })
   t.match(await list({ RULES_URL, RULES_TOKEN: 'other' }), {
     code: 1,
-    errors: 'The API responded 401: Authentication required\n',
+    errors: 'The API responded 401 of_a_later_version: Authentication required\n',
   })
   t.strictSame(received, ['Bearer other'])
   t.match(await list({ RULES_URL: 'ftp://a' }), {

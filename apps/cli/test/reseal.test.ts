@@ -54,17 +54,17 @@ t.test('all secrets are sealed with the first key, and a second run has nothing 
   t.same(await reseal(' --plan', rotating), {
     code: 2,
     errors: target,
-    output: '2 of 3 signing secrets would be sealed with the first key of ENCRYPTION_KEY.\n',
+    output: '2 of 3 signing secrets would be encrypted again with the first key of ENCRYPTION_KEY.\n',
   })
   t.equal(await open(secrets[0]?.id ?? '', old), secrets[0]?.secret, 'a plan changes nothing')
 
   t.same(await reseal('', rotating), {
     code: 0,
     errors: target,
-    output: 'Sealed 2 of 3 signing secrets with the first key of ENCRYPTION_KEY.\n',
+    output: 'Encrypted 2 of 3 signing secrets again with the first key of ENCRYPTION_KEY.\n',
   })
   for (const { id, secret } of secrets) t.equal(await open(id, newest), secret)
-  t.match(await reseal('', rotating), { code: 0, output: /^Sealed 0 of 3 / })
+  t.match(await reseal('', rotating), { code: 0, output: /^Encrypted 0 of 3 / })
   t.match(await reseal(' --plan', newestKey), { code: 0, output: /^0 of 3 / }, 'the old key can go')
 })
 
@@ -74,7 +74,7 @@ t.test('secrets that do not open are listed and left alone, and the others are s
   const [unopened, other] = [await makeSecret(lost), await makeSecret(old)]
   const listed = `1 cannot be decrypted with any key of ENCRYPTION_KEY:\n${unopened.id}\n`
   t.match(await reseal(' --plan', rotating), { code: 1, output: new RegExp(`^1 of 2 .*\n${listed}$`) })
-  t.match(await reseal('', rotating), { code: 1, output: new RegExp(`^Sealed 1 of 2 .*\n${listed}$`) })
+  t.match(await reseal('', rotating), { code: 1, output: new RegExp(`^Encrypted 1 of 2 .*\n${listed}$`) })
   t.equal(await open(unopened.id, lost), unopened.secret)
   t.equal(await open(other.id, newest), other.secret)
   const { code, output } = await reseal(' --json', rotating)

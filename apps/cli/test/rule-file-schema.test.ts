@@ -8,6 +8,11 @@ import { readRuleText } from '../src/rule-text.js'
 // docs/rules.schema.json is what editors know of a file of rules. `npm run openapi` writes it.
 
 const root = new URL('../../../../', import.meta.url)
+/** As much of it as a path needs. */
+interface Json {
+  [key: string]: Json
+}
+
 const schema = JSON.parse(await readFile(new URL('docs/rules.schema.json', root), 'utf8'))
 const validate = new Ajv({ allErrors: true, strict: false, formats: { 'date-time': true } }).compile(schema)
 const example = await readFile(new URL('examples/rules.yaml', root), 'utf8')
@@ -100,6 +105,19 @@ t.test('the schema and the check refuse the same mistakes', (t) => {
   t.end()
 })
 
+t.test('each reference of the schema is the path of a definition, as editors read it', (t) => {
+  const references = new Set(findReferences(schema))
+  t.ok(references.has('#/definitions/Condition'))
+  for (const reference of references) {
+    const [root, ...path] = reference.split('/')
+    const target = path.reduce((node: Json | undefined, key) => node?.[key], schema)
+    t.ok(root === '#' && typeof target === 'object', reference)
+  }
+  const used = [...references].map((reference) => reference.replace('#/definitions/', ''))
+  t.strictSame(used.sort(), Object.keys(schema.definitions).sort(), 'and each definition is used')
+  t.end()
+})
+
 t.test('editors find the schema, and offer the types of events', (t) => {
   t.match(example, /^# yaml-language-server: \$schema=\.\.\/docs\/rules\.schema\.json\n/)
   t.equal(parse(example).version, 1)
@@ -108,3 +126,10 @@ t.test('editors find the schema, and offer the types of events', (t) => {
   t.notMatch(JSON.stringify(schema), /"(if|discriminator)":/, 'plain unions: an editor completes each branch')
   t.end()
 })
+
+function findReferences(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return []
+  return Object.entries(node).flatMap(([key, value]) =>
+    key === '$ref' && typeof value === 'string' ? [value] : findReferences(value),
+  )
+}

@@ -163,12 +163,12 @@ func (c *Client) ToggleRule(ctx context.Context, id string, headers map[string]s
 	return c.send(ctx, "PATCH", "/api/automation-rules/"+url.PathEscape(id)+"/toggle", nil, nil, headers)
 }
 
-// ActivateRule: Switch a rule on. One that is active stays so.
+// ActivateRule: Switch a rule on. An active rule stays active.
 func (c *Client) ActivateRule(ctx context.Context, id string, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/activate", nil, nil, headers)
 }
 
-// DeactivateRule: Switch a rule off. One that is inactive stays so.
+// DeactivateRule: Switch a rule off. An inactive rule stays inactive.
 func (c *Client) DeactivateRule(ctx context.Context, id string, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/deactivate", nil, nil, headers)
 }
@@ -419,18 +419,18 @@ func (c *Client) GetEmailTemplate(ctx context.Context, id string) (*Response, er
 }
 
 // UpdateEmailTemplate: Update any subset of the fields of an email template.
-func (c *Client) UpdateEmailTemplate(ctx context.Context, id string, body any) (*Response, error) {
-	return c.send(ctx, "PUT", "/api/email-templates/"+url.PathEscape(id), body, nil, nil)
+func (c *Client) UpdateEmailTemplate(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/email-templates/"+url.PathEscape(id), body, nil, headers)
 }
 
 // PatchEmailTemplate: Update any subset of the fields of an email template, like PUT.
-func (c *Client) PatchEmailTemplate(ctx context.Context, id string, body any) (*Response, error) {
-	return c.send(ctx, "PATCH", "/api/email-templates/"+url.PathEscape(id), body, nil, nil)
+func (c *Client) PatchEmailTemplate(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PATCH", "/api/email-templates/"+url.PathEscape(id), body, nil, headers)
 }
 
 // DeleteEmailTemplate: Delete an email template. Actions that name it then send the built-in email.
-func (c *Client) DeleteEmailTemplate(ctx context.Context, id string) (*Response, error) {
-	return c.send(ctx, "DELETE", "/api/email-templates/"+url.PathEscape(id), nil, nil, nil)
+func (c *Client) DeleteEmailTemplate(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/email-templates/"+url.PathEscape(id), nil, nil, headers)
 }
 
 // PreviewEmailTemplate: Preview the email that a template renders for an event. Nothing is sent.
@@ -508,7 +508,7 @@ func (c *Client) ListSubscriptions(ctx context.Context) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/subscriptions", nil, nil, nil)
 }
 
-// CreateSubscription: Subscribe a URL to events of the service. Only this response contains the signing secret.
+// CreateSubscription: Create a subscription: send events about the workspace to a URL. Only this response contains the signing secret.
 func (c *Client) CreateSubscription(ctx context.Context, body any, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/developer/v1/subscriptions", body, nil, headers)
 }
@@ -519,13 +519,13 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (*Response, err
 }
 
 // UpdateSubscription: Update any subset of the fields of a subscription.
-func (c *Client) UpdateSubscription(ctx context.Context, id string, body any) (*Response, error) {
-	return c.send(ctx, "PATCH", "/api/developer/v1/subscriptions/"+url.PathEscape(id), body, nil, nil)
+func (c *Client) UpdateSubscription(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PATCH", "/api/developer/v1/subscriptions/"+url.PathEscape(id), body, nil, headers)
 }
 
 // DeleteSubscription: Delete a subscription, cancel its waiting deliveries and revoke its secrets.
-func (c *Client) DeleteSubscription(ctx context.Context, id string) (*Response, error) {
-	return c.send(ctx, "DELETE", "/api/developer/v1/subscriptions/"+url.PathEscape(id), nil, nil, nil)
+func (c *Client) DeleteSubscription(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/developer/v1/subscriptions/"+url.PathEscape(id), nil, nil, headers)
 }
 
 // TestSubscription: Send a `subscription.ping` to test a subscription.
@@ -549,13 +549,13 @@ func (c *Client) GetMember(ctx context.Context, userId string) (*Response, error
 }
 
 // PutMember: Add a member, or change its role.
-func (c *Client) PutMember(ctx context.Context, userId string, body any) (*Response, error) {
-	return c.send(ctx, "PUT", "/api/developer/v1/members/"+url.PathEscape(userId), body, nil, nil)
+func (c *Client) PutMember(ctx context.Context, userId string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/developer/v1/members/"+url.PathEscape(userId), body, nil, headers)
 }
 
 // RemoveMember: Remove a member.
-func (c *Client) RemoveMember(ctx context.Context, userId string) (*Response, error) {
-	return c.send(ctx, "DELETE", "/api/developer/v1/members/"+url.PathEscape(userId), nil, nil, nil)
+func (c *Client) RemoveMember(ctx context.Context, userId string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/developer/v1/members/"+url.PathEscape(userId), nil, nil, headers)
 }
 
 // ListWorkspaces: List the workspaces of the user, oldest first. An API key lists its own workspace.
@@ -574,8 +574,8 @@ func (c *Client) GetWorkspace(ctx context.Context, id string) (*Response, error)
 }
 
 // UpdateWorkspace: Update the workspace that x-workspace-id names.
-func (c *Client) UpdateWorkspace(ctx context.Context, id string, body any) (*Response, error) {
-	return c.send(ctx, "PATCH", "/api/developer/v1/workspaces/"+url.PathEscape(id), body, nil, nil)
+func (c *Client) UpdateWorkspace(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PATCH", "/api/developer/v1/workspaces/"+url.PathEscape(id), body, nil, headers)
 }
 
 // ListAuditEntries: List the changes in the workspace and their actors, newest first.

@@ -11,7 +11,7 @@ export {
   revokeApiKey,
   Scope,
 } from './api-keys.js'
-export { AuditAction, type NewAuditEntry } from './audit.js'
+export { AuditAction, actorForms, type NewAuditEntry } from './audit.js'
 export {
   type Administrator,
   type Change,

@@ -41,7 +41,7 @@ export async function listMembers(database: WorkspaceDatabase): Promise<Member[]
 
 /** @throws Refused where the user is no member */
 export async function findMember(
-  { member }: Pick<WorkspaceDatabase, 'member'>,
+  { member }: Pick<WorkspaceTransaction, 'member'>,
   userId: string,
 ): Promise<Member> {
   const found = isUserId(userId) ? await member.findFirst({ where: { userId }, select: fields }) : null

@@ -1,4 +1,5 @@
 import { type TProperties, Type } from 'typebox'
+import { actorForms } from './audit.js'
 import type { pingType, ServiceEventType } from './service-events.js'
 
 const Id = Type.String({ format: 'uuid' })
@@ -69,7 +70,7 @@ export const serviceEventSchemas = {
       error: Type.Union([Type.String(), Type.Null()]),
       failedAt: Time,
     },
-    { description: 'An execution has failed for good' },
+    { description: 'An execution failed, and is not retried automatically any more' },
   ),
   'receipt.rejected': Type.Object(
     {
@@ -80,12 +81,12 @@ export const serviceEventSchemas = {
     },
     {
       description:
-        'An incoming webhook was rejected. At most 30 a minute come from each process of the API, the newest of a burst among them',
+        'An incoming webhook was rejected. Each API process sends at most 30 of these a minute, and always the newest of a burst',
     },
   ),
   'subscription.ping': Type.Object(
     { subscriptionId: Id, at: Time },
-    { description: 'Somebody tests the subscription' },
+    { description: 'A test of the subscription, which an admin has asked for' },
   ),
 } satisfies Record<ServiceEventType | typeof pingType, object>
 
@@ -96,7 +97,7 @@ function ofRule<Details extends TProperties>(description: string, details: Detai
       ruleId: Id,
       name: Type.Optional(Type.String({ description: 'Absent if the rule was deleted in the meantime' })),
       ...details,
-      actor: Type.String({ description: 'Who did it: `user:<id>`, `key:<id>` or `system:<part>`' }),
+      actor: Type.String({ description: `Who did it: ${actorForms}` }),
       at: Time,
     },
     { description },

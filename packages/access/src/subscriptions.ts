@@ -73,13 +73,10 @@ export async function findSubscription(
 
 /** @throws Refused where there is no such subscription */
 export async function readSubscription(
-  database: Database,
-  workspaceId: string,
+  database: Pick<WorkspaceTransaction, 'subscription'>,
   id: string,
 ): Promise<Subscription> {
-  const subscription = await findSubscription(database, workspaceId, id)
-  if (subscription === null) throw notFound()
-  return subscription
+  return presentSubscription(await findRow(database, id))
 }
 
 /** Deliveries that wait go to a new URL. @throws Refused where there is no such subscription, or for a URL that cannot be called */
@@ -159,8 +156,11 @@ function refuseFaultyUrl(url: string): void {
   if (fault !== undefined) throw new Refused('validation_failed', fault, 'url')
 }
 
-async function findRow(transaction: WorkspaceTransaction, id: string): Promise<Row> {
-  const row = isUuid(id) ? await transaction.subscription.findUnique({ where: { id } }) : null
+async function findRow(
+  { subscription }: Pick<WorkspaceTransaction, 'subscription'>,
+  id: string,
+): Promise<Row> {
+  const row = isUuid(id) ? await subscription.findUnique({ where: { id } }) : null
   if (row === null) throw notFound()
   return row
 }

@@ -177,7 +177,7 @@ export function updateWorkspace(
 
 /** @throws Refused where it does not exist */
 export async function findWorkspace(
-  database: Pick<WorkspaceDatabase, 'workspace'>,
+  database: Pick<WorkspaceTransaction, 'workspace'>,
   id: string,
 ): Promise<Workspace> {
   const workspace = await database.workspace.findUnique({ where: { id }, select: fields })

@@ -28,7 +28,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode | undefined
   /** What the API says in a header, such as the missing role or the event type that was perhaps meant. The message ends with it. */
   readonly hint: string | undefined
-  /** With 422: all faults of the request. */
+  /** With 422: all errors of the request. */
   readonly errors: FieldError[] | undefined
   /** Id under which the operator finds the request in the logs. */
   readonly requestId: string | undefined

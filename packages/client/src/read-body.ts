@@ -34,7 +34,7 @@ function isSuccess({ status, text }: RawResponse, method: string, body: unknown)
 export function describeForeign({ status, headers }: Pick<RawResponse, 'status' | 'headers'>): string {
   const location = headers.get('location')
   const redirect = status >= 300 && status < 400 ? ` (a redirect${location ? ` to ${location}` : ''})` : ''
-  return `Answered ${status}${redirect}, and not by the API`
+  return `Not a response of the API: ${status}${redirect}`
 }
 
 function parse(text: string): unknown {

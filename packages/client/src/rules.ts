@@ -118,7 +118,7 @@ export class Rules {
     return this.#sender.ask('POST /api/automation-rules/{id}/clone', { path: { id } }, matching(options))
   }
 
-  /** Checks these rules, or those of the workspace: what never runs, says nothing, does the same twice or goes round. */
+  /** Finds rules that never match, redundant conditions, duplicate actions and loops, in these rules or in those of the workspace. */
   check(rules?: RuleToCreate[], options?: RequestOptions) {
     return checkRules(this.#sender, rules, options)
   }

@@ -103,7 +103,11 @@ export class Sender {
     checkRetries(retries)
     const timeoutMs = attemptMs + (options.waitMs ?? 0)
     const [method, path] = name.split(' ') as [string, string]
-    const key = keyedOperations.has(name) ? (options.idempotencyKey ?? newIdempotencyKey()) : undefined
+    const isKeyed = keyedOperations.has(name)
+    // The caller would rely on it.
+    if (options.idempotencyKey !== undefined && !isKeyed)
+      throw new TypeError(`${name} accepts no idempotencyKey`)
+    const key = isKeyed ? (options.idempotencyKey ?? newIdempotencyKey()) : undefined
     const body = options.rawBody ?? (inputs.body === undefined ? undefined : writeBody(inputs.body))
     const isRepeatable = options.isRepeatable ?? (key !== undefined || /GET|DELETE/.test(method))
     const url = this.#client.baseUrl + writeUrl(path, inputs)

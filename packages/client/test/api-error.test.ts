@@ -62,6 +62,6 @@ t.test('what stands in front of the API has no code', async (t) => {
   await t.rejects(createClient({ baseUrl, retries: 0 }).rules.get('x'), {
     code: undefined,
     hint: undefined,
-    message: 'Answered 403, and not by the API',
+    message: 'Not a response of the API: 403',
   })
 })

@@ -19,12 +19,12 @@ t.test('a redirect is an ApiError, in browsers too', async (t) => {
   t.match(await failureOf(createClient({ baseUrl }).rules.health()), {
     name: 'ApiError',
     status: 302,
-    message: 'Answered 302 (a redirect to https://sso.example.com/), and not by the API',
+    message: 'Not a response of the API: 302 (a redirect to https://sso.example.com/)',
   })
   t.match(await failureOf(createClient({ baseUrl, fetch: browserFetch }).rules.health()), {
     name: 'ApiError',
     status: 302,
-    message: 'Answered 302 (a redirect), and not by the API',
+    message: 'Not a response of the API: 302 (a redirect)',
   })
   t.equal(asked.length, 2, 'no redirect is repeated')
 })
@@ -45,7 +45,7 @@ t.test('a refusal in a shape of another service is an ApiError with a message', 
   for (const body of bodies) {
     const { error } = await askOnce(t, { status: 403, body })
     t.match(error, { name: 'ApiError', status: 403, errors: undefined }, JSON.stringify(body))
-    t.equal((error as Error).message, 'Answered 403, and not by the API')
+    t.equal((error as Error).message, 'Not a response of the API: 403')
   }
 })
 
@@ -68,7 +68,7 @@ t.test('a success without a JSON object is an ApiError', async (t) => {
   ]) {
     const { error } = await askOnce(t, turn)
     t.ok(error instanceof ApiError, JSON.stringify(turn))
-    t.equal((error as Error).message, `Answered ${turn.status}, and not by the API`)
+    t.equal((error as Error).message, `Not a response of the API: ${turn.status}`)
   }
 })
 

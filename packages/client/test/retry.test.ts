@@ -213,7 +213,7 @@ t.test('an error has all fields of the error response', async (t) => {
   })
   t.match(await failureOf(client.rules.health()), {
     status: 403,
-    message: 'Answered 403, and not by the API',
+    message: 'Not a response of the API: 403',
   })
 })
 
@@ -252,3 +252,13 @@ async function reservePort(t: Test) {
   })
   return { port, server }
 }
+
+t.test('a key for an operation that accepts none is refused, and nothing is sent', async (t) => {
+  const { client, asked } = await openClient(t, [])
+  const options = { idempotencyKey: 'lead-1' }
+  await t.rejects(client.rules.update('r1', { isActive: false }, options as object), {
+    name: 'TypeError',
+    message: 'PUT /api/automation-rules/{id} accepts no idempotencyKey',
+  })
+  t.same(asked, [])
+})

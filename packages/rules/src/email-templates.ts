@@ -1,5 +1,5 @@
 import { type Administrator, changeWorkspace, DateTime, Refused } from '@automation/access'
-import { isUuid, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import { isUuid, type WorkspaceTransaction } from '@automation/database'
 import { Type } from 'typebox'
 import {
   type EmailTemplateToCreate,
@@ -72,7 +72,10 @@ export function deleteEmailTemplate(administrator: Administrator, id: string): P
 }
 
 /** @throws Refused where there is no such template */
-export async function findEmailTemplate(database: WorkspaceDatabase, id: string): Promise<EmailTemplate> {
+export async function findEmailTemplate(
+  database: Pick<WorkspaceTransaction, 'emailTemplate'>,
+  id: string,
+): Promise<EmailTemplate> {
   return presentTemplate(await findRow(database, id))
 }
 

@@ -21,5 +21,7 @@ export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean):
   if (typeof role === 'function' && !isBodyRead) return undefined
   const needed = typeof role === 'function' ? role(request) : role
   if (permits(permissions, needed, scope)) return undefined
-  return refusals.accessDenied(`The role ${needed} is needed`, scope ?? scopeOf(needed))
+  const neededScope = scope ?? scopeOf(needed)
+  const what = permissions.scopes === undefined ? `role ${needed}` : `scope ${neededScope}`
+  return refusals.accessDenied(`The ${what} is needed`, neededScope)
 }

@@ -50,8 +50,10 @@ function describeEnums(node: unknown): void {
         names.split(', ').map((name) => [name, text]),
       ),
     )
-    const known = values.map(String).filter((value) => Object.hasOwn(texts, value))
-    if (known.length === values.length) (node as Schema)['x-enumDescriptions'] = texts
+    // A description may say more than the values, such as which one is the default.
+    const meanings = values.map(String).map((value) => [value, texts[value]])
+    if (meanings.every(([, text]) => text !== undefined))
+      (node as Schema)['x-enumDescriptions'] = Object.fromEntries(meanings)
   }
   for (const [key, part] of Object.entries(node))
     if (key !== 'example' && key !== 'examples') describeEnums(part)

@@ -22,8 +22,9 @@ const tagOfPath: [path: RegExp, tag: string][] = [
 const groups = {
   'Events and what they do': {
     Events: 'Post events; read, search, explain and replay them',
-    Executions: 'One run of one rule for one event: execute by hand, read and retry',
-    Tasks: 'What CREATE_TASK has made',
+    Executions:
+      'One execution is one rule that runs for one event. Read and retry them, or execute a rule manually',
+    Tasks: 'Tasks that CREATE_TASK actions created',
   },
   Rules: {
     Rules:
@@ -36,13 +37,13 @@ const groups = {
   },
   Webhooks: {
     'Incoming webhooks': 'Deliver signed webhooks, and read their receipts',
-    Subscriptions: 'URLs that receive the events of the service itself',
+    Subscriptions: 'URLs that receive events about your workspace, such as a rule that was switched off',
     'Signing secrets': 'Secrets for incoming and outgoing webhooks',
   },
   Workspace: {
     'Workspaces and members': 'Workspaces, their settings, and who may do what',
-    'API keys': 'Keys of programs',
-    'Audit and reconciliation': 'Who changed what, and whether all that was accepted was done',
+    'API keys': 'Keys with which programs call the API',
+    'Audit and reconciliation': 'Who changed what, and whether everything that was accepted was done',
   },
   Service: { Probes: 'Liveness and readiness of the process' },
 }
@@ -55,7 +56,7 @@ A user sends \`Authorization: Bearer <JWT>\` and \`x-workspace-id\`. A program s
 to one. Each operation names the role and the scope that it needs; a role includes the rights of those before it: viewer, operator, editor, admin.
 
 ## Errors
-A refusal has \`{ "error": … }\`, or \`{ "errors": [{ "field", "message" }] }\` with all faults of a body (422). \`X-Error-Code\` has the reason in one
+A refusal has \`{ "error": … }\`, or \`{ "errors": [{ "field", "message" }] }\` with all errors of a body (422). \`X-Error-Code\` has the reason in one
 word: compare that, because texts change. \`WWW-Authenticate\` (401, 403) and \`Link\` (an unknown event type) have details.
 
 ## Pages
@@ -71,7 +72,8 @@ when to repeat it.
 
 ## Versioning
 Paths without a version are version 1. They only grow: new fields, parameters, operations and codes may come at any time, so ignore what you
-do not know. Nothing is deprecated yet. What will be works for 12 months at least, and says so in \`Deprecation\`, \`Sunset\` and \`Link\`.`
+do not know. Nothing is deprecated yet. A part that is deprecated later keeps working for at least 12 months, and responses of requests
+that use it have the headers \`Deprecation\` (RFC 9745), \`Sunset\` (RFC 8594) and \`Link\`.`
 
 /** All of the document but its operations and schemas. */
 export const frame = {

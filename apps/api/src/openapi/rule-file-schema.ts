@@ -37,5 +37,6 @@ export function writeRuleFileSchema(): object {
 function referToDefinitions(key: string, value: unknown): unknown {
   if (key === 'discriminator' || key === '$id') return undefined
   if (key !== '$ref' || typeof value !== 'string') return value
-  return `#/definitions/${value.split('/').at(-1)}`
+  // The engine refers to a schema by its $id (`Condition#`). An editor needs a path, which has no `#` at its end.
+  return `#/definitions/${value.replace(/#$/, '').split('/').at(-1)}`
 }

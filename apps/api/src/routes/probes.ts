@@ -37,7 +37,7 @@ export const probeRoutes: FastifyPluginAsyncTypebox<{ redisUrl: string }> = asyn
       operationId: 'getLiveness',
       summary: 'Check whether the process is alive',
       description:
-        'For the probe of an orchestrator, which restarts a process that does not respond. It asks nothing of Postgres or Redis.',
+        'For the probe of an orchestrator, which restarts a process that does not respond. It does not check Postgres or Redis.',
       security: [],
       response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Liveness' }) },
     },

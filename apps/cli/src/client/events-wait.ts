@@ -13,7 +13,9 @@ export function addEventsWait(events: Command): void {
     description: 'Wait until an event is done, and show the result of each rule for its type.',
     example: `${exampleId} --timeout 5m`,
     reads: apiVariables,
-    exits: { failed: 'failed, not done in time, or in quarantine' },
+    exits: {
+      failed: 'failed, not done in time, or quarantined: five workers crashed while they processed the event',
+    },
   })
     .argument('<id>', 'id of the event', readId)
     .option('--timeout <duration>', 'how long to wait (default: 1m)', readDuration)

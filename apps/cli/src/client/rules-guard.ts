@@ -12,7 +12,7 @@ export function addRulesGuard(rules: Command): void {
     reads: apiVariables,
   })
     .argument('<id>', 'id of the rule', readId)
-    .option('--end', 'end the guard; after a rollback, clear the attention of the rule')
+    .option('--end', 'end the guard; after a rollback, take the rule off the attention list')
     .action(useGuard)
 }
 

@@ -55,7 +55,7 @@ function completeIdentity({ url, token, workspace }: Partial<Identity>): Identit
 
 /** One line for the refusal, and one for each fault. */
 function explainError(error: ApiError, url: string): CommandError {
-  const { status, message, errors = [], requestId } = error
+  const { status, code, message, errors = [], requestId } = error
   if (status === 0)
     return new CommandError(
       `No response from ${new URL(url).origin}: ${message}. Run npm start first, or set RULES_URL.`,
@@ -63,6 +63,8 @@ function explainError(error: ApiError, url: string): CommandError {
     )
   const faults = errors.map((fault) => `\n${fault.field}: ${fault.message}`).join('')
   const request = requestId === undefined ? '' : ` (request ${requestId})`
-  const text = `The API responded ${status}: ${message}${request}${faults}`
+  // Also one that this command does not know: messages.md of its release has it.
+  const reason = code === undefined ? '' : ` ${code}`
+  const text = `The API responded ${status}${reason}: ${message}${request}${faults}`
   return new CommandError(text.split('\n').map(maskControls).join('\n'), { cause: error })
 }

@@ -44,7 +44,7 @@ export function addSend(program: Command): void {
       'Sign a body, send it and show the response. Without options it is sent to the demo that npm start runs.',
     example: `--copies 50 '${defaultBody}'`,
     reads: ['WEBHOOK_SECRET'],
-    exits: { failed: 'failed, or the response was another one than expected' },
+    exits: { failed: 'failed, or the response was not the expected one' },
   })
     .argument('[body]', `the body to send (default: ${defaultBody})`)
     .option('--file <path>', 'send the content of this file, byte for byte')

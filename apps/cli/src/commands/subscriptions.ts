@@ -27,7 +27,8 @@ export function addSubscriptions(program: Command): void {
   })
   addCommand(subscriptions, {
     name: 'create',
-    description: 'Subscribe a URL, and show the secret that signs its webhooks. It cannot be shown again.',
+    description:
+      'Create a subscription: webhooks to a URL, about events such as a failed execution. The secret that signs them is shown, and cannot be shown again.',
     example: `--workspace ${exampleId} --url https://example.com/hooks --events rule.paused,execution.failed`,
     reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
   })

@@ -24,7 +24,8 @@ export function describeAttention({
   word: 'since' | 'last'
   at: string
 } {
-  if (reason !== 'failures') return { text: reasons[reason], word: 'since', at: since }
+  if (reason !== 'failures')
+    return { text: reasons[reason] ?? `needs attention: ${reason}`, word: 'since', at: since }
   if (failuresInARow < 2)
     return { text: `has failed ${countOf(failureCount, 'time')}`, word: 'last', at: lastFailureAt }
   const text = `failed ${failuresInARow.toLocaleString('en-US')} times in a row`

@@ -3,7 +3,7 @@ import { describeActual, describeClause } from '../logic/describe-clause.js'
 import { type MarkedNode, markConditions } from '../logic/marks.js'
 import { Icon } from './icon.js'
 
-const words = { stops: 'stops the rule', passes: 'passes', irrelevant: 'not decisive' } as const
+const words = { stops: 'stops the rule', passes: 'passes', irrelevant: 'did not decide' } as const
 const icons = { stops: 'close', passes: 'check', irrelevant: 'minus' } as const
 const groups = { all: 'all of these', any: 'at least one of these', not: 'not' } as const
 

@@ -21,4 +21,6 @@ t.test('a rule that fails says how often in a row, and since the first of them',
     at: item.lastFailureAt,
   })
   t.match(describeAttention({ ...item, reason: 'auto_paused' }), { word: 'since', at: item.since })
+  const later = { ...item, reason: 'of_a_later_version' as 'failures' }
+  t.match(describeAttention(later), { text: 'needs attention: of_a_later_version' })
 })

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Check whether the process is alive
-         * @description For the probe of an orchestrator, which restarts a process that does not respond. It asks nothing of Postgres or Redis.
+         * @description For the probe of an orchestrator, which restarts a process that does not respond. It does not check Postgres or Redis.
          *
          *     Needs no token.
          */
@@ -57,7 +57,7 @@ export interface paths {
         };
         /**
          * List rules, newest first
-         * @description Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit. Each further MiB of texts consumes a token of the rate limit.
+         * @description Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules may be shorter than its limit. A response of more than 1 MiB costs a token of the rate limit for each MiB.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -65,7 +65,7 @@ export interface paths {
         put?: never;
         /**
          * Create a rule
-         * @description The response has the rule as it is stored, with version 1: operators have their full names. It is active unless `isActive` is false. An unknown event type is 400 with `invalid_trigger_type`, and all other faults come together as 422. A workspace has at most 1,000 rules (409, `limit_reached`).
+         * @description The response has the rule as it is stored, with version 1: operators have their full names. It is active unless `isActive` is false. An unknown event type is 400 with `invalid_trigger_type`, and all other errors come together as 422. A workspace has at most 1,000 rules (409, `limit_reached`).
          *
          *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
@@ -85,7 +85,7 @@ export interface paths {
         };
         /**
          * Get a rule
-         * @description The full rule, with its counters. `ETag` has its version: send it as If-Match with a change, so that you do not overwrite that of somebody else.
+         * @description The full rule, with its counters. `ETag` has its version: send it as If-Match with a change, so that you do not overwrite a change of somebody else.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -153,7 +153,7 @@ export interface paths {
         head?: never;
         /**
          * Toggle a rule between active and inactive
-         * @description A repeat toggles it back: activate and deactivate may be repeated.
+         * @description A repeat switches it back. `activate` and `deactivate` are safe to repeat.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -170,8 +170,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Switch a rule on. One that is active stays so
-         * @description It may be repeated, other than a toggle. A rule in shadow mode is refused: set its mode to live. Switching on clears the alert that the rule needs attention.
+         * Switch a rule on. An active rule stays active
+         * @description Unlike a toggle, it is safe to repeat. A rule in shadow mode is refused: set its mode to live. The rule is then no longer on the attention list.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -192,8 +192,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Switch a rule off. One that is inactive stays so
-         * @description It may be repeated, other than a toggle. Executions of the rule that wait are cancelled. A rule in shadow mode is refused.
+         * Switch a rule off. An inactive rule stays inactive
+         * @description Unlike a toggle, it is safe to repeat. Waiting executions of the rule are cancelled. A rule in shadow mode is refused.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * List the versions of a rule, newest first
-         * @description Each further MiB of texts consumes a token of the rate limit.
+         * @description A response of more than 1 MiB costs a token of the rate limit for each MiB.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -235,7 +235,7 @@ export interface paths {
         };
         /**
          * Get a version of a rule
-         * @description The definition as it was, with the person who saved it. Versions of the last hour and of stored executions are always kept; the oldest of the others may be removed.
+         * @description The definition as it was, and who saved it. Versions of the last hour and of stored executions are always kept; the oldest of the others may be removed.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -281,7 +281,7 @@ export interface paths {
         put?: never;
         /**
          * Validate a rule without saving it
-         * @description An invalid rule is refused as it would be on creation. Otherwise the response has the rule as it would be saved, and warnings: forms that are probably mistakes, and differences from the newest 200 events of its trigger. The limits of a workspace, such as the number of its rules, are not checked.
+         * @description An invalid rule is refused as it would be on creation. Otherwise the response has the rule as it would be saved, and warnings: what is valid but probably a mistake, and differences from the newest 200 events of its trigger. The limits of a workspace, such as the number of its rules, are not checked.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -413,7 +413,7 @@ export interface paths {
         };
         /**
          * Get what a rule in shadow mode would have done since its last change
-         * @description Like the difference of a draft, against nothing: its active and difference are null. A rule that is not in shadow mode has none (404).
+         * @description The report is that of a draft, but there is nothing to compare with: `active` and `difference` are null. A rule that is not in shadow mode is 404.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -501,7 +501,7 @@ export interface paths {
         };
         /**
          * List rules without their conditions and actions, newest first
-         * @description Each further MiB of texts consumes a token of the rate limit.
+         * @description A response of more than 1 MiB costs a token of the rate limit for each MiB.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -597,7 +597,7 @@ export interface paths {
         put?: never;
         /**
          * Execute a rule, active or inactive
-         * @description A dry run evaluates the rule and simulates its actions. It has no effects. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
+         * @description A dry run evaluates the rule and simulates its actions. It has no effects. Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`. A dry run needs `viewer` or `rules:read`.
          */
@@ -619,7 +619,7 @@ export interface paths {
         put?: never;
         /**
          * Post an event of one type. Every active rule for the type runs
-         * @description The same as POST /api/events, by the path of the type, and without the id of the event in the body of a 200. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
+         * @description Does the same as POST /api/events, with the type in the path. A 200 has the id of the event in Content-Location only. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`. A dry run needs `viewer` or `rules:read`.
          */
@@ -669,7 +669,7 @@ export interface paths {
         put?: never;
         /**
          * Post an event. Every active rule for its type runs
-         * @description The response has the id of the event, which GET /api/events/{id} and its why accept. It waits for the outcome for 10 seconds, unless Prefer says otherwise: 200 has the outcome, 202 says that the event is committed and runs in the background. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.
+         * @description The request waits up to 10 seconds for the outcome, unless Prefer says otherwise. 200: the outcome. 202: the event is committed and runs in the background. Both have the id of the event, for GET /api/events/{id} and GET /api/events/{id}/why. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`. A dry run needs `viewer` or `rules:read`.
          */
@@ -691,7 +691,7 @@ export interface paths {
         put?: never;
         /**
          * Post up to 500 events of any types. Each event has its own result
-         * @description The response is 202 and waits for no outcome: each result has the id of its event. An event with a fault is refused, and the others are accepted. 50 events cost one token of the rate limit.
+         * @description The response is 202 and waits for no outcome: each result has the id of its event. An invalid event is refused, and the others are accepted. 50 events cost one token of the rate limit.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -733,7 +733,7 @@ export interface paths {
         };
         /**
          * Get an event and its outcome
-         * @description `status` is done when all rules have finished; then `results` has an entry for each. Poll it after a 202, or use its why for the conditions.
+         * @description `results` has an entry for each active rule of the event type. After a 202, poll until `status` is `done`. For the conditions of each rule use GET /api/events/{id}/why.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -1125,7 +1125,7 @@ export interface paths {
         };
         /**
          * Get an email template
-         * @description With its text and its HTML part.
+         * @description With its text and its HTML part. Send its `ETag` as If-Match with a change.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -1409,14 +1409,14 @@ export interface paths {
         };
         /**
          * List the subscriptions, newest first
-         * @description A subscription sends events about the workspace to a URL.
+         * @description A subscription sends events about the workspace, such as a failed execution, to a URL.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["listSubscriptions"];
         put?: never;
         /**
-         * Subscribe a URL to events of the service. Only this response contains the signing secret
+         * Create a subscription: send events about the workspace to a URL. Only this response contains the signing secret
          * @description Store the secret at once: with it the receiver checks signatures. The URL must be public, and it gets each event of the chosen types as a POST. A workspace has at most 20 subscriptions.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
@@ -1874,7 +1874,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * An execution has failed for good
+         * An execution failed, and is not retried automatically any more
          * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
          */
         post: operations["receiveExecutionFailed"];
@@ -1894,7 +1894,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * An incoming webhook was rejected. At most 30 a minute come from each process of the API, the newest of a burst among them
+         * An incoming webhook was rejected. Each API process sends at most 30 of these a minute, and always the newest of a burst
          * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
          */
         post: operations["receiveReceiptRejected"];
@@ -1914,7 +1914,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Somebody tests the subscription
+         * A test of the subscription, which an admin has asked for
          * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
          */
         post: operations["receiveSubscriptionPing"];
@@ -2098,7 +2098,7 @@ export interface components {
         AuditEntry: {
             /** Format: uuid */
             id: string;
-            /** @description `user:<sub>`, `api_key:<id>` or `cli:<system user>` */
+            /** @description `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
             actor: string;
             action: components["schemas"]["AuditAction"];
             /** @description Id of the changed object */
@@ -2213,7 +2213,7 @@ export interface components {
         };
         BatchResult: {
             /**
-             * @description accepted: the event will run. refused: the event has the faults in `errors`. failed: it is unknown whether the event was accepted, so send it again.
+             * @description accepted: the event will run. refused: the event is invalid, and `errors` says why. failed: it is unknown whether the event was accepted, so send it again.
              * @enum {string}
              */
             status: "accepted" | "refused" | "failed";
@@ -2242,7 +2242,7 @@ export interface components {
         };
         CheckFinding: {
             /**
-             * @description never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: found by comparison with stored events.
+             * @description never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
              * @enum {string}
              */
             code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
@@ -2262,7 +2262,7 @@ export interface components {
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
             /**
-             * @description never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field, unseen_value, unseen_placeholder, mixed_kinds, number_as_time: found by comparison with stored events.
+             * @description never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
              * @enum {string}
              */
             code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
@@ -2766,7 +2766,7 @@ export interface components {
             subscriptionId: string | null;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted but not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
+             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
@@ -2790,7 +2790,7 @@ export interface components {
              * @description Time of the event
              */
             timestamp: string;
-            /** @description An execution has failed for good */
+            /** @description An execution failed, and is not retried automatically any more */
             data: {
                 /** Format: uuid */
                 executionId: string;
@@ -2855,7 +2855,7 @@ export interface components {
             subscriptionId: string | null;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted but not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
+             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
@@ -2983,7 +2983,7 @@ export interface components {
             events: {
                 /** @description fromOutside + fromReceipts + replayed + emitted + service = done + waiting */
                 accepted: number;
-                /** @description Events posted by clients, and executions by hand */
+                /** @description Events posted by clients, and rules executed manually */
                 fromOutside: number;
                 /** @description Events from accepted webhooks */
                 fromReceipts: number;
@@ -3464,7 +3464,7 @@ export interface components {
              * @description Time of the event
              */
             timestamp: string;
-            /** @description An incoming webhook was rejected. At most 30 a minute come from each process of the API, the newest of a burst among them */
+            /** @description An incoming webhook was rejected. Each API process sends at most 30 of these a minute, and always the newest of a burst */
             data: {
                 /** Format: uuid */
                 rejectionId: string;
@@ -3546,7 +3546,7 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -3597,7 +3597,7 @@ export interface components {
                  * @description The rule that was copied
                  */
                 from: string;
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -3624,7 +3624,7 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -3648,7 +3648,7 @@ export interface components {
                 name?: string;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -3682,7 +3682,7 @@ export interface components {
                 name?: string;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -3823,7 +3823,7 @@ export interface components {
                 lastError: string | null;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -3857,7 +3857,7 @@ export interface components {
                     maxRunsPerHour?: number;
                     maxFailureRate?: number;
                 };
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -3885,7 +3885,7 @@ export interface components {
                 changed: string[];
                 /** @description The version of the rule after the change */
                 version: number;
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -3941,7 +3941,7 @@ export interface components {
                 failed?: number;
                 finished?: number;
                 maxFailureRate?: number;
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4039,7 +4039,7 @@ export interface components {
                 version: number;
                 /** @description How many waiting executions were cancelled */
                 cancelled?: number;
-                /** @description Who did it: `user:<id>`, `key:<id>` or `system:<part>` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4338,7 +4338,7 @@ export interface components {
              * @description Time of the event
              */
             timestamp: string;
-            /** @description Somebody tests the subscription */
+            /** @description A test of the subscription, which an admin has asked for */
             data: {
                 /** Format: uuid */
                 subscriptionId: string;
@@ -9770,6 +9770,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -9803,7 +9804,10 @@ export interface operations {
     updateEmailTemplate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description Id of the email template */
                 id: string;
@@ -9824,6 +9828,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -9850,6 +9855,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -9861,7 +9867,10 @@ export interface operations {
     deleteEmailTemplate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description Id of the email template */
                 id: string;
@@ -9886,6 +9895,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -9896,7 +9906,10 @@ export interface operations {
     patchEmailTemplate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description Id of the email template */
                 id: string;
@@ -9917,6 +9930,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -9943,6 +9957,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -10870,6 +10885,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -10906,7 +10922,10 @@ export interface operations {
     deleteSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description Id of the subscription */
                 id: string;
@@ -10931,6 +10950,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -10941,7 +10961,10 @@ export interface operations {
     updateSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description Id of the subscription */
                 id: string;
@@ -10962,6 +10985,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -10991,6 +11015,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -11169,6 +11194,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -11181,7 +11207,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "editor",
-                     *       "createdAt": "2026-01-12T09:00:57.000Z"
+                     *       "createdAt": "2026-01-12T09:00:58.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -11199,7 +11225,10 @@ export interface operations {
     putMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The `sub` claim of the user’s tokens */
                 userId: string;
@@ -11220,6 +11249,7 @@ export interface operations {
             /** @description The member existed before */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -11232,7 +11262,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "editor",
-                     *       "createdAt": "2026-01-12T09:00:57.000Z"
+                     *       "createdAt": "2026-01-12T09:00:58.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -11241,6 +11271,7 @@ export interface operations {
             /** @description The member is new */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -11253,7 +11284,7 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "viewer",
-                     *       "createdAt": "2026-01-12T09:00:57.000Z"
+                     *       "createdAt": "2026-01-12T09:00:58.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -11263,6 +11294,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -11274,7 +11306,10 @@ export interface operations {
     removeMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The `sub` claim of the user’s tokens */
                 userId: string;
@@ -11300,6 +11335,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
@@ -11435,6 +11471,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -11468,7 +11505,10 @@ export interface operations {
     updateWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description Id of the workspace, the same as x-workspace-id */
                 id: string;
@@ -11489,6 +11529,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -11515,6 +11556,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];

@@ -213,7 +213,7 @@ t.test('the program of the README type-checks and runs with the installed packag
   const env = { ...process.env, RULES_URL: options.baseUrl, RULES_API_KEY: key }
   const { stdout } = await run(process.execPath, [`${directory}/readme.mjs`], { env })
   for (const expected of [
-    '1 rule ran',
+    '1 rule matched',
     "[ 'succeeded' ]",
     'false [',
     'Call Ada',

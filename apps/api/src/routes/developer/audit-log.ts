@@ -1,4 +1,4 @@
-import { AuditAction } from '@automation/access'
+import { AuditAction, actorForms } from '@automation/access'
 import { clockSkewMs, firstIdOf } from '@automation/database'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -10,7 +10,7 @@ import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../../re
 const AuditEntry = Type.Object(
   {
     id: Id,
-    actor: Type.String({ description: '`user:<sub>`, `api_key:<id>` or `cli:<system user>`' }),
+    actor: Type.String({ description: actorForms }),
     action: AuditAction,
     subject: Type.String({ description: 'Id of the changed object' }),
     details: Type.Object({}, { additionalProperties: true }),

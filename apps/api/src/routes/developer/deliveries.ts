@@ -61,7 +61,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     handler: async ({ params, query, workspace }) => {
-      const { id } = await readSubscription(app.database, workspace.id, params.id)
+      const { id } = await readSubscription(workspace.database, params.id)
       const limit = query.limit ?? defaultLimit
       const { where, ...page } = pageArguments(query, limit)
       const rows = await workspace.reads.execution.findMany({

@@ -1,11 +1,22 @@
-import { findMember, listMembers, Member, putMember, removeMember } from '@automation/access'
+import { findMember, listMembers, Member, putMember, Refused, removeMember } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
+import type { Resource } from '../../etag.js'
 import { NextCursor, refusalResponses } from '../../responses.js'
 
 const MemberParams = Type.Pick(Member, ['userId'])
 const MemberToPut = Type.Pick(Member, ['role'], { additionalProperties: false, title: 'MemberToPut' })
+
+const resource: Resource = (transaction, { params }) =>
+  findMember(transaction, (params as Type.Static<typeof MemberParams>).userId)
+
+/** A member that does not exist yet has no ETag. */
+const resourceIfAny: Resource = (transaction, request) =>
+  resource(transaction, request).catch((error: unknown) => {
+    if (error instanceof Refused) return null
+    throw error
+  })
 
 export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/', {
@@ -23,7 +34,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 
   app.get('/:userId', {
-    config: { role: 'admin' },
+    config: { role: 'admin', resource },
     schema: {
       operationId: 'getMember',
       summary: 'Get a member and its role',
@@ -35,7 +46,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 
   app.put('/:userId', {
-    config: { role: 'admin' },
+    config: { role: 'admin', resource: resourceIfAny },
     schema: {
       operationId: 'putMember',
       summary: 'Add a member, or change its role',
@@ -59,7 +70,7 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 
   app.delete('/:userId', {
-    config: { role: 'admin' },
+    config: { role: 'admin', resource },
     schema: {
       operationId: 'removeMember',
       summary: 'Remove a member',

@@ -44,7 +44,7 @@ export const Ledger = Type.Object(
     events: Type.Object(
       {
         accepted: Count('fromOutside + fromReceipts + replayed + emitted + service = done + waiting'),
-        fromOutside: Count('Events posted by clients, and executions by hand'),
+        fromOutside: Count('Events posted by clients, and rules executed manually'),
         fromReceipts: Count('Events from accepted webhooks'),
         replayed: Count('Replays'),
         emitted: Count('Events from EMIT_EVENT actions'),

@@ -21,11 +21,15 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { Accepted, presentAccepted } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
+import type { Resource } from '../../etag.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, NextCursor, refusalResponses } from '../../responses.js'
 import { presentCreated } from './present-created.js'
 
 const SubscriptionParams = Type.Object({ id: Id })
+
+const resource: Resource = (transaction, { params }) =>
+  readSubscription(transaction, (params as Type.Static<typeof SubscriptionParams>).id)
 
 export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = async (app, { sealer }) => {
   app.get('/', {
@@ -33,7 +37,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     schema: {
       operationId: 'listSubscriptions',
       summary: 'List the subscriptions, newest first',
-      description: 'A subscription sends events about the workspace to a URL.',
+      description: 'A subscription sends events about the workspace, such as a failed execution, to a URL.',
       response: {
         200: Type.Object(
           { data: Type.Array(Subscription), nextCursor: NextCursor },
@@ -53,7 +57,8 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
     config: { role: 'admin', key: 'change' },
     schema: {
       operationId: 'createSubscription',
-      summary: 'Subscribe a URL to events of the service. Only this response contains the signing secret',
+      summary:
+        'Create a subscription: send events about the workspace to a URL. Only this response contains the signing secret',
       description:
         'Store the secret at once: with it the receiver checks signatures. The URL must be public, and it gets each event of the chosen types as a POST. A workspace has at most 20 subscriptions.',
       body: SubscriptionToCreate,
@@ -68,7 +73,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
   })
 
   app.get('/:id', {
-    config: { role: 'admin' },
+    config: { role: 'admin', resource },
     schema: {
       operationId: 'getSubscription',
       summary: 'Get a subscription',
@@ -76,12 +81,12 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       params: SubscriptionParams,
       response: { 200: Subscription, ...refusalResponses(404) },
     },
-    handler: async ({ params, workspace }) => readSubscription(app.database, workspace.id, params.id),
+    handler: async ({ params, workspace }) => readSubscription(workspace.database, params.id),
   })
 
   app.patch('/:id', {
     attachValidation: true,
-    config: { role: 'admin' },
+    config: { role: 'admin', resource },
     schema: {
       operationId: 'updateSubscription',
       summary: 'Update any subset of the fields of a subscription',
@@ -97,7 +102,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
   })
 
   app.delete('/:id', {
-    config: { role: 'admin' },
+    config: { role: 'admin', resource },
     schema: {
       operationId: 'deleteSubscription',
       summary: 'Delete a subscription, cancel its waiting deliveries and revoke its secrets',

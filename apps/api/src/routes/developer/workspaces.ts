@@ -17,6 +17,7 @@ import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
+import type { Resource } from '../../etag.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, NextCursor, refusalResponses } from '../../responses.js'
 
@@ -27,6 +28,8 @@ import { Id, NextCursor, refusalResponses } from '../../responses.js'
 export const workspacesPerCreator = 100
 
 const WorkspaceParams = Type.Object({ id: Id })
+
+const resource: Resource = (transaction, { workspace }) => findWorkspace(transaction, workspace.id)
 
 export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> = async (
   app,
@@ -56,7 +59,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
   })
 
   app.get('/:id', {
-    config: { role: 'viewer' },
+    config: { role: 'viewer', resource },
     schema: {
       operationId: 'getWorkspace',
       summary: 'Get the workspace that x-workspace-id names',
@@ -71,7 +74,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
   })
 
   app.patch('/:id', {
-    config: { role: 'admin' },
+    config: { role: 'admin', resource },
     schema: {
       operationId: 'updateWorkspace',
       summary: 'Update the workspace that x-workspace-id names',

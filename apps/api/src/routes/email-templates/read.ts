@@ -5,6 +5,7 @@ import { EmailTemplate, findEmailTemplate } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import type { Resource } from '../../etag.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { SearchText } from '../../lists/search-text.js'
 import { warnOfTexts } from '../../long-numbers.js'
@@ -52,6 +53,10 @@ const MailPreview = Type.Object(
 const TemplateParams = Type.Object({ id: Id })
 const defaultLimit = 50
 
+/** What If-Match of a change is compared with. */
+export const resource: Resource = (transaction, { params }) =>
+  findEmailTemplate(transaction, (params as Type.Static<typeof TemplateParams>).id)
+
 export const templateReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
   { workLimits },
@@ -93,11 +98,11 @@ export const templateReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLim
   })
 
   app.get('/:id', {
-    config: { role: 'viewer' },
+    config: { role: 'viewer', resource },
     schema: {
       operationId: 'getEmailTemplate',
       summary: 'Get an email template',
-      description: 'With its text and its HTML part.',
+      description: 'With its text and its HTML part. Send its `ETag` as If-Match with a change.',
       params: TemplateParams,
       response: { 200: EmailTemplate, ...refusalResponses(404) },
     },

@@ -17,6 +17,7 @@ import { administratorOf } from '../../access/administrator.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { Id, refusalResponses } from '../../responses.js'
 import { refuseFaults } from '../rules/check-rule.js'
+import { resource } from './read.js'
 
 const TemplateParams = Type.Object({ id: Id })
 
@@ -62,7 +63,7 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
       method,
       url: '/:id',
       attachValidation: true,
-      config: { role: 'editor' },
+      config: { role: 'editor', resource },
       schema: {
         operationId,
         summary,
@@ -80,7 +81,7 @@ export const templateWriteRoutes: FastifyPluginAsyncTypebox = async (app) => {
     })
 
   app.delete('/:id', {
-    config: { role: 'editor' },
+    config: { role: 'editor', resource },
     schema: {
       operationId: 'deleteEmailTemplate',
       summary: 'Delete an email template. Actions that name it then send the built-in email',

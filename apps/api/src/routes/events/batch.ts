@@ -16,7 +16,7 @@ export const BatchResult = Type.Object(
   {
     status: Type.Enum(['accepted', 'refused', 'failed'], {
       description:
-        'accepted: the event will run. refused: the event has the faults in `errors`. failed: it is unknown whether the event was accepted, so send it again.',
+        'accepted: the event will run. refused: the event is invalid, and `errors` says why. failed: it is unknown whether the event was accepted, so send it again.',
     }),
     id: Type.Optional(Id),
     replayed: Type.Optional(

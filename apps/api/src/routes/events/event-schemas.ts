@@ -30,7 +30,7 @@ export const ListedEvent = Type.Object(
     type: Type.String(),
     eventType: Type.String({ description: 'The same as type' }),
     ruleId: OptionalId(
-      'Set if the event is addressed to one rule (executed by hand). For a delivery it is the id of the subscription, as in subscriptionId.',
+      'Set if the event is addressed to one rule (executed manually). For a delivery it is the id of the subscription, as in subscriptionId.',
     ),
     subscriptionId: OptionalId('Set if the event is delivered to one subscription'),
     depth: Type.Integer({

@@ -27,7 +27,7 @@ export const postBatchRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'postEventBatch',
       summary: 'Post up to 500 events of any types. Each event has its own result',
       description:
-        'The response is 202 and waits for no outcome: each result has the id of its event. An event with a fault is refused, and the others are accepted. 50 events cost one token of the rate limit.',
+        'The response is 202 and waits for no outcome: each result has the id of its event. An invalid event is refused, and the others are accepted. 50 events cost one token of the rate limit.',
       body: Type.Object(
         { events: Type.Array(TypedBatchEvent, { minItems: 1, maxItems: maxBatchEvents }) },
         { additionalProperties: false, title: 'EventBatchToPost' },

@@ -16,7 +16,7 @@ export const ExplainQuery = Type.Object({
 })
 
 export const aboutEvaluations =
-  'A workspace runs one dry run, explanation, preview or check of patterns at a time. If too many are queued, the response is 429. If one exceeds its time or memory limit, it is 400.'
+  'Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.'
 
 /** An event as a request posts it. */
 export interface PostedEvent {

@@ -21,7 +21,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
     schema: {
       operationId: 'postEvent',
       summary: 'Post an event. Every active rule for its type runs',
-      description: `The response has the id of the event, which GET /api/events/{id} and its why accept. It waits for the outcome for 10 seconds, unless Prefer says otherwise: 200 has the outcome, 202 says that the event is committed and runs in the background. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
+      description: `The request waits up to 10 seconds for the outcome, unless Prefer says otherwise. 200: the outcome. 202: the event is committed and runs in the background. Both have the id of the event, for GET /api/events/{id} and GET /api/events/{id}/why. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
       headers: PreferHeader,
       querystring: ExplainQuery,
       body: Type.Object(

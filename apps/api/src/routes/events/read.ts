@@ -15,7 +15,7 @@ export const eventReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'getEvent',
       summary: 'Get an event and its outcome',
       description:
-        '`status` is done when all rules have finished; then `results` has an entry for each. Poll it after a 202, or use its why for the conditions.',
+        '`results` has an entry for each active rule of the event type. After a 202, poll until `status` is `done`. For the conditions of each rule use GET /api/events/{id}/why.',
       params: Type.Object({ id: Id }),
       response: { 200: Event, ...refusalResponses(404) },
     },

@@ -22,7 +22,7 @@ export const ListedExecution = Type.Object(
     ruleVersion: orNull(Type.Integer()),
     status: Type.Enum(['pending', ...EvaluationStatus.enum], {
       description:
-        'pending: accepted but not started. running: a worker holds the lease. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed by hand, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.',
+        'pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.',
     }),
     ...outcome,
     error: orNull(Type.String()),

@@ -11,9 +11,9 @@ import {
   updatedEntry,
 } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
+import { isTagRefused } from '../../etag.js'
 import { type DefinitionToCheck, findFaults, isCheapToCheck, refuseFaults } from './check-rule.js'
 import type { RuleRow } from './present-rule.js'
 
@@ -78,21 +78,4 @@ export async function saveRule(
 ): Promise<Saved<RuleRow>> {
   const [saved] = await saveRules(transaction, administratorOf(request), [{ found, fields }])
   return saved as Saved<RuleRow>
-}
-
-/** Documents the header. isTagRefused reads it. */
-export const IfMatchHeader = Type.Object({
-  'If-Match': Type.Optional(
-    Type.String({
-      description:
-        'ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing.',
-    }),
-  ),
-})
-
-/** RFC 9110: a strong comparison with each entity tag of the list; `*` fits every rule that exists. */
-export function isTagRefused(request: FastifyRequest, etag: string): boolean {
-  const header = request.headers['if-match']
-  if (header === undefined || header.trim() === '*') return false
-  return !header.split(',').some((tag) => tag.trim() === etag)
 }

@@ -21,6 +21,7 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { PreferHeader } from '../../acceptance/prefer.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
+import { IfMatchHeader } from '../../etag.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { refusalFor } from '../../plugins/errors.js'
 import { bodyFaults } from '../../plugins/validation.js'
@@ -32,7 +33,6 @@ import {
   type RuleAndDraft,
   sendDraft,
 } from './change-drafts.js'
-import { IfMatchHeader } from './change-rules.js'
 import { checkRuleOfRequest, refuseFaults, ruleId } from './check-rule.js'
 import { Promotion, RuleComparison, RuleDraft } from './draft-schemas.js'
 import { readOldestUndone } from './guard.js'
@@ -166,7 +166,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'getRuleDifference',
       summary: 'Get what a rule in shadow mode would have done since its last change',
       description:
-        'Like the difference of a draft, against nothing: its active and difference are null. A rule that is not in shadow mode has none (404).',
+        'The report is that of a draft, but there is nothing to compare with: `active` and `difference` are null. A rule that is not in shadow mode is 404.',
       params: RuleParams,
       headers: PreferHeader,
       response: { 200: RuleComparison, ...refusalResponses(404) },

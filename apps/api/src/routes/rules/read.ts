@@ -23,7 +23,7 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listRules',
       summary: 'List rules, newest first',
       description:
-        'Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules is shorter than its limit. Each further MiB of texts consumes a token of the rate limit.',
+        'Without query parameters the response contains all rules. With any parameter it is a page. A page of large rules may be shorter than its limit. A response of more than 1 MiB costs a token of the rate limit for each MiB.',
       querystring: RuleListQuery,
       response: { 200: RuleList, ...refusalResponses() },
     },
@@ -66,7 +66,7 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'getRule',
       summary: 'Get a rule',
       description:
-        'The full rule, with its counters. `ETag` has its version: send it as If-Match with a change, so that you do not overwrite that of somebody else.',
+        'The full rule, with its counters. `ETag` has its version: send it as If-Match with a change, so that you do not overwrite a change of somebody else.',
       params: RuleParams,
       response: { 200: Rule, ...refusalResponses(404) },
     },

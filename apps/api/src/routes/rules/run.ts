@@ -80,7 +80,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     schema: {
       operationId: 'triggerEvent',
       summary: 'Post an event of one type. Every active rule for the type runs',
-      description: `The same as POST /api/events, by the path of the type, and without the id of the event in the body of a 200. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
+      description: `Does the same as POST /api/events, with the type in the path. A 200 has the id of the event in Content-Location only. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
       params: Type.Object({
         eventType: Type.String({ description: 'Type of the event, such as LEAD_CREATED' }),
       }),

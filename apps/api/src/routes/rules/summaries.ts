@@ -23,7 +23,7 @@ export const summaryRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listRuleSummaries',
       summary: 'List rules without their conditions and actions, newest first',
-      description: 'Each further MiB of texts consumes a token of the rate limit.',
+      description: 'A response of more than 1 MiB costs a token of the rate limit for each MiB.',
       querystring: Type.Object({ ...PageQuery, limit: rulesLimit }),
       response: { 200: RuleSummaryPage, ...refusalResponses() },
     },

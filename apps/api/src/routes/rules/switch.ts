@@ -7,8 +7,9 @@ import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { refusals } from '../../errors.js'
+import { IfMatchHeader } from '../../etag.js'
 import { Id, refusalResponses } from '../../responses.js'
-import { changeRulesOfRequest, findRuleToChange, IfMatchHeader, saveRule } from './change-rules.js'
+import { changeRulesOfRequest, findRuleToChange, saveRule } from './change-rules.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
@@ -20,17 +21,17 @@ const switches = [
     path: 'activate',
     isActive: true,
     operationId: 'activateRule',
-    summary: 'Switch a rule on. One that is active stays so',
+    summary: 'Switch a rule on. An active rule stays active',
     description:
-      'It may be repeated, other than a toggle. A rule in shadow mode is refused: set its mode to live. Switching on clears the alert that the rule needs attention.',
+      'Unlike a toggle, it is safe to repeat. A rule in shadow mode is refused: set its mode to live. The rule is then no longer on the attention list.',
   },
   {
     path: 'deactivate',
     isActive: false,
     operationId: 'deactivateRule',
-    summary: 'Switch a rule off. One that is inactive stays so',
+    summary: 'Switch a rule off. An inactive rule stays inactive',
     description:
-      'It may be repeated, other than a toggle. Executions of the rule that wait are cancelled. A rule in shadow mode is refused.',
+      'Unlike a toggle, it is safe to repeat. Waiting executions of the rule are cancelled. A rule in shadow mode is refused.',
   },
 ] as const
 
@@ -41,7 +42,7 @@ export const switchRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'toggleRule',
       summary: 'Toggle a rule between active and inactive',
-      description: 'A repeat toggles it back: activate and deactivate may be repeated.',
+      description: 'A repeat switches it back. `activate` and `deactivate` are safe to repeat.',
       params: RuleParams,
       headers: IfMatchHeader,
       response: { 200: RuleActivity, ...refusalResponses(404, 409, 412, 413, 415) },

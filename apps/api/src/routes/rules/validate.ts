@@ -36,7 +36,7 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
       operationId: 'validateRule',
       summary: 'Validate a rule without saving it',
       description:
-        'An invalid rule is refused as it would be on creation. Otherwise the response has the rule as it would be saved, and warnings: forms that are probably mistakes, and differences from the newest 200 events of its trigger. The limits of a workspace, such as the number of its rules, are not checked.',
+        'An invalid rule is refused as it would be on creation. Otherwise the response has the rule as it would be saved, and warnings: what is valid but probably a mistake, and differences from the newest 200 events of its trigger. The limits of a workspace, such as the number of its rules, are not checked.',
       body: RuleToCreate,
       response: { 200: ValidatedRule, ...refusalResponses(413, 415, 422) },
     },

@@ -14,9 +14,10 @@ import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { refusals } from '../../errors.js'
+import { IfMatchHeader } from '../../etag.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../../responses.js'
-import { findRuleToChange, IfMatchHeader, saveRule } from './change-rules.js'
+import { findRuleToChange, saveRule } from './change-rules.js'
 import { findFaults, readOwnTypes, refuseFaults, ruleId } from './check-rule.js'
 import { writeVersions } from './definition-texts.js'
 import { findPageOfVersions, readInParts, sumOf } from './list-by-bytes.js'
@@ -39,7 +40,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listRuleVersions',
       summary: 'List the versions of a rule, newest first',
-      description: 'Each further MiB of texts consumes a token of the rate limit.',
+      description: 'A response of more than 1 MiB costs a token of the rate limit for each MiB.',
       params: RuleParams,
       querystring: Type.Object(PageQuery),
       response: { 200: VersionList, ...refusalResponses(404) },
@@ -66,7 +67,7 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'getRuleVersion',
       summary: 'Get a version of a rule',
       description:
-        'The definition as it was, with the person who saved it. Versions of the last hour and of stored executions are always kept; the oldest of the others may be removed.',
+        'The definition as it was, and who saved it. Versions of the last hour and of stored executions are always kept; the oldest of the others may be removed.',
       params: VersionParams,
       response: { 200: RuleVersion, ...refusalResponses(404) },
     },

@@ -19,8 +19,9 @@ import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
+import { IfMatchHeader } from '../../etag.js'
 import { refusalResponses } from '../../responses.js'
-import { changeRulesOfRequest, findRuleToChange, IfMatchHeader, updateRule } from './change-rules.js'
+import { changeRulesOfRequest, findRuleToChange, updateRule } from './change-rules.js'
 import { checkRuleOfRequest, ruleId } from './check-rule.js'
 import { presentCreated, type RuleRow, sendRule } from './present-rule.js'
 import { Rule, RuleParams } from './rule-schemas.js'
@@ -59,7 +60,7 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
       operationId: 'createRule',
       summary: 'Create a rule',
       description:
-        'The response has the rule as it is stored, with version 1: operators have their full names. It is active unless `isActive` is false. An unknown event type is 400 with `invalid_trigger_type`, and all other faults come together as 422. A workspace has at most 1,000 rules (409, `limit_reached`).',
+        'The response has the rule as it is stored, with version 1: operators have their full names. It is active unless `isActive` is false. An unknown event type is 400 with `invalid_trigger_type`, and all other errors come together as 422. A workspace has at most 1,000 rules (409, `limit_reached`).',
       body: RuleToCreate,
       response: { 201: Rule, ...refusalResponses(409, 413, 415, 422) },
     },

@@ -30,7 +30,7 @@ export function Conflict({ mine, meanwhile: { base, theirs }, saveMerged, takeTh
       <p>
         It is at v{theirs.version} now.{' '}
         {conflicts.length === 0
-          ? 'Your changes and those do not meet, so both can be kept.'
+          ? 'You changed different parts, so both changes can be kept.'
           : 'You both changed the same: choose what stays.'}
       </p>
       <div class="halves">

@@ -14,7 +14,7 @@ export function UnfinishedRule({ done }: { done: () => void }) {
   function begin(): void {
     drafts.drop('new')
     done()
-    toast(`“${name}” was put away`, { undo: () => draft && bringBack(draft) })
+    toast(`“${name}” was set aside`, { undo: () => draft && bringBack(draft) })
   }
   function bringBack(kept: NonNullable<typeof draft>): void {
     drafts.keep('new', kept)

@@ -222,7 +222,7 @@ function RolloutMarks({ id, draft, guard }: RuleRollout) {
           {guard.trippedAt === null ? (
             <Mark of="watches" word={`guard watches v${guard.version}`} />
           ) : (
-            <Mark of="failed" word={`guard has rolled v${guard.version} back`} />
+            <Mark of="failed" word={`guard rolled v${guard.version} back`} />
           )}
         </a>
       )}

@@ -79,7 +79,7 @@ function Start({ id, isStarting, start, isOutdated }: ReturnType<typeof useBackt
         <select value={name} onChange={({ currentTarget }) => setName(currentTarget.value as RangeName)}>
           {ranges.map((one) => (
             <option key={one} value={one}>
-              {one === 'own' ? 'Own time' : spans[one].label}
+              {one === 'own' ? 'Another time' : spans[one].label}
             </option>
           ))}
         </select>
@@ -166,7 +166,7 @@ function Progress({
   if (status === 'failed')
     return (
       <p role="alert" class="notice bad">
-        The backtest has failed: {error ?? 'the log of the worker says why.'}
+        The backtest has failed: {error ?? 'ask your operator: the log of the worker has the reason.'}
       </p>
     )
   if (status === 'cancelled')

@@ -28,7 +28,7 @@ export function ReportDetails({ report, nameClause }: ReportDetailsProps) {
                 <tr>
                   <th scope="col">Condition</th>
                   <th scope="col" class="number">
-                    held
+                    was true
                   </th>
                   <th scope="col" class="number">
                     near misses
