@@ -72,9 +72,15 @@ t.test(
     const client = (line: string) => run('client', line, directory, env)
     const ask = <Value>(line: string) => runJson<Value>('client', line, directory, env)
 
-    t.match(await client(`rules draft ${rule.id}`), { code: 1, errors: /404: The rule has no draft/ })
+    t.match(await client(`rules draft ${rule.id}`), {
+      code: 1,
+      errors: /404 draft_not_found: The rule has no draft/,
+    })
     t.match(await client(`rules draft ${rule.id} two.json`), { code: 64, errors: /choose one with --rule/ })
-    t.match(await client(`rules draft ${rule.id} bad.json`), { code: 1, errors: /422: .*\ntrigger: / })
+    t.match(await client(`rules draft ${rule.id} bad.json`), {
+      code: 1,
+      errors: /responded 422 validation_failed \(request \S+\):\ntrigger: Required\nactions: Required\n$/,
+    })
     const saved = await client(`rules draft ${rule.id} one.json`)
     t.match(saved, { code: 0, errors: `Target: ${url}, workspace ${id}\n` })
     t.match(await client('events send LEAD_CREATED {"name":"Ada","score":60} --wait 30'), { code: 0 })
@@ -98,7 +104,10 @@ t.test(
     t.match(await ask(`rules guard ${rule.id}`), { version: 2, maxRunsPerHour: 200, maxFailureRate: 0.5 })
     t.match((await client(`rules guard ${rule.id}`)).output, /^maxRunsPerHour +200$/m)
     t.match(await client(`rules guard ${rule.id} --end`), { code: 0, output: /has ended/ })
-    t.match(await client(`rules guard ${rule.id}`), { code: 1, errors: /404: The rule has no guard/ })
+    t.match(await client(`rules guard ${rule.id}`), {
+      code: 1,
+      errors: /404 guard_not_found: The rule has no guard/,
+    })
     t.match(await client(`rules draft ${rule.id} two.json --rule Other`), { code: 0 })
     t.match(await client(`rules draft ${rule.id} one.json --delete`), { code: 64, errors: /accepts no file/ })
     t.match(await ask(`rules draft ${rule.id} --delete`), { ruleId: rule.id, isDeleted: true })

@@ -65,6 +65,7 @@ function explainError(error: ApiError, url: string): CommandError {
   const request = requestId === undefined ? '' : ` (request ${requestId})`
   // Also one that this command does not know: messages.md of its release has it.
   const reason = code === undefined ? '' : ` ${code}`
-  const text = `The API responded ${status}${reason}: ${message}${request}${faults}`
+  const said = errors.length === 0 ? `: ${message}${request}` : `${request}:${faults}`
+  const text = `The API responded ${status}${reason}${said}`
   return new CommandError(text.split('\n').map(maskControls).join('\n'), { cause: error })
 }
