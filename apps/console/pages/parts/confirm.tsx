@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { asked } from '../state/asked.js'
 import { useChange } from '../state/use-change.js'
-import { Dialog } from './dialog.js'
+import { Question, stopAsking } from './question.js'
 
 interface Props {
   /** What the button says. */
@@ -20,43 +20,24 @@ interface Props {
 export function Confirm(props: Props) {
   const { label, title } = props
   const ask = () => {
-    asked.value = <Question {...props} />
+    asked.value = <Asked {...props} />
   }
   return (
-    <button type="button" class="small" aria-label={title} onClick={ask}>
+    <button type="button" aria-label={title} onClick={ask}>
       {label}
     </button>
   )
 }
 
-function Question({ label, title, children, work, reads, after }: Props) {
+function Asked({ work, reads, after, ...shown }: Props) {
   const { change, problem, isBusy } = useChange(reads)
-  const close = () => {
-    asked.value = undefined
-  }
   return (
-    <Dialog title={`${title}?`} close={close}>
-      <div>{children}</div>
-      <p role="alert" class="bad">
-        {problem}
-      </p>
-      <div class="row end">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class="danger"
-          aria-disabled={isBusy}
-          onClick={async () => {
-            const isDone = !isBusy && (await change(() => finish(work, after)))
-            if (isDone) close()
-          }}
-        >
-          {label}
-        </button>
-      </div>
-    </Dialog>
+    <Question
+      {...{ ...shown, problem, isBusy }}
+      act={async () => {
+        if (await change(() => finish(work, after))) stopAsking()
+      }}
+    />
   )
 }
 

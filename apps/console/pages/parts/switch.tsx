@@ -5,8 +5,8 @@ import { asked } from '../state/asked.js'
 import { api, may } from '../state/session.js'
 import { toast } from '../state/toasts.js'
 import { describeError, readAgain } from '../state/use-query.js'
-import { Dialog } from './dialog.js'
 import { Mark } from './mark.js'
+import { Question, stopAsking } from './question.js'
 
 type Switched = Pick<Rule, 'id' | 'name' | 'isActive' | 'version' | 'mode'>
 
@@ -42,7 +42,19 @@ export function Switch({ rule, after }: { rule: Switched; after?: () => PromiseL
   async function ask(): Promise<void> {
     const waiting = rule.isActive ? await countWaiting(rule.id) : undefined
     if (waiting === undefined) return flip()
-    asked.value = <Question name={rule.name} waiting={waiting} work={() => attempt(flip)} />
+    asked.value = (
+      <Question
+        title={`Switch ${rule.name} off`}
+        label="Switch off"
+        act={() => {
+          stopAsking()
+          return attempt(flip)
+        }}
+      >
+        {waiting} of this rule {waiting.startsWith('1 ') ? 'waits' : 'wait'} for later actions. Switching it
+        off cancels them, and switching it on again does not bring them back.
+      </Question>
+    )
   }
 
   return (
@@ -77,33 +89,4 @@ async function countWaiting(ruleId: string): Promise<string | undefined> {
   })
   if (executions.length === 0) return undefined
   return nextCursor === null ? countOf(executions.length, 'execution') : `More than ${mostCounted} executions`
-}
-
-function Question({ name, waiting, work }: { name: string; waiting: string; work: () => Promise<void> }) {
-  const close = () => {
-    asked.value = undefined
-  }
-  return (
-    <Dialog title={`Switch ${name} off?`} close={close}>
-      <p>
-        {waiting} of this rule {waiting.startsWith('1 ') ? 'waits' : 'wait'} for later actions. Switching it
-        off cancels them, and switching it on again does not bring them back.
-      </p>
-      <div class="row end">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class="danger"
-          onClick={() => {
-            close()
-            void work()
-          }}
-        >
-          Switch off
-        </button>
-      </div>
-    </Dialog>
-  )
 }

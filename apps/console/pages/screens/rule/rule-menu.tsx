@@ -1,8 +1,8 @@
 import type { Rule } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
-import { Dialog } from '../../parts/dialog.js'
 import { Menu } from '../../parts/menu.js'
+import { Question } from '../../parts/question.js'
 import { api } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { useChange } from '../../state/use-change.js'
@@ -43,28 +43,16 @@ export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {
         </span>
       )}
       {isDeleting && (
-        <Dialog title={`Delete ${rule.name}?`} close={() => askDeletion(false)}>
-          <p>
-            It stops running at once, and its executions that wait are cancelled. Its history stays. A deleted
-            rule cannot be restored: to keep it, switch it off.
-          </p>
-          <p role="alert" class="bad">
-            {problem}
-          </p>
-          <div class="row end">
-            <button type="button" onClick={() => askDeletion(false)}>
-              Cancel
-            </button>
-            <button
-              type="button"
-              class="danger"
-              aria-disabled={isBusy}
-              onClick={() => !isBusy && void remove()}
-            >
-              Delete
-            </button>
-          </div>
-        </Dialog>
+        <Question
+          title={`Delete ${rule.name}`}
+          label="Delete"
+          close={() => askDeletion(false)}
+          act={remove}
+          {...{ problem, isBusy }}
+        >
+          It stops running at once, and its executions that wait are cancelled. Its history stays. A deleted
+          rule cannot be restored: to keep it, switch it off.
+        </Question>
       )}
     </>
   )
