@@ -12,9 +12,11 @@ import { linkTo } from './state/use-filters.js'
 // Each screen comes when it is first opened; the editor brings the engine, which is larger than all the rest.
 const Events = lazy(() => import('./screens/events.js').then(({ Events }) => Events))
 const Rules = lazy(() => import('./screens/rules.js').then(({ Rules }) => Rules))
-const Runs = lazy(() => import('./screens/runs.js').then(({ Runs }) => Runs))
+const Executions = lazy(() => import('./screens/executions.js').then(({ Executions }) => Executions))
 const Webhooks = lazy(() => import('./screens/webhooks.js').then(({ Webhooks }) => Webhooks))
-const Books = lazy(() => import('./screens/books.js').then(({ Books }) => Books))
+const Reconciliation = lazy(() =>
+  import('./screens/reconciliation.js').then(({ Reconciliation }) => Reconciliation),
+)
 const Tasks = lazy(() => import('./screens/tasks.js').then(({ Tasks }) => Tasks))
 const Access = lazy(() => import('./screens/access.js').then(({ Access }) => Access))
 const PartsPage = lazy(() => import('./parts-page.js').then(({ PartsPage }) => PartsPage))
@@ -23,11 +25,11 @@ const RuleScreen = lazy(() => import('./screens/rule/rule-screen.js').then(({ Ru
 const screens = {
   today: Today,
   events: Events,
-  executions: Runs,
+  executions: Executions,
   tasks: Tasks,
   rules: Rules,
   webhooks: Webhooks,
-  reconciliation: Books,
+  reconciliation: Reconciliation,
   access: Access,
 }
 

@@ -4,7 +4,7 @@ import { type Choice, rankChoices } from './logic/rank.js'
 import { Choices } from './parts/choices.js'
 import { Dialog } from './parts/dialog.js'
 import { places } from './places.js'
-import { linkToEvent, linkToRun } from './state/links.js'
+import { linkToEvent, linkToExecution } from './state/links.js'
 import { theme, updates, zone } from './state/preferences.js'
 import { api, may, signOut } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
@@ -57,7 +57,7 @@ function isDark(): boolean {
     : theme.value === 'dark'
 }
 
-/** Go, find, do: one field for all three. A pasted id finds its event, execution or rule. */
+/** Go, find, do: one field for all three. A pasted id finds its event, execution, rule or task. */
 export function Palette({ close, show }: { close: () => void; show: (dialog: 'keys' | 'sample') => void }) {
   const { route } = useLocation()
   const [typed, setTyped] = useState('')
@@ -73,7 +73,7 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
     ? [
         {
           label: `Find ${id}`,
-          hint: 'an event, an execution or a rule',
+          hint: 'an event, an execution, a rule or a task',
           run: () => findById(id, go, setProblem),
         },
       ]
@@ -160,8 +160,9 @@ async function findById(
 ): Promise<void> {
   const finders = [
     [() => api().events.get(id), linkToEvent(id)],
-    [() => api().executions.get(id), linkToRun(id)],
+    [() => api().executions.get(id), linkToExecution(id)],
     [() => api().rules.get(id), linkTo(`rules/${id}`)],
+    [() => api().tasks.get(id), linkTo('tasks', { id })],
   ] as const
   for (const [find, target] of finders) {
     const isFound = await Promise.resolve(find()).then(
@@ -170,5 +171,5 @@ async function findById(
     )
     if (isFound) return go(target)
   }
-  tell('No event, execution or rule of this workspace has this id.')
+  tell('No event, execution, rule or task of this workspace has this id.')
 }

@@ -13,7 +13,7 @@ import { now, When } from './when.js'
 const foldMs = 60_000
 
 /** The actions of an execution, from top to bottom: what each was done with, every attempt of it, and what is still to come. */
-export function Attempts({ run: { id, results, startedAt, trace } }: { run: Execution }) {
+export function Attempts({ execution: { id, results, startedAt, trace } }: { execution: Execution }) {
   const actions = trace?.actions ?? []
   const toCome = actions
     .slice(results.length)
@@ -28,7 +28,7 @@ export function Attempts({ run: { id, results, startedAt, trace } }: { run: Exec
             index={index}
             config={actions[index]?.config}
             due={findDue(actions[index]?.config, results.slice(0, index), startedAt)}
-            runId={id}
+            executionId={id}
           />
           {result.reason && <p class="sub">{result.reason}</p>}
           {result.until && (
@@ -68,14 +68,14 @@ function ActionHead({
   index,
   config,
   due,
-  runId,
+  executionId,
 }: {
   result: ActionResult
   index: number
   config: unknown
   /** Of a task. */
   due: string | undefined
-  runId: string
+  executionId: string
 }) {
   const { heading: raw, facts, body } = describeAction(action, config)
   const heading = showControls(raw)
@@ -85,7 +85,7 @@ function ActionHead({
         <strong>
           {index + 1}.{' '}
           {action === 'CREATE_TASK' && status === 'success' ? (
-            <a href={linkTo('tasks', { execution: runId })}>
+            <a href={linkTo('tasks', { execution: executionId })}>
               {heading}
               {due && `, due ${formatDay(due, zone.value, now.value)}`}
             </a>

@@ -6,17 +6,18 @@ import { Dialog } from './dialog.js'
 import { Loading } from './states.js'
 
 /** Two named ways: from here with the version that ran, or with the rule as it is now. */
-export function Retry({ run }: { run: Execution }) {
+export function Retry({ execution }: { execution: Execution }) {
   const [said, say] = useState<string>()
   const [isBusy, setBusy] = useState(false)
-  // What was said stays while the run begins again.
-  if (run.status !== 'failed' && run.status !== 'cancelled') return said ? <p role="status">{said}</p> : null
+  // What was said stays while the execution begins again.
+  if (execution.status !== 'failed' && execution.status !== 'cancelled')
+    return said ? <p role="status">{said}</p> : null
   if (!may('operator')) return <p class="quiet">Operators can retry this execution.</p>
   const retry = async (version: 'same' | 'latest') => {
     if (isBusy) return
     setBusy(true)
     try {
-      await api().executions.retry(run.id, { version })
+      await api().executions.retry(execution.id, { version })
       say('It continues from the action that failed.')
       await readAgain()
     } catch (error) {

@@ -97,7 +97,7 @@ export function barsOfEvents({ slices }: Overview) {
 }
 
 /** @param status of the filter: one state, several with commas, or '' for all */
-export function barsOfRuns({ slices }: Overview, status = '') {
+export function barsOfExecutions({ slices }: Overview, status = '') {
   const has = (state: string) => status === '' || status.split(',').includes(state)
   const bars = slices.map(({ from, succeeded, unfinished, cancelled, failed }) => ({
     from,

@@ -10,7 +10,7 @@ import { Mark } from '../parts/mark.js'
 import { Replay } from '../parts/replay.js'
 import { Loading, Problem } from '../parts/states.js'
 import { When } from '../parts/when.js'
-import { linkToEvent, linkToRun } from '../state/links.js'
+import { linkToEvent, linkToExecution } from '../state/links.js'
 import { api, may } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
@@ -35,7 +35,7 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
         {causedBy && (
           <>
             {' '}
-            · <a href={linkToRun(causedBy)}>emitted by an execution</a>
+            · <a href={linkToExecution(causedBy)}>emitted by an execution</a>
           </>
         )}
         {replayOf && (
@@ -45,7 +45,6 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
           </>
         )}
       </p>
-      <p class="quiet id">{id}</p>
       <Why id={id} type={type} isDone={status === 'done' || status === 'quarantined'} />
       <h3>Data</h3>
       <JsonView value={data} label="Data of the event" />
@@ -57,6 +56,7 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
           </a>
         )}
       </div>
+      <p class="quiet id">{id}</p>
     </>
   )
 }
@@ -129,7 +129,7 @@ function OneRule({ rule, eventId }: { rule: RuleWhy; eventId: string }) {
       {executionId && (
         <>
           {' '}
-          · <a href={linkToRun(executionId)}>its execution</a>
+          · <a href={linkToExecution(executionId)}>its execution</a>
         </>
       )}
       {stop && <span class="sub">{describeStop(stop.trace)}</span>}

@@ -3,6 +3,7 @@ import { readSpan, spans } from '../logic/filters.js'
 import { writeRange } from '../logic/time-range.js'
 import { Chip } from '../parts/chip.js'
 import { EventState } from '../parts/event-state.js'
+import { ChoiceFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
 import { Screen } from '../parts/screen.js'
 import { SendSample } from '../parts/send-sample.js'
@@ -16,7 +17,7 @@ import { useList } from '../state/use-list.js'
 import { useQuery } from '../state/use-query.js'
 import { EventDetail } from './event-detail.js'
 
-const states = ['accepted', 'running', 'done', 'quarantined'] as const
+const states = { accepted: 'accepted', running: 'running', done: 'done', quarantined: 'quarantined' }
 
 /** What came in, and what did the rules do with it? */
 export function Events() {
@@ -45,15 +46,12 @@ export function Events() {
     <Screen title="Events" actions={list.rows.length > 0 && <SendSample {...(type !== '' && { type })} />}>
       <search class="filters">
         <TypeFilter type={type} isHidden={id !== undefined} set={(chosen) => set({ type: chosen })} />
-        <label>
-          State
-          <select value={status} onChange={({ currentTarget }) => set({ status: currentTarget.value })}>
-            <option value="">any</option>
-            {states.map((state) => (
-              <option key={state}>{state}</option>
-            ))}
-          </select>
-        </label>
+        <ChoiceFilter
+          label="State"
+          value={status}
+          options={states}
+          set={(chosen) => set({ status: chosen })}
+        />
         <TimeFilter query={query} usual="24h" set={set} />
         {rule !== undefined && (
           <Chip remove={{ label: 'Show all', run: () => set({ rule: '' }) }}>one rule</Chip>
@@ -117,20 +115,8 @@ function TypeFilter({
     pollMs: false,
     staleMs: 60_000,
   })
-  const types = data?.eventTypes.map((one) => one.type) ?? []
-  const isKnown = type === '' || (types as string[]).includes(type)
-  return (
-    <label>
-      Type
-      <select data-filter value={type} onChange={({ currentTarget }) => set(currentTarget.value)}>
-        <option value="">any</option>
-        {!isKnown && <option>{type}</option>}
-        {types.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-    </label>
-  )
+  const options = Object.fromEntries(data?.eventTypes.map(({ type }) => [type, type]) ?? [])
+  return <ChoiceFilter label="Type" value={type} isFirst {...{ options, set }} />
 }
 
 /** Nothing fits the filter, nothing came in this time, or nothing came at all: each has its own way out. */

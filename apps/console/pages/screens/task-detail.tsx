@@ -2,12 +2,43 @@ import type { Task } from '@automation/client'
 import { showControls } from '../logic/show.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { Due } from '../parts/due.js'
+import { Loading, Problem } from '../parts/states.js'
 import { When } from '../parts/when.js'
-import { linkToRun } from '../state/links.js'
+import { linkToExecution } from '../state/links.js'
+import { api } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
+import { useQuery } from '../state/use-query.js'
 
 /** One task, and where it comes from. */
 export function TaskDetail({
+  id,
+  known,
+  nameOf,
+  close,
+}: {
+  id: string
+  /** As the list has it: a task never changes. */
+  known: Task | undefined
+  nameOf: (ruleId: string) => string
+  close: () => void
+}) {
+  const found = useQuery<Task>({
+    key: known ? undefined : ['task', id],
+    read: () => api().tasks.get(id),
+    pollMs: false,
+  })
+  const task = known ?? found.data
+  if (task) return <TaskFacts {...{ task, nameOf, close }} />
+  if (!found.error) return <Loading what="the task" />
+  return (
+    <>
+      <DetailHead title="Task" what="the task" close={close} />
+      <Problem error={found.error} retry={() => void found.refetch()} />
+    </>
+  )
+}
+
+function TaskFacts({
   task,
   nameOf,
   close,
@@ -37,7 +68,7 @@ export function TaskDetail({
         </dd>
         <dt>Created</dt>
         <dd>
-          <When at={createdAt} /> by <a href={linkToRun(executionId)}>an execution</a>
+          <When at={createdAt} /> by <a href={linkToExecution(executionId)}>an execution</a>
           {actionIndex >= 0 && `, action ${actionIndex + 1}`}
         </dd>
       </dl>

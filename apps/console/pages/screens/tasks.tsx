@@ -1,7 +1,9 @@
 import type { Task } from '@automation/client'
+import { spans } from '../logic/filters.js'
 import { showControls } from '../logic/show.js'
 import { Chip } from '../parts/chip.js'
 import { Due } from '../parts/due.js'
+import { ChoiceFilter, RuleFilter, TextFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
 import { Screen } from '../parts/screen.js'
 import { Empty } from '../parts/states.js'
@@ -12,45 +14,45 @@ import { useList } from '../state/use-list.js'
 import { useRuleNames } from '../state/use-rules.js'
 import { TaskDetail } from './task-detail.js'
 
+const priorities = { low: 'low', normal: 'normal', high: 'high', urgent: 'urgent' }
+const dues = { now: 'by now', '24h': 'within 24 hours', '7d': 'within 7 days' }
+const noFilter = { rule: '', execution: '', for: '', priority: '', due: '' }
+
 /** What is to be done, by whom and until when, and which rule says so? */
 export function Tasks() {
   const { query, set } = useFilters()
-  const { rule = '', execution, id } = query
+  const { rule = '', execution = '', for: assignee = '', priority = '', due = '', id } = query
   const list = useList<Task>(
-    ['tasks', rule, execution],
+    ['tasks', rule, execution, assignee, priority, due],
     async (cursor) => {
       const { tasks, nextCursor = null } = await api().tasks.list({
         limit: 50,
         ...(cursor !== undefined && { cursor }),
         ...(rule !== '' && { ruleId: rule }),
-        ...(execution !== undefined && { executionId: execution }),
+        ...(execution !== '' && { executionId: execution }),
+        ...(assignee !== '' && { assigneeId: assignee }),
+        ...(priority !== '' && { priority }),
+        ...(Object.hasOwn(dues, due) && { dueBefore: endOf(due as keyof typeof dues) }),
       })
       return { rows: tasks, nextCursor }
     },
     id,
   )
   const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
-  const selected = list.rows.find((task) => task.id === id)
-  const isFiltered = rule !== '' || execution !== undefined
+  const isFiltered = Object.keys(noFilter).some((name) => Boolean(query[name]))
   return (
     <Screen title="Tasks" note="A task is what a rule asks a person to do.">
       <search class="filters">
-        <label>
-          Rule
-          <select
-            data-filter
-            value={rule}
-            onChange={({ currentTarget }) => set({ rule: currentTarget.value })}
-          >
-            <option value="">any</option>
-            {rules.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.name}
-              </option>
-            ))}
-          </select>
-        </label>
-        {execution !== undefined && (
+        <RuleFilter value={rule} set={(chosen) => set({ rule: chosen })} {...{ rules, nameOf }} />
+        <TextFilter label="For" value={assignee} placeholder="anyone" set={(typed) => set({ for: typed })} />
+        <ChoiceFilter
+          label="Priority"
+          value={priority}
+          options={priorities}
+          set={(chosen) => set({ priority: chosen })}
+        />
+        <ChoiceFilter label="Due" value={due} options={dues} set={(chosen) => set({ due: chosen })} />
+        {execution !== '' && (
           <Chip remove={{ label: 'Show all', run: () => set({ execution: '' }) }}>one execution</Chip>
         )}
       </search>
@@ -59,7 +61,7 @@ export function Tasks() {
         what="tasks"
         columns={['Task', 'Due', 'For', 'Priority', 'Rule', 'Created']}
         selectedId={id}
-        empty={<NoTasks isFiltered={isFiltered} showAll={() => set({ rule: '', execution: '' })} />}
+        empty={<NoTasks isFiltered={isFiltered} showAll={() => set(noFilter)} />}
         row={(task) => (
           <>
             <th scope="row">
@@ -81,13 +83,23 @@ export function Tasks() {
           </>
         )}
         detail={
-          selected && (
-            <TaskDetail task={selected} key={selected.id} nameOf={nameOf} close={() => set({ id: '' })} />
+          id && (
+            <TaskDetail
+              id={id}
+              known={list.rows.find((task) => task.id === id)}
+              key={id}
+              nameOf={nameOf}
+              close={() => set({ id: '' })}
+            />
           )
         }
       />
     </Screen>
   )
+}
+
+function endOf(due: keyof typeof dues): string {
+  return new Date(Date.now() + (due === 'now' ? 0 : spans[due].ms)).toISOString()
 }
 
 function NoTasks({ isFiltered, showAll }: { isFiltered: boolean; showAll: () => void }) {

@@ -10,7 +10,7 @@ export function linkToEvent(id: string): string {
 }
 
 /** An execution in a list that has it. Its id has the time of its event. */
-export function linkToRun(id: string): string {
+export function linkToExecution(id: string): string {
   return linkTo('executions', { id, to: momentAfter(id, 1) })
 }
 

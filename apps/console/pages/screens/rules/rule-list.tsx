@@ -1,4 +1,5 @@
 import type { RuleOverview, RuleRollout, RuleSummary, RulesOverview } from '@automation/client'
+import { ChoiceFilter } from '../../parts/filter.js'
 import { Mark } from '../../parts/mark.js'
 import { Rows } from '../../parts/rows.js'
 import { Spark } from '../../parts/spark.js'
@@ -104,25 +105,20 @@ function RuleFilters({ types }: { types: string[] }) {
           onInput={({ currentTarget }) => set({ q: currentTarget.value }, { replaces: true })}
         />
       </label>
-      <label>
-        Trigger
-        <select value={trigger} onChange={({ currentTarget }) => set({ trigger: currentTarget.value })}>
-          <option value="">any event</option>
-          {types.map((type) => (
-            <option key={type}>{type}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        State
-        <select value={state} onChange={({ currentTarget }) => set({ state: currentTarget.value })}>
-          <option value="">on and off</option>
-          <option value="on">on</option>
-          <option value="off">off</option>
-          <option value="attention">needs attention</option>
-          <option value="rollout">draft, shadow or guard</option>
-        </select>
-      </label>
+      <ChoiceFilter
+        label="Trigger"
+        value={trigger}
+        all="any event"
+        options={Object.fromEntries(types.map((type) => [type, type]))}
+        set={(chosen) => set({ trigger: chosen })}
+      />
+      <ChoiceFilter
+        label="State"
+        value={state}
+        all="on and off"
+        options={{ on: 'on', off: 'off', attention: 'needs attention', rollout: 'draft, shadow or guard' }}
+        set={(chosen) => set({ state: chosen })}
+      />
     </search>
   )
 }
@@ -185,7 +181,7 @@ function RuleRow({
       <td class="low">
         <When at={last} />
       </td>
-      <td data-label="State">
+      <td data-label="State" class="beside">
         <Switch rule={rule} />
       </td>
     </>

@@ -1,5 +1,6 @@
 import type { Receipt } from '@automation/client'
 import { DetailHead } from '../../parts/detail-head.js'
+import { ChoiceFilter, TextFilter } from '../../parts/filter.js'
 import { History } from '../../parts/history.js'
 import { CopyButton } from '../../parts/json-view.js'
 import { Mark } from '../../parts/mark.js'
@@ -27,26 +28,15 @@ export function Incoming() {
   return (
     <>
       <search class="filters">
-        <label>
-          State
-          <select
-            data-filter
-            value={state}
-            onChange={({ currentTarget }) => set({ state: currentTarget.value, id: '' })}
-          >
-            <option value="">accepted</option>
-            <option value="rejected">refused</option>
-          </select>
-        </label>
-        <label>
-          Provider
-          <input
-            type="search"
-            value={provider}
-            placeholder="any"
-            onChange={({ currentTarget }) => set({ provider: currentTarget.value.trim(), id: '' })}
-          />
-        </label>
+        <ChoiceFilter
+          label="State"
+          value={state}
+          all="accepted"
+          options={{ rejected: 'refused' }}
+          isFirst
+          set={(chosen) => set({ state: chosen, id: '' })}
+        />
+        <TextFilter label="Provider" value={provider} set={(typed) => set({ provider: typed, id: '' })} />
       </search>
       <History
         list={list}
@@ -90,9 +80,12 @@ function NoWebhooks({ isRejected }: { isRejected: boolean }) {
   return (
     <Empty title="No webhooks yet">
       <p>
-        A provider posts signed JSON to <code>{address('<provider>')}</code>. Each provider has a secret,
-        under <a href={linkTo('access', { tab: 'secrets' })}>Access</a>. Try it:{' '}
-        <code>npm run webhook -- send</code>
+        A provider posts signed JSON to this address. Each provider has a secret, under{' '}
+        <a href={linkTo('access', { tab: 'secrets' })}>Access</a>.
+      </p>
+      <code>{address('<provider>')}</code>
+      <p>
+        Try it: <code>npm run webhook -- send</code>
       </p>
     </Empty>
   )

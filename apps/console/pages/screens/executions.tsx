@@ -2,20 +2,21 @@ import type { ExecutionSummary } from '@automation/client'
 import { readSpan, spans } from '../logic/filters.js'
 import { formatDuration, timeOfId } from '../logic/format-time.js'
 import { writeRange } from '../logic/time-range.js'
+import { RuleFilter, TextFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
 import { Mark } from '../parts/mark.js'
 import { RetryMany } from '../parts/retry.js'
 import { Screen } from '../parts/screen.js'
 import { Empty } from '../parts/states.js'
 import { Tabs } from '../parts/tabs.js'
-import { barsOfRuns, TimeBars } from '../parts/time-bars.js'
+import { barsOfExecutions, TimeBars } from '../parts/time-bars.js'
 import { TimeFilter } from '../parts/time-filter.js'
 import { When } from '../parts/when.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useList } from '../state/use-list.js'
 import { useRuleNames } from '../state/use-rules.js'
-import { RunDetail } from './run-detail.js'
+import { ExecutionDetail } from './execution-detail.js'
 
 const statuses = {
   '': 'all',
@@ -26,7 +27,7 @@ const statuses = {
 }
 
 /** What ran, what failed, what waits, and what do I do about it? */
-export function Runs() {
+export function Executions() {
   const { query, set } = useFilters()
   const { status = '', rule = '', error = '', last, from, to, id } = query
   const narrowing = {
@@ -34,7 +35,7 @@ export function Runs() {
     ...(error !== '' && { error }),
   }
   const list = useList<ExecutionSummary>(
-    ['runs', status, rule, error, last, from, to],
+    ['executions', status, rule, error, last, from, to],
     async (cursor) => {
       const { executions, nextCursor = null } = await api().executions.list({
         ...writeRange(query),
@@ -62,71 +63,52 @@ export function Runs() {
     >
       <Tabs label="State" tabs={statuses} chosen={status} choose={(value) => set({ status: value })} />
       <search class="filters">
-        <label>
-          Rule
-          <select
-            data-filter
-            value={rule}
-            onChange={({ currentTarget }) => set({ rule: currentTarget.value })}
-          >
-            <option value="">any</option>
-            {rules.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Error contains
-          <input
-            type="search"
-            value={error}
-            maxLength={200}
-            onChange={({ currentTarget }) => set({ error: currentTarget.value })}
-          />
-        </label>
+        <RuleFilter value={rule} set={(chosen) => set({ rule: chosen })} {...{ rules, nameOf }} />
+        <TextFilter
+          label="Error contains"
+          value={error}
+          placeholder=""
+          set={(typed) => set({ error: typed })}
+        />
         <TimeFilter query={query} usual="24h" set={set} />
       </search>
       <TimeBars
         screen="executions"
         query={query}
         filter={narrowing}
-        pick={(overview) => barsOfRuns(overview, status)}
+        pick={(overview) => barsOfExecutions(overview, status)}
       />
       <History
         list={list}
         what="executions"
         columns={['Rule', 'State', 'Event', 'Event accepted', { number: 'Duration' }]}
         selectedId={id}
-        empty={<NoRuns {...{ isFiltered, last, set }} />}
-        row={(run) => (
+        empty={<NoExecutions {...{ isFiltered, last, set }} />}
+        row={(execution) => (
           <>
             <th scope="row">
-              <a href={linkTo('executions', { ...query, id: run.id })}>{nameOf(run.ruleId)}</a>
-              {run.error && <span class="sub">{run.error}</span>}
+              <a href={linkTo('executions', { ...query, id: execution.id })}>{nameOf(execution.ruleId)}</a>
+              {execution.error && <span class="sub">{execution.error}</span>}
             </th>
             <td data-label="State">
-              <Mark of={run.status} />
+              <Mark of={execution.status} />
             </td>
             <td data-label="Event">
-              <code>{run.eventType}</code>
+              <code>{execution.eventType}</code>
             </td>
             <td data-label="Event accepted">
-              <When at={new Date(timeOfId(run.id)).toISOString()} />
+              <When at={new Date(timeOfId(execution.id)).toISOString()} />
             </td>
-            <td data-label="Duration" class="number">
-              {took(run)}
-            </td>
+            <td class="number">{took(execution)}</td>
           </>
         )}
-        detail={id && <RunDetail id={id} key={id} nameOf={nameOf} close={() => set({ id: '' })} />}
+        detail={id && <ExecutionDetail id={id} key={id} nameOf={nameOf} close={() => set({ id: '' })} />}
       />
     </Screen>
   )
 }
 
-function NoRuns({
+function NoExecutions({
   isFiltered,
   last,
   set,

@@ -1,4 +1,7 @@
 import type { Ledger } from '@automation/client'
+import { Fragment } from 'preact'
+import { countOf } from '../logic/count-words.js'
+import { describeInconsistency } from '../logic/describe-inconsistency.js'
 import { type RecentSpan, readSpan } from '../logic/filters.js'
 import { writeRange } from '../logic/time-range.js'
 import { Icon } from '../parts/icon.js'
@@ -6,16 +9,17 @@ import { Screen } from '../parts/screen.js'
 import { SpanSelect } from '../parts/span-select.js'
 import { Loading, NoPermission, Problem } from '../parts/states.js'
 import { When } from '../parts/when.js'
+import { linkToEvent, linkToExecution } from '../state/links.js'
 import { api, may } from '../state/session.js'
-import { useFilters } from '../state/use-filters.js'
+import { linkTo, useFilters } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
 
 /** Does everything that came in add up? */
-export function Books() {
+export function Reconciliation() {
   const { query, set } = useFilters()
   const span = readSpan(query.last)
-  const books = useQuery<Ledger>({
-    key: may('admin') ? ['books', span] : undefined,
+  const found = useQuery<Ledger>({
+    key: may('admin') ? ['reconciliation', span] : undefined,
     // From the same moment as Today, so that both screens count the same.
     read: () => api().developer.ledger({ from: writeRange({ last: span }).from }),
     pollMs: false,
@@ -26,8 +30,8 @@ export function Books() {
       note="Every accepted webhook and event must be finished, waiting or in progress. This page checks that the numbers add up."
       actions={
         may('admin') && (
-          <button type="button" disabled={books.isFetching} onClick={() => void books.refetch()}>
-            {books.isFetching ? 'Counting…' : 'Count again'}
+          <button type="button" disabled={found.isFetching} onClick={() => void found.refetch()}>
+            {found.isFetching ? 'Counting…' : 'Count again'}
           </button>
         )
       }
@@ -38,9 +42,9 @@ export function Books() {
           <SpanSelect span={span} usual="24h" set={(last: RecentSpan) => set({ last })} />
         </search>
       )}
-      {may('admin') && books.isPending && <Loading what="the reconciliation" />}
-      {books.error && <Problem error={books.error} retry={() => void books.refetch()} />}
-      {books.data && <Account ledger={books.data} />}
+      {may('admin') && found.isPending && <Loading what="the reconciliation" />}
+      {found.error && <Problem error={found.error} retry={() => void found.refetch()} />}
+      {found.data && <Account ledger={found.data} />}
     </Screen>
   )
 }
@@ -63,19 +67,42 @@ function Account({ ledger }: { ledger: Ledger }) {
         <section aria-labelledby="faults">
           <h2 id="faults">Inconsistencies</h2>
           <ul class="cards">
-            {faults.map(({ kind, count, ids }) => (
-              <li key={kind}>
-                <div>
-                  <strong>{kind.replaceAll('_', ' ')}</strong>: {count}
-                  <span class="sub">{ids.join(', ')}</span>
-                </div>
-              </li>
+            {faults.map((fault) => (
+              <Fault key={fault.kind} fault={fault} />
             ))}
           </ul>
         </section>
       )}
     </>
   )
+}
+
+/** What it means, what repairs it, and where its rows are. */
+function Fault({ fault: { kind, count, ids } }: { fault: Ledger['faults'][number] }) {
+  const { text, repair, of } = describeInconsistency(kind)
+  return (
+    <li>
+      <div>
+        <strong>{text}</strong>: {countOf(count, 'time')}
+        <span class="sub">
+          {repair} {ids.length < count && 'The first: '}
+          {ids.map((id, index) => (
+            <Fragment key={id}>
+              {index > 0 && ', '}
+              {of === 'webhook' ? id : <a href={hrefs[of](id)}>{id}</a>}
+            </Fragment>
+          ))}
+        </span>
+      </div>
+    </li>
+  )
+}
+
+const hrefs = {
+  event: linkToEvent,
+  execution: linkToExecution,
+  rule: (id: string) => linkTo(`rules/${id}`),
+  task: (id: string) => linkTo('tasks', { id }),
 }
 
 type Part = [count: number, word: string, tone?: string]

@@ -11,8 +11,8 @@ import { api } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
 
-/** One run: what it did, attempt by attempt, and why it ran. */
-export function RunDetail({
+/** One execution: what it did, attempt by attempt, and why it ran. */
+export function ExecutionDetail({
   id,
   nameOf,
   close,
@@ -21,19 +21,19 @@ export function RunDetail({
   nameOf: (ruleId: string) => string
   close: () => void
 }) {
-  const run = useQuery<Execution>({
-    key: ['run', id],
+  const found = useQuery<Execution>({
+    key: ['execution', id],
     read: () => api().executions.get(id, { explain: true }) as PromiseLike<Execution>,
   })
-  if (run.isPending) return <Loading what="the execution" />
-  if (run.error && !run.data)
+  if (found.isPending) return <Loading what="the execution" />
+  if (found.error && !found.data)
     return (
       <>
         <DetailHead title="Execution" what="the execution" close={close} />
-        <Problem error={run.error} retry={() => void run.refetch()} />
+        <Problem error={found.error} retry={() => void found.refetch()} />
       </>
     )
-  const { ruleId, ruleVersion, status, error, eventId, startedAt, trace } = run.data as Execution
+  const { ruleId, ruleVersion, status, error, eventId, startedAt, trace } = found.data as Execution
   return (
     <>
       <DetailHead title={nameOf(ruleId)} what="the execution" close={close} />
@@ -50,9 +50,9 @@ export function RunDetail({
         )}
       </p>
       {error && <p class="notice bad">{error}</p>}
-      <Retry run={run.data as Execution} />
+      <Retry execution={found.data as Execution} />
       <h3>What it did</h3>
-      <Attempts run={run.data as Execution} />
+      <Attempts execution={found.data as Execution} />
       <h3>Why it ran</h3>
       {trace ? (
         <ExplainTree conditions={trace.conditions} />

@@ -1,0 +1,77 @@
+import type { RuleSummary } from '@automation/client'
+
+interface Props {
+  label: string
+  /** As the address has it. '': all. */
+  value: string
+  set: (value: string) => void
+  /** The shortcut `/` leads there. */
+  isFirst?: boolean
+}
+
+/**
+ * What a list shows, by a choice. The label stands in its control.
+ *
+ * @param all what is said if nothing is chosen
+ */
+export function ChoiceFilter({
+  label,
+  value,
+  set,
+  isFirst,
+  options,
+  all = 'any',
+}: Props & { options: Readonly<Record<string, string>>; all?: string }) {
+  const isKnown = value === '' || Object.hasOwn(options, value)
+  return (
+    <label>
+      {label}
+      <select data-filter={isFirst} value={value} onChange={({ currentTarget }) => set(currentTarget.value)}>
+        <option value="">{all}</option>
+        {!isKnown && <option>{value}</option>}
+        {Object.entries(options).map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** What a list shows, by a text: it looks for it once the field is left, or by Enter. An emptied field shows all at once. */
+export function TextFilter({
+  label,
+  value,
+  set,
+  isFirst,
+  placeholder = 'any',
+}: Props & { placeholder?: string }) {
+  const look = (typed: string) => typed !== value && set(typed)
+  return (
+    <label>
+      {label}
+      <input
+        data-filter={isFirst}
+        type="search"
+        value={value}
+        maxLength={200}
+        placeholder={placeholder}
+        onInput={({ currentTarget }) => currentTarget.value === '' && look('')}
+        onChange={({ currentTarget }) => look(currentTarget.value.trim())}
+      />
+    </label>
+  )
+}
+
+/** One of the rules. One that was deleted is still named as such. */
+export function RuleFilter({
+  value,
+  rules,
+  nameOf,
+  set,
+}: Pick<Props, 'value' | 'set'> & { rules: readonly RuleSummary[]; nameOf: (id: string) => string }) {
+  const names = Object.fromEntries(rules.map(({ id, name }) => [id, name]))
+  const options = value === '' ? names : { [value]: nameOf(value), ...names }
+  return <ChoiceFilter label="Rule" isFirst {...{ value, options, set }} />
+}
