@@ -25,6 +25,11 @@ export function formatTime(iso: string, zone: Zone, now: Date): string {
   return (year.format(time) === year.format(now) ? thisYear : earlier).format(time)
 }
 
+/** As formatTime, of a moment that begins something: without seconds that are 0. */
+export function formatStart(iso: string, zone: Zone, now: Date): string {
+  return formatTime(iso, zone, now).replace(/^(\d\d:\d\d):00$/, '$1')
+}
+
 /** `today 14:00`, `tomorrow 09:00`, `yesterday 09:00`, or as formatTime has another day. */
 export function formatDay(iso: string, zone: Zone, now: Date): string {
   const { day, clock } = formats[zone]
@@ -39,9 +44,10 @@ export function formatBoth(iso: string): string {
   return `${both.format(new Date(iso))}\n${iso}`
 }
 
-/** `41 ms`, `3.2 s`, `5 min`, `19 h`, `3 d`. */
+/** `< 1 ms`, `41 ms`, `3.2 s`, `5 min`, `19 h`, `3 d`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 0.5) return '< 1 ms'
+  if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} s`
   if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`
   if (ms < 172_800_000) return `${Math.round(ms / 3_600_000)} h`

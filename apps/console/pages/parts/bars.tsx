@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { countOf } from '../logic/count-words.js'
-import { formatTime } from '../logic/format-time.js'
+import { formatStart } from '../logic/format-time.js'
 import { zone } from '../state/preferences.js'
 import { Source } from './source.js'
 import { now } from './when.js'
@@ -44,7 +44,7 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
   const highest = Math.max(1, ...bars.map(({ good, bad }) => good + bad))
   const most = Math.max(highest, ...(line?.counts ?? []))
   const scale = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * height))
-  const at = (iso: string | undefined) => (iso ? formatTime(iso, zone.value, now.value) : '')
+  const at = (iso: string | undefined) => (iso ? formatStart(iso, zone.value, now.value) : '')
   const say = ({ good, bad }: Pick<Bar, 'good' | 'bad'>, other = line?.counts.reduce(add, 0)) =>
     [
       ...(goodWord === '' ? [] : [sayCount(good, goodWord)]),

@@ -1,20 +1,20 @@
-import type { AttentionItem, Overview } from '@automation/client'
+import type { Overview } from '@automation/client'
 import { useLocation } from 'preact-iso'
-import { describeAttention } from '../logic/describe-attention.js'
+import { describeState } from '../logic/describe-state.js'
 import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
 import { formatTime } from '../logic/format-time.js'
 import { Bars } from '../parts/bars.js'
 import { Icon } from '../parts/icon.js'
-import { RetryMany } from '../parts/retry.js'
 import { Screen } from '../parts/screen.js'
 import { Empty, Loading, Problem, Stale } from '../parts/states.js'
-import { barsOfRuns, findTime, useOverview } from '../parts/time-bars.js'
+import { barsOfExecutions, findTime, useOverview } from '../parts/time-bars.js'
 import { When } from '../parts/when.js'
 import { updates, zone } from '../state/preferences.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
 import { FirstSteps } from './today/first-steps.js'
+import { NeedsAttention } from './today/needs-attention.js'
 
 /** Is anything wrong right now, since when, and what do I press? */
 export function Today() {
@@ -27,7 +27,7 @@ export function Today() {
   const hrefOf = (first: number, last: number) =>
     data ? linkTo('executions', findTime(data, first, last)) : ''
   const isEmpty =
-    data !== undefined && data.totals.events + data.totals.rejectedWebhooks === 0 && sumRuns(data) === 0
+    data !== undefined && data.totals.events + data.totals.rejectedWebhooks === 0 && sumExecutions(data) === 0
   const readAt = formatTime(new Date(overview.dataUpdatedAt).toISOString(), zone.value, new Date())
   return (
     <Screen
@@ -62,7 +62,7 @@ export function Today() {
       {overview.isPending && <Loading what="the last hours" rows={3} />}
       {overview.error && !data && <Problem error={overview.error} retry={() => void overview.refetch()} />}
       {overview.error && data && <Stale error={overview.error} since={overview.dataUpdatedAt} />}
-      {data && !isEmpty && <Verdict overview={data} attention={attention.data?.rules ?? []} span={span} />}
+      {data && !isEmpty && <Summary overview={data} needing={attention.data?.rules.length} span={span} />}
       {isEmpty && (
         <FirstSteps
           otherwise={
@@ -74,34 +74,36 @@ export function Today() {
       )}
       {data && !isEmpty && (
         <Bars
-          {...barsOfRuns(data)}
+          {...barsOfExecutions(data)}
           label={`Executions, ${spans[span].label.toLowerCase()}`}
           hrefOf={hrefOf}
           open={(href) => route(href)}
         />
       )}
       {data && (!isEmpty || (attention.data?.rules.length ?? 0) > 0) && (
-        <NeedsYou overview={data} attention={attention} />
+        <NeedsAttention totals={data.totals} attention={attention} span={span} />
       )}
     </Screen>
   )
 }
 
-function sumRuns({ totals: { succeeded, failed, cancelled, unfinished } }: Overview): number {
+function sumExecutions({ totals: { succeeded, failed, cancelled, unfinished } }: Overview): number {
   return succeeded + failed + cancelled + unfinished
 }
 
-function Verdict({
+/** Is anything wrong, and how much came in and went well? */
+function Summary({
   overview,
-  attention,
+  needing,
   span,
 }: {
   overview: Overview
-  attention: AttentionItem[]
+  /** Rules; undefined: not known. */
+  needing: number | undefined
   span: RecentSpan
 }) {
   const { events, succeeded, failed, unfinished, rejectedWebhooks } = overview.totals
-  const isWell = failed === 0 && attention.length === 0 && rejectedWebhooks === 0
+  const { tone, text } = describeState(overview.totals, needing)
   const isWhole = overview.countedFrom <= overview.from
   const figure = (count: number, word: string, href: string, tone = '') => (
     <a class={`figure ${count > 0 ? tone : ''}`} href={href}>
@@ -110,13 +112,9 @@ function Verdict({
   )
   return (
     <>
-      <p class={`verdict ${isWell ? 'good' : 'bad'}`} role="status">
-        <Icon name={isWell ? 'check' : 'warning'} />
-        {isWell
-          ? 'All well'
-          : attention.length > 0
-            ? `${attention.length} ${attention.length === 1 ? 'rule needs' : 'rules need'} attention`
-            : 'Something failed'}
+      <p class={`verdict ${tone}`} role="status">
+        {tone && <Icon name={tone === 'good' ? 'check' : 'warning'} />}
+        {text}
       </p>
       <div class="figures">
         {figure(events, 'events accepted', linkTo('events', { last: span }))}
@@ -135,68 +133,5 @@ function Verdict({
         </p>
       )}
     </>
-  )
-}
-
-function AttentionText(item: AttentionItem) {
-  const { text, word, at } = describeAttention(item)
-  return (
-    <>
-      {text}, {word} <When at={at} />
-    </>
-  )
-}
-
-function NeedsYou({
-  overview,
-  attention,
-}: {
-  overview: Overview
-  attention: ReturnType<typeof useQuery<{ rules: AttentionItem[] }>>
-}) {
-  const rules = attention.data?.rules ?? []
-  const { rejectedWebhooks } = overview.totals
-  return (
-    <section aria-labelledby="needs">
-      <h2 id="needs">Needs attention</h2>
-      {attention.error && <Problem error={attention.error} retry={() => void attention.refetch()} />}
-      {attention.data && rules.length === 0 && rejectedWebhooks === 0 && (
-        <p class="quiet">Nothing needs your attention.</p>
-      )}
-      <ul class="cards">
-        {rules.map((item) => (
-          <li key={item.id}>
-            <div>
-              <strong>{item.name}</strong> <AttentionText {...item} />
-              <span class="sub">{item.lastError}</span>
-            </div>
-            <div class="row">
-              {item.reason === 'failures' && (
-                <RetryMany filter={{ ruleId: item.id, status: ['failed'] }} label="Retry failed…" />
-              )}
-              <a class="button" href={linkTo('executions', { rule: item.id, status: 'failed', last: '30d' })}>
-                Failed executions
-              </a>
-              <a class="button" href={linkTo(`rules/${item.id}`)}>
-                Open the rule
-              </a>
-            </div>
-          </li>
-        ))}
-        {rejectedWebhooks > 0 && (
-          <li>
-            <div>
-              <strong>Webhooks</strong> {rejectedWebhooks} refused
-              <span class="sub">The signature diagnosis shows what the sender must change.</span>
-            </div>
-            <div class="row">
-              <a class="button" href={linkTo('webhooks', { state: 'rejected' })}>
-                Show them
-              </a>
-            </div>
-          </li>
-        )}
-      </ul>
-    </section>
   )
 }

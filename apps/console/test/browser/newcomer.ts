@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { type Context, tabTo } from './context.js'
+import { type Context, readFocused, tabTo } from './context.js'
 
 /** From an empty workspace to a task, by keyboard alone and by mouse. */
 export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Context): void {
@@ -90,6 +90,19 @@ export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Co
       await tabTo(page, 'its execution')
       await page.keyboard.press('Enter')
       await page.locator('.timeline', { hasText: 'CREATE_TASK' }).getByText('done').waitFor()
+      await tabTo(page, /^Task: Call /)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Tasks', level: 1 }).waitFor()
+      await page
+        .getByRole('row')
+        .getByRole('link', { name: /^Call / })
+        .waitFor()
+      t.ok(await hasFocus(page), 'the focus is not lost on the way to the task')
+      await tabTo(page, /^Call /)
+      await page.keyboard.press('Enter')
+      const task = page.getByRole('complementary', { name: 'Details' })
+      await task.getByText(/by an execution, action 1$/).waitFor()
+      t.match(await readFocused(page), /^Call /, 'the title of the task has the focus')
       t.comment(`by keyboard alone: ${Math.round(performance.now() - beganAt)} ms`)
 
       const { tasks } = await client.tasks.list()

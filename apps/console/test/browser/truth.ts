@@ -67,6 +67,53 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     t.strictSame(complaints, [])
   })
 
+  t.test('tasks are found by person, priority and due date, and each has its own address', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    await client.rules.create({
+      name: 'Share out',
+      trigger: 'LEAD_CREATED',
+      actions: [
+        {
+          type: 'CREATE_TASK',
+          config: { title: 'Ask ada', assigneeId: 'ada', priority: 'high', dueIn: '2h' },
+        },
+        { type: 'CREATE_TASK', config: { title: 'Ask bo', assigneeId: 'bo', dueIn: '3d' } },
+        { type: 'CREATE_TASK', config: { title: 'Ask anybody' } },
+      ],
+    })
+    await client.trigger('LEAD_CREATED', {}, { wait: 10 })
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at('tasks'))
+    const table = page.getByRole('table', { name: 'tasks' })
+    const shows = async (...titles: string[]) => {
+      await page.locator(`table[aria-rowcount="${titles.length}"]`).waitFor()
+      t.strictSame((await table.getByRole('rowheader').allInnerTexts()).sort(), titles)
+    }
+    await shows('Ask ada', 'Ask anybody', 'Ask bo')
+    await page.getByLabel('For', { exact: true }).fill('ada')
+    await page.keyboard.press('Enter')
+    await shows('Ask ada')
+    await page.getByLabel('For', { exact: true }).fill('')
+    await page.getByLabel(/^Priority/).selectOption('normal')
+    await shows('Ask anybody', 'Ask bo')
+    await page.getByLabel(/^Priority/).selectOption('')
+    await page.getByLabel(/^Due/).selectOption('within 24 hours')
+    await shows('Ask ada')
+    await page.getByLabel(/^Due/).selectOption('within 7 days')
+    await shows('Ask ada', 'Ask bo')
+    await page.getByLabel(/^Due/).selectOption('by now')
+    await page.getByText('No tasks match the filter').waitFor()
+
+    const { tasks } = await client.tasks.list()
+    const id = tasks.find(({ title }) => title === 'Ask bo')?.id
+    await page.goto(at(`tasks?due=now&id=${id}`))
+    const details = detailsOf(page)
+    await details.getByRole('heading', { name: 'Ask bo' }).waitFor()
+    t.strictSame(complaints, [])
+    await go(page, at(`tasks?id=${id?.replace(/^.{8}/, '00000000')}`))
+    await details.getByRole('heading', { name: 'Not found' }).waitFor()
+  })
+
   t.test('a replay says first what it would do, and a switch can be switched back', async (t) => {
     const { client, visit } = await makeWorkspace()
     const { event } = await fill(client)
@@ -159,6 +206,30 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
       await settle(page)
     },
   )
+
+  t.test('what does not add up is said in a sentence, and leads to its rows', async (t) => {
+    const { client, visit, storeRuns } = await makeWorkspace()
+    const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }
+    const { id } = await client.rules.create({ name: 'Lost', trigger: 'LEAD_CREATED', actions: [task] })
+    const hourAgo = Date.now() - 3_600_000
+    await storeRuns(id, [
+      { at: hourAgo, isFailed: false },
+      { at: hourAgo + 1, isFailed: true },
+    ])
+    const { page, complaints, at } = await visit(browser)
+    await page.getByText('1 execution failed').waitFor()
+    const needs = page.getByRole('region', { name: 'Needs attention' })
+    await needs.getByText('Executions 1 failed').waitFor()
+    t.equal(await page.getByText('Nothing needs your attention').count(), 0)
+    await go(page, at('reconciliation'))
+    const faults = page.getByRole('region', { name: 'Inconsistencies' })
+    await faults.getByText('The event of an execution is missing: 2 times').waitFor()
+    await faults.getByText('Keep the ids and report a bug.').waitFor()
+    await faults.getByRole('link').first().click()
+    await page.locator('.rows tr[aria-current]').waitFor()
+    await detailsOf(page).getByRole('heading', { name: 'Lost' }).waitFor()
+    t.strictSame(complaints, [])
+  })
 
   t.test('somebody who sees an empty workspace reads the first steps', async (t) => {
     const { visit, workspaceId } = await makeWorkspace()

@@ -27,8 +27,9 @@ export function RuleScreen({ id }: { id: string }) {
   if (!isNew && !rule.data)
     return (
       <Screen title={isMissing(rule.error) ? 'There is no such rule' : 'Rule'}>
-        <Problem error={rule.error} retry={() => void rule.refetch()} />
+        {!isMissing(rule.error) && <Problem error={rule.error} retry={() => void rule.refetch()} />}
         <p>
+          {isMissing(rule.error) && 'It was deleted, or the address is wrong. '}
           <a href={linkTo('rules')}>All rules</a>
         </p>
       </Screen>

@@ -18,11 +18,22 @@ interface Props {
 }
 
 /** One subscription: what can be done with it, and whether its deliveries arrived. */
-export function SubscriptionDetail({ subscription: { id, url, isActive }, edit, close }: Props) {
+export function SubscriptionDetail({ subscription, edit, close }: Props) {
+  const { id, url, eventTypes, isActive } = subscription
   const [said, say] = useState('')
   return (
     <>
       <DetailHead title={new URL(url).host} what="the subscription" close={close} />
+      <dl class="facts">
+        <dt>URL</dt>
+        <dd>{url}</dd>
+        <dt>Events</dt>
+        <dd>{eventTypes.join(', ')}</dd>
+        <dt>Secrets</dt>
+        <dd>
+          <a href={linkTo('access', { tab: 'secrets' })}>under Access</a>
+        </dd>
+      </dl>
       <div class="row">
         <button type="button" onClick={edit}>
           Edit
@@ -53,9 +64,6 @@ export function SubscriptionDetail({ subscription: { id, url, isActive }, edit, 
         <span role="status">{said}</span>
       </div>
       {!isActive && <p class="notice">It is off. Events that happen while it is off are never delivered.</p>}
-      <p class="sub">
-        Its secrets are under <a href={linkTo('access', { tab: 'secrets' })}>Access</a>.
-      </p>
       <h3>Deliveries</h3>
       <Deliveries id={id} />
     </>

@@ -1,5 +1,5 @@
 import { describeChanges, describeLoad, describeReach, formatCount } from '@automation/backtest/words'
-import { formatTime } from '../../../logic/format-time.js'
+import { formatStart, formatTime } from '../../../logic/format-time.js'
 import { showControls } from '../../../logic/show.js'
 import { Bars } from '../../../parts/bars.js'
 import { now, When } from '../../../parts/when.js'
@@ -120,7 +120,7 @@ function Plot({ report, word }: Pick<ReportProps, 'report' | 'word'>) {
 
 function Done({ report, word }: Pick<ReportProps, 'report' | 'word'>) {
   const { actions, notKnown, active, draft } = report
-  const at = (iso: string) => formatTime(iso, zone.value, now.value)
+  const at = (iso: string) => formatStart(iso, zone.value, now.value)
   const changes = active === null || draft === null ? [] : describeChanges(report)
   return (
     <section>
