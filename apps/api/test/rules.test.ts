@@ -46,6 +46,8 @@ t.test('a rule is created with the defaults, and returned in full with Location 
     name: 'Hot',
     description: '',
     trigger: 'LEAD_CREATED',
+    group: null,
+    order: null,
     conditions: [],
     actions: [task],
     isActive: true,

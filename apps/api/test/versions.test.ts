@@ -29,10 +29,20 @@ const restore = ({ call }: Workspace, { id }: { id: string }, version: number | 
   })
 const list = ({ call }: Workspace, { id }: { id: string }, query = '') =>
   call<VersionList>('GET', `${rules}/${id}/versions${query}`)
-const definitionOf = ({ name, description, trigger, conditions, actions }: Rule | RuleVersion) => ({
+const definitionOf = ({
   name,
   description,
   trigger,
+  group,
+  order,
+  conditions,
+  actions,
+}: Rule | RuleVersion) => ({
+  name,
+  description,
+  trigger,
+  group,
+  order,
   conditions,
   actions,
 })

@@ -8,6 +8,7 @@ const rule: RuleWhy = {
   version: 3,
   verdict: 'not_matched',
   executionId: null,
+  outranked: null,
   decisive: ['conditions[0].any[1]', 'conditions[1].not', 'conditions[2]'],
   trace: {
     conditionsPassed: false,
@@ -97,3 +98,9 @@ t.test(
     t.match(text, 'conditions[1]: count of lines equals 2, the event has no such list')
   },
 )
+
+t.test('a rule that was outranked names the rule of its group that ran', async (t) => {
+  const text = formatRules([{ ...rule, verdict: 'outranked', outranked: { by: 'first' }, change: null }])
+  t.match(text, 'outranked: A')
+  t.match(text, 'rule first of its group ran instead')
+})

@@ -107,7 +107,11 @@ function describeExecution(
       interruptions: 0,
       attention: null,
     },
-    rule: { id: ruleId, name: 'Rule', version: 1, heapBytes: 0, compiled: { conditions: [], actions: [] } },
+    rule: {
+      ...{ id: ruleId, name: 'Rule', version: 1, group: null, order: null },
+      heapBytes: 0,
+      compiled: { conditions: [], actions: [] },
+    },
     evaluation: new Evaluation(clock),
     budget: new EffectBudget(event, new Causation(database)),
     event,

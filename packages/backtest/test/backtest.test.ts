@@ -180,7 +180,9 @@ t.test('an event that the rules before it have used up is not evaluated, as at a
     conditions: [contains('text'), { field: 'score', operator: 'gt' as const, value: 5 }],
   }
   const mine = earlier.filter(({ trigger }) => trigger === 'LEAD_CREATED')
-  const compiled = [...mine, draft].map((rule) => compileRule({ actions: [], ...rule }))
+  const compiled = [...mine, draft].map((rule) => {
+    return { group: null, order: null, compiled: compileRule({ actions: [], ...rule }) }
+  })
   const backtest = new Backtest({ ruleId, draft, earlier, from, to }, undefined, limits)
   const alone = new Backtest({ ruleId, draft, from, to }, undefined, limits)
   const random = new Random(7)

@@ -8,6 +8,7 @@ import {
   type WorkBudget,
 } from '@automation/engine'
 import { Atoms, isOpaque } from './atoms.js'
+import { isGrouped } from './check-groups.js'
 import { type FindSource, fromEvent, type Source, throughEmission } from './emission.js'
 import type { CheckedRule, CheckFindings, Witness } from './finding.js'
 import { type Formula, formulaOf, type Translate } from './formula.js'
@@ -105,7 +106,8 @@ function reportCycle(cycle: readonly Step[], now: number, report: CheckFindings)
   const found = findEvent([...cycle, first], now, report.budget)
   if (found.is === 'impossible') return 0
   const path = `actions[${first.action}]`
-  const witness = found.is === 'possible' ? confirm(cycle, found.data, now, report.budget) : undefined
+  const isOpen = found.is !== 'possible' || cycle.some(({ rule }) => isGrouped(rule))
+  const witness = isOpen ? undefined : confirm(cycle, found.data, now, report.budget)
   if (witness === undefined) {
     report.leaveOpen('loop', first.index, path, 'Whether an event loops could not be decided')
     return 0

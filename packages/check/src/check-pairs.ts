@@ -1,5 +1,6 @@
 import { type CompiledRule, type Condition, compileRule, listLeaves, planRule } from '@automation/engine'
 import { Atoms } from './atoms.js'
+import { isGrouped } from './check-groups.js'
 import { hasNoConstant, isRelative } from './constants.js'
 import { describeEffect, effectOf } from './effects.js'
 import type { CheckedRule, CheckFindings, Witness } from './finding.js'
@@ -133,6 +134,8 @@ export class PairCheck {
 
   #compare(first: Effect, second: Effect): void {
     this.#report.budget.charge(unitsPerPair)
+    // Only one of them runs for an event.
+    if (isGrouped(first.rule) && first.rule.group === second.rule.group) return
     const fast = compareFast(first.holds, second.holds)
     if (fast === 'disjoint') return
     const pair = `${first.index} ${second.index}`
@@ -140,8 +143,11 @@ export class PairCheck {
     const answer = solve([first.holds, second.holds], this.#space)
     if (answer.is === 'impossible' || (this.#found.get(second.index) ?? 0) >= maxFindingsOfRule) return
     const witness = answer.is === 'possible' ? this.#confirm(answer.chosen, [first, second]) : undefined
-    if (witness === undefined) {
-      const reason = `Whether ${quote(first.rule)} does the same for an event could not be decided`
+    const isOpen = isGrouped(first.rule) || isGrouped(second.rule)
+    if (witness === undefined || isOpen) {
+      const reason = isOpen
+        ? `Whether ${quote(first.rule)} does the same for an event depends on which rule of a group runs`
+        : `Whether ${quote(first.rule)} does the same for an event could not be decided`
       this.#report.leaveOpen('overlap', second.index, `actions[${second.action}]`, reason)
       return
     }

@@ -8,6 +8,7 @@ import {
   partsOf,
 } from '@automation/engine'
 import { isOpaque } from './atoms.js'
+import { isGrouped } from './check-groups.js'
 import type { CheckedRule, CheckFindings } from './finding.js'
 import { allOf, anyOf, type Formula, formulaOf, type Translate } from './formula.js'
 import { listConditions, RuleView } from './rule-view.js'
@@ -47,7 +48,7 @@ export function checkRule(rule: CheckedRule, index: number, now: number, report:
       'always_true',
       index,
       'conditions',
-      `Runs for every event: ${describeAll(conditions)} holds for any data.`,
+      `${isGrouped(rule) ? 'Matches' : 'Runs for'} every event: ${describeAll(conditions)} holds for any data.`,
     )
   else new Redundancy(view, conditions, index, report).search()
   checkActions(rule, view, conditions, index, report)

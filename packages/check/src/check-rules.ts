@@ -5,6 +5,7 @@ import {
   unlimitedBudget,
   type WorkBudget,
 } from '@automation/engine'
+import { checkGroups } from './check-groups.js'
 import { checkLoops } from './check-loops.js'
 import { checkObserved } from './check-observed.js'
 import { PairCheck } from './check-pairs.js'
@@ -24,7 +25,7 @@ export interface CheckOptions {
 }
 
 /**
- * Checks a set of rules: each by itself, those of one trigger with one another, and chains of EMIT_EVENT. The rules have no faults.
+ * Checks a set of rules: each by itself, groups, those of one trigger with one another, and chains of EMIT_EVENT. The rules have no faults.
  * A finding is true: it was proven with the operators of the engine, or it has an event that the engine confirms. What could not be
  * decided is in `notKnown`.
  */
@@ -51,6 +52,7 @@ export function checkRules(
     if (seen !== undefined) checkObserved(rule, index, seen, report)
     return canMatch && rule.isActive !== false ? [index] : []
   })
+  checkGroups(all, compared, now, report)
   const byTrigger = new Map<string, number[]>()
   for (const index of compared) {
     const { trigger } = all[index] as CheckedRule

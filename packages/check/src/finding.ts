@@ -1,4 +1,4 @@
-import { excerptOf, type RuleDefinition, type WorkBudget } from '@automation/engine'
+import { excerptOf, type Grouped, type RuleDefinition, type WorkBudget } from '@automation/engine'
 import { Type } from 'typebox'
 
 export const severities = ['info', 'warning', 'error'] as const
@@ -7,6 +7,7 @@ export type Severity = (typeof severities)[number]
 /** The codes of findings, with their severities. */
 export const codes = {
   never_matches: 'error',
+  never_first: 'error',
   dead_since: 'error',
   loop: 'error',
   always_true: 'warning',
@@ -25,11 +26,11 @@ export const codes = {
 export type Code = keyof typeof codes
 const Code = Type.Enum(Object.keys(codes) as Code[], {
   description:
-    'never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.',
+    'never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.',
 })
 
 /** A rule to check. Its definition has no faults (findRuleFaults of the engine). */
-export interface CheckedRule extends RuleDefinition {
+export interface CheckedRule extends RuleDefinition, Partial<Grouped> {
   readonly id?: string
   readonly name: string
   readonly trigger: string

@@ -47,6 +47,7 @@ export {
   ObservedField,
   type SurveyState,
 } from './field-survey.js'
+export { findOutranked, type Grouped, hasGroups, RuleGroup, RuleOrder } from './first-match.js'
 export { httpUrl } from './formats.js'
 export { type Limit, maxEmissionDepth } from './limits.js'
 export { listTexts } from './list-texts.js'
@@ -71,7 +72,7 @@ export {
 } from './outcome.js'
 export { compilePath, isIndex, parsePath, readPath } from './path.js'
 export { capitalize, plainBounds } from './plain-bounds.js'
-export { planEvent } from './plan-event.js'
+export { planEvent, type RulePlanInEvent, type RuleToPlan } from './plan-event.js'
 export {
   type Effect,
   findError,

@@ -1,17 +1,19 @@
 import type { ActionResult } from '@automation/engine'
 import type { ExecutionStatus } from './statuses.js'
 
-export type EvaluationStatus = ExecutionStatus | 'not_matched'
+export type EvaluationStatus = ExecutionStatus | 'not_matched' | 'outranked'
 
 /** What one rule made of one event, whether it has just run (worker) or is read back (API). */
 export interface RuleEvaluation {
   ruleId: string
-  /** null where the conditions did not match: then there is no execution. */
+  /** null where there is no execution: the conditions did not match, or another rule of its group ran. */
   executionId: string | null
   status: EvaluationStatus
   /** What has failed so far, or why the execution was cancelled; null otherwise. */
   error: string | null
   results: ActionResult[]
+  /** The rule of its group that ran instead, where the status is `outranked`. */
+  outrankedBy?: string
 }
 
 /** The evaluation of a rule that matched; omitted fields are null or empty. */
@@ -22,17 +24,35 @@ export interface MatchedEvaluation
   index: number
 }
 
+/** Of a rule that matched while another one of its group ran: the places of the two among the rules that the event considered. */
+export type Outranked = [index: number, by: number]
+
+export function writeOutranked(outranked: ReadonlyMap<number, number>): Outranked[] {
+  return [...outranked]
+}
+
 /**
  * Lists the evaluations of all rules that an event considered, in their order.
  *
- * @param matched in ascending order of `index`; rules without an entry did not match
+ * @param matched in ascending order of `index`; rules without an entry did not match, or
+ * @param outranked ran in no execution; null: none
  */
-export function listEvaluations(ruleIds: string[], matched: MatchedEvaluation[]): RuleEvaluation[] {
+export function listEvaluations(
+  ruleIds: string[],
+  matched: MatchedEvaluation[],
+  outranked: Outranked[] | null = null,
+): RuleEvaluation[] {
+  const winners = outranked && new Map(outranked)
   let next = 0
   return ruleIds.map((ruleId, index): RuleEvaluation => {
     const evaluation = matched[next]
-    if (evaluation?.index !== index)
-      return { ruleId, executionId: null, status: 'not_matched', error: null, results: [] }
+    if (evaluation?.index !== index) {
+      const by = ruleIds[winners?.get(index) ?? -1]
+      const unrun = { ruleId, executionId: null, error: null, results: [] }
+      return by === undefined
+        ? { ...unrun, status: 'not_matched' }
+        : { ...unrun, status: 'outranked', outrankedBy: by }
+    }
     next++
     const { executionId, status, error = null, results = [] } = evaluation
     return { ruleId, executionId, status, error, results }

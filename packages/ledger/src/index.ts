@@ -16,7 +16,9 @@ export {
   type EvaluationStatus,
   listEvaluations,
   type MatchedEvaluation,
+  type Outranked,
   type RuleEvaluation,
+  writeOutranked,
 } from './evaluations.js'
 export {
   type ConsideredRule,

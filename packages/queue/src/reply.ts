@@ -1,4 +1,4 @@
-import type { MatchedEvaluation } from '@automation/ledger'
+import type { MatchedEvaluation, Outranked } from '@automation/ledger'
 
 /**
  * What a worker publishes after a commit for callers who wait, several outcomes in one message. Pub/sub delivers at most once: the
@@ -7,7 +7,7 @@ import type { MatchedEvaluation } from '@automation/ledger'
 export interface Reply {
   /** The rules that these events have considered, in creation order. */
   ruleIds: string[]
-  events: { id: string; matched: MatchedEvaluation[] }[]
+  events: { id: string; matched: MatchedEvaluation[]; outranked?: Outranked[] }[]
 }
 
 /**

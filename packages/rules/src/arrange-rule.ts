@@ -1,6 +1,7 @@
 import {
   actionDefinitions,
   type Condition,
+  type Grouped,
   mapLeaves,
   quantifiers,
   type RuleDefinition,
@@ -12,12 +13,13 @@ import { isShadow } from './rule-mode.js'
  * Arranges the keys of a rule in one order, whatever its source: the same rules give the same file, and a diff of two files shows
  * real differences only. Free-form parts (a webhook's body and headers, a mail's variables, an event's data) stay as they are.
  */
-export function arrangeRule<Fields extends RuleFields>(fields: Fields) {
+export function arrangeRule(fields: Omit<RuleFields, keyof Grouped> & Partial<Grouped>) {
   const { conditions, actions } = fields as unknown as RuleDefinition
   return {
     name: fields.name,
     description: fields.description,
     trigger: fields.trigger,
+    ...(typeof fields.group === 'string' && { group: fields.group, order: fields.order ?? null }),
     conditions: conditions.map(arrangeCondition),
     actions: actions.map(arrangeAction),
     isActive: fields.isActive,

@@ -31,6 +31,8 @@ export async function createRules(
     name: fields.name,
     description: fields.description,
     trigger: fields.trigger,
+    group: fields.group,
+    order: fields.order,
     conditions: fields.conditions as Prisma.InputJsonValue,
     actions: fields.actions as Prisma.InputJsonValue,
     ...completeMode(fields),

@@ -1,6 +1,7 @@
 import { arrangeRule } from './arrange-rule.js'
 import type { RuleFields, StoredRule } from './rule-fields.js'
 import type { FileRule } from './rule-file.js'
+import { completeGroup } from './rule-group.js'
 import { completeMode, isShadow, modeOf } from './rule-mode.js'
 
 /** An item of a file, and the row that it describes. Without a row, the item is new. */
@@ -39,7 +40,7 @@ export function pairRules(entries: FileRule[], rows: StoredRule[]): Pair<RuleFie
   }
   return entries.map((entry) => {
     const row = found.get(entry)
-    return { fields: { ...entry, ...stateOf(entry, row) }, row }
+    return { fields: { ...entry, ...completeGroup(entry), ...stateOf(entry, row) }, row }
   })
 }
 

@@ -1,5 +1,6 @@
 import { describeNearest, eventTypes, type Fault, isEventType } from '@automation/engine'
 import { findEmitFaults } from './own-names.js'
+import { findGroupFaults } from './rule-group.js'
 import { findModeFaults } from './rule-mode.js'
 
 interface RuleBodyFaults {
@@ -15,17 +16,32 @@ interface RuleBodyFaults {
  * @param shapeFaults by the schema of the body
  * @param ruleFaults of its definition (findRuleFaults of the engine)
  * @param ownTypes the event types of the workspace's own; those of the catalogue need not be looked up (listOwnNames)
+ * @param isPart the fields that it lacks stay as they are
  */
 export function findRuleBodyFaults(
-  body: { trigger?: unknown; actions?: unknown; isActive?: unknown; mode?: unknown },
+  body: {
+    trigger?: unknown
+    group?: unknown
+    order?: unknown
+    actions?: unknown
+    isActive?: unknown
+    mode?: unknown
+  },
   shapeFaults: Fault[],
   ruleFaults: Fault[],
   ownTypes: ReadonlySet<string>,
+  isPart = false,
 ): RuleBodyFaults {
   const { trigger } = body
   const isUnknown = typeof trigger === 'string' && !isEventType(trigger) && !ownTypes.has(trigger)
   return {
-    faults: [...shapeFaults, ...ruleFaults, ...findEmitFaults(body, ownTypes), ...findModeFaults(body)],
+    faults: [
+      ...shapeFaults,
+      ...ruleFaults,
+      ...findEmitFaults(body, ownTypes),
+      ...findModeFaults(body),
+      ...(isPart ? [] : findGroupFaults(body)),
+    ],
     unknownTrigger: isUnknown ? faultOf(trigger) : undefined,
   }
 }

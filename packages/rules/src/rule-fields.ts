@@ -5,6 +5,8 @@ export interface DefinitionFields {
   name: string
   description: string
   trigger: string
+  group: string | null
+  order: number | null
   conditions: unknown
   actions: unknown
 }
@@ -28,10 +30,12 @@ export function definitionOf({
   name,
   description,
   trigger,
+  group,
+  order,
   conditions,
   actions,
 }: DefinitionFields): DefinitionFields {
-  return { name, description, trigger, conditions, actions }
+  return { name, description, trigger, group, order, conditions, actions }
 }
 
 /** A row without its texts: many small versions have a limit, too. */

@@ -1,9 +1,32 @@
-import { Actions, Conditions, EventType, eventTypes, RuleDescription, RuleName } from '@automation/engine'
+import {
+  Actions,
+  Conditions,
+  EventType,
+  eventTypes,
+  RuleDescription,
+  RuleGroup,
+  RuleName,
+  RuleOrder,
+} from '@automation/engine'
 import { Type } from 'typebox'
 import { RuleMode } from './rule-mode.js'
 
 /** Of one workspace. */
 export const maxRules = 1_000
+
+// One schema instead of a union reports a fault once.
+const GroupOrNone = Type.Unsafe<string | null>({
+  ...RuleGroup,
+  type: ['string', 'null'],
+  description:
+    'Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group.',
+})
+const OrderOrNone = Type.Unsafe<number | null>({
+  ...RuleOrder,
+  type: ['integer', 'null'],
+  description:
+    'Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one.',
+})
 
 /** The definition of a rule. A change of it makes a new version. */
 export const FullDefinition = Type.Object(
@@ -11,6 +34,8 @@ export const FullDefinition = Type.Object(
     name: RuleName,
     description: RuleDescription,
     trigger: EventType,
+    group: GroupOrNone,
+    order: OrderOrNone,
     conditions: Conditions,
     actions: Actions,
   },
@@ -25,6 +50,8 @@ const fields = {
   trigger: Type.String({
     description: `An event type of the workspace (GET /api/event-types), or one of the catalogue: ${eventTypes.join(', ')}`,
   }),
+  group: GroupOrNone,
+  order: OrderOrNone,
   conditions: Conditions,
   actions: Actions,
   isActive: Type.Boolean(),
@@ -35,6 +62,8 @@ export const RuleToCreate = Type.Object(
   {
     ...fields,
     description: Type.Optional(fields.description),
+    group: Type.Optional(fields.group),
+    order: Type.Optional(fields.order),
     conditions: Type.Optional(fields.conditions),
     isActive: Type.Optional(fields.isActive),
     mode: Type.Optional(fields.mode),
@@ -61,6 +90,8 @@ export const DraftToSave = Type.Object(
   {
     ...definition,
     description: Type.Optional(fields.description),
+    group: Type.Optional(fields.group),
+    order: Type.Optional(fields.order),
     conditions: Type.Optional(fields.conditions),
   },
   { title: 'DraftToSave', additionalProperties: false },

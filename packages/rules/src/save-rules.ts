@@ -8,6 +8,7 @@ import { endGuards } from './guards.js'
 import { lockRules } from './lock-rules.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
+import { settleGroup } from './rule-group.js'
 import { isShadow, settleMode } from './rule-mode.js'
 import { noteStates } from './rule-states.js'
 
@@ -87,7 +88,7 @@ export function listChanges(found: RuleFields, fields: Partial<RuleFields>): str
 }
 
 function applyFields<Rule extends StoredRule>(found: Rule, wished: Partial<RuleFields>, updatedAt: Date) {
-  const fields = settleMode(wished)
+  const fields = settleGroup(settleMode(wished))
   const changed = listChanges(found, fields)
   const isNewVersion = changed.some((name) => name !== 'isActive' && name !== 'mode')
   if (changed.length === 0) return { before: found, rule: found, changed, isNewVersion, hasGrown: false }
@@ -105,18 +106,30 @@ async function updateRows(
   updatedAt: Date,
 ): Promise<void> {
   const rows = rules.map(
-    ({ id, name, description, trigger, conditions, actions, isActive, mode, version }) => {
-      return { id, name, description, trigger, conditions, actions, is_active: isActive, mode, version }
+    ({ id, name, description, trigger, group, order, conditions, actions, isActive, mode, version }) => {
+      const place = { group_name: group, group_order: order }
+      return {
+        id,
+        name,
+        description,
+        trigger,
+        ...place,
+        conditions,
+        actions,
+        is_active: isActive,
+        mode,
+        version,
+      }
     },
   )
   await transaction.$executeRaw(Prisma.sql`
     UPDATE rules SET
-      name = input.name, description = input.description, trigger = input.trigger, conditions = input.conditions,
-      actions = input.actions, is_active = input.is_active, mode = input.mode, version = input.version,
-      updated_at = ${updatedAt}
+      name = input.name, description = input.description, trigger = input.trigger, group_name = input.group_name,
+      group_order = input.group_order, conditions = input.conditions, actions = input.actions, is_active = input.is_active,
+      mode = input.mode, version = input.version, updated_at = ${updatedAt}
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS input (
-      id uuid, name text, description text, trigger text, conditions json, actions json, is_active boolean, mode text,
-      version int)
+      id uuid, name text, description text, trigger text, group_name text, group_order int, conditions json, actions json,
+      is_active boolean, mode text, version int)
     WHERE rules.id = input.id AND rules.workspace_id = ${workspaceId}::uuid`)
 }
 

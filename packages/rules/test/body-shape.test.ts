@@ -7,6 +7,8 @@ const rule = (conditions: object[]) => ({
   name: 'Hot leads',
   description: '',
   trigger: 'LEAD_CREATED',
+  group: null,
+  order: null,
   conditions,
   actions,
 })

@@ -325,7 +325,7 @@ t.test('all faults of all rules are reported at once, each with its path', async
   const checked = checkRuleFile(file)
   const lines = 'faults' in checked ? checked.faults.map(({ field, message }) => `${field}: ${message}`) : []
   const expected = [
-    /^rules\[0\]\.id: Unknown field\. Nearest: mode, trigger, actions$/,
+    /^rules\[0\]\.id: Unknown field\. Nearest: mode, order, trigger$/,
     /^rules\[0\]\.name: Must have at least 1 character$/,
     /^rules\[1\]\.conditions\[0\]\.operator: Unknown operator\. Nearest: is_false, is_true, matches\. All: \/docs\/rules#clauses$/,
     /^rules\[1\]\.actions: Must have at least 1 item$/,
@@ -503,7 +503,8 @@ async function save(administrator: Administrator, fields: object): Promise<void>
 }
 
 function make(administrator: Administrator, name: string) {
-  const fields = { ...rule(name), description: '', conditions: [], isActive: true, mode: 'live' }
+  const place = { group: null, order: null }
+  const fields = { ...rule(name), ...place, description: '', conditions: [], isActive: true, mode: 'live' }
   return changeRules(administrator, async (transaction) => {
     return { result: await createRules(transaction, administrator, [fields]), entry: undefined }
   })

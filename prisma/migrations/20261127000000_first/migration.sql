@@ -108,6 +108,8 @@ CREATE TABLE rules (
   name TEXT NOT NULL,
   description TEXT NOT NULL,
   trigger TEXT NOT NULL,
+  group_name TEXT,
+  group_order INTEGER,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   is_active BOOLEAN NOT NULL,
@@ -125,6 +127,8 @@ CREATE TABLE rule_versions (
   name TEXT NOT NULL,
   description TEXT NOT NULL,
   trigger TEXT NOT NULL,
+  group_name TEXT,
+  group_order INTEGER,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -140,6 +144,8 @@ CREATE TABLE deleted_rule_versions (
   version INTEGER NOT NULL,
   name TEXT NOT NULL,
   trigger TEXT NOT NULL,
+  group_name TEXT,
+  group_order INTEGER,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL,
@@ -167,6 +173,8 @@ CREATE TABLE rule_drafts (
   name TEXT NOT NULL,
   description TEXT NOT NULL,
   trigger TEXT NOT NULL,
+  group_name TEXT,
+  group_order INTEGER,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   saved_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -237,7 +245,8 @@ CREATE TABLE events (
   accepted_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   done_at TIMESTAMPTZ(3),
   rule_set_id UUID,
-  rules_version INTEGER
+  rules_version INTEGER,
+  outranked JSON
 );
 CREATE INDEX events_not_done ON events (id) WHERE done_at IS NULL;
 CREATE INDEX events_isolated ON events (workspace_id) WHERE done_at IS NULL AND crashes > 0;

@@ -26,6 +26,8 @@ export interface PastEvent {
   ruleId: string | null
   isDelivery: false
   ruleSetId: string | null
+  /** Places in the rule set: of the rules that matched and did not run, and of those of their groups that did. */
+  outranked: [index: number, by: number][] | null
   rulesVersion: number | null
   rootId: string | null
   /** JSON of its data. */
@@ -51,7 +53,7 @@ export async function* readHistory(query: Query, workspaceIds: string[]): AsyncG
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
     const events = await query<Omit<PastEvent, 'considered'>>(`
       SELECT id, workspace_id AS "workspaceId", type, accepted_at AS "acceptedAt", done_at AS "doneAt", quarantined,
-             rule_id AS "ruleId", is_delivery AS "isDelivery", rule_set_id AS "ruleSetId",
+             rule_id AS "ruleId", is_delivery AS "isDelivery", rule_set_id AS "ruleSetId", outranked,
              rules_version AS "rulesVersion", root_id AS "rootId", data::text AS json
       FROM events
       WHERE workspace_id IN (${ids}) AND NOT is_delivery AND id > '${after}'

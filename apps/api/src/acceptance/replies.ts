@@ -85,7 +85,8 @@ class Replies {
   receive(message: string): void {
     try {
       for (const { ruleIds, events } of JSON.parse(message) as Reply[])
-        for (const { id, matched } of events) this.#waiters.get(id)?.settle(listEvaluations(ruleIds, matched))
+        for (const { id, matched, outranked } of events)
+          this.#waiters.get(id)?.settle(listEvaluations(ruleIds, matched, outranked))
     } catch (error) {
       // The callers get the stored outcome. One line is enough: a flood must not fill the log.
       if (!this.#hasLoggedMalformed)

@@ -7,11 +7,22 @@ import type { ExecutionResult } from './execution-result.js'
 const statuses =
   'running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.'
 
-export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'], { description: statuses })
-
-const RuleStatus = Type.Enum([...executionStatuses, 'not_matched', 'simulated'], {
-  description: `${statuses} simulated: a dry run, in which the conditions matched.`,
+export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'], {
+  description: statuses,
 })
+
+const RuleStatus = Type.Enum([...executionStatuses, 'not_matched', 'outranked', 'simulated'], {
+  description: `${statuses} outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.`,
+})
+
+/** Of a rule that matched while another one of its group ran. */
+export const OutrankedBy = Type.Object(
+  { by: Type.String({ format: 'uuid', description: 'Id of the rule of the group that ran instead' }) },
+  {
+    title: 'OutrankedBy',
+    description: 'Present if the rule matched, but another rule of its group came first. It did nothing.',
+  },
+)
 
 /** One entry for each rule that an event considered, in creation order. */
 export const RuleResult = Type.Object(
@@ -24,9 +35,11 @@ export const RuleResult = Type.Object(
     status: RuleStatus,
     conditionsPassed: Type.Boolean(),
     executionId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
-      description: 'null if the conditions did not match, because there is then no execution.',
+      description:
+        'null if the conditions did not match or the rule was outranked, because there is then no execution.',
     }),
     error: Type.Optional(Type.String({ description: 'Present when success is false.' })),
+    outranked: Type.Optional(OutrankedBy),
     name: Type.Optional(Type.String({ description: 'In a dry run: the name of the rule' })),
     results: Type.Optional(
       Type.Array(ActionResult, { description: 'In a dry run: what each action would do' }),
@@ -70,16 +83,21 @@ export const EventResult = Type.Object(
 export function triggerResultOf(evaluations: RuleEvaluation[]): TriggerResult {
   return {
     triggered: evaluations.length,
-    matched: evaluations.filter(({ executionId }) => executionId !== null).length,
-    results: evaluations.map(({ ruleId, executionId, status, error }) => ({
+    matched: evaluations.filter(hasMatched).length,
+    results: evaluations.map(({ ruleId, executionId, status, error, outrankedBy }) => ({
       ruleId,
       success: error === null,
       status,
-      conditionsPassed: executionId !== null,
+      conditionsPassed: hasMatched({ executionId, status }),
       executionId,
       ...(error === null ? {} : { error }),
+      ...(outrankedBy === undefined ? {} : { outranked: { by: outrankedBy } }),
     })),
   }
+}
+
+function hasMatched({ executionId, status }: Pick<RuleEvaluation, 'executionId' | 'status'>): boolean {
+  return executionId !== null || status === 'outranked'
 }
 
 export function executionResultOf(evaluation: RuleEvaluation): ExecutionResult {

@@ -5,12 +5,14 @@ import {
   addresseeOf,
   listEvaluations,
   type MatchedEvaluation,
+  type Outranked,
   type RuleEvaluation,
 } from '@automation/ledger'
 
 interface ConsideringEvent extends AddressColumns {
   id: string
   ruleSetId: string | null
+  outranked: unknown
 }
 
 /** Reads the evaluations of an event that is done, in the order of the rules, without the results of actions: those may be large. */
@@ -32,7 +34,7 @@ export async function readEvaluations(
     const { status, error } = execution
     return [{ index, executionId, status, error, results: [] }]
   })
-  return listEvaluations(ruleIds, matched)
+  return listEvaluations(ruleIds, matched, event.outranked as Outranked[] | null)
 }
 
 /** Reads the rules that were evaluated for an event, in creation order. */

@@ -91,6 +91,6 @@ function listItems<Item>(json: JsonPieces, items: readonly Item[]): Item[] {
   })
 }
 
-function parseRule({ id, name, trigger, isActive, conditions, actions }: StoredRuleToCheck): CheckedRule {
-  return { id, name, trigger, isActive, conditions: JSON.parse(conditions), actions: JSON.parse(actions) }
+function parseRule({ conditions, actions, ...rule }: StoredRuleToCheck): CheckedRule {
+  return { ...rule, conditions: JSON.parse(conditions), actions: JSON.parse(actions) }
 }

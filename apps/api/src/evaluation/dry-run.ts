@@ -5,10 +5,11 @@ import {
   explainRule,
   type Fault,
   findError,
+  type Grouped,
   planEvent,
   planRule,
   type RuleDefinition,
-  type RulePlan,
+  type RulePlanInEvent,
   simulatePlan,
   type Trace,
   type WorkLimits,
@@ -70,7 +71,7 @@ function writeOutcome<Outcome extends { results: ActionResult[] }>(
 }
 
 /** A rule as Postgres writes it: to read the JSON of a thousand rules takes the child's time, and not the API's. */
-export interface RuleToDryRun {
+export interface RuleToDryRun extends Grouped {
   id: string
   name: string
   conditions: string
@@ -93,15 +94,16 @@ export function dryRunEvent({
   bounds,
 }: EventToEvaluate): Written {
   const budget = openBudget({ bounds })
-  const ready = rules.map((rule) => (budget.isOver ? notReached : compileStored(rule)))
-  const compiled = ready.flatMap((rule) => ('fault' in rule ? [] : [rule]))
-  const plans = planEvent(compiled, data, now, limits, budget)
+  const ready = rules.map(({ group, order, ...rule }) => {
+    return { group, order, compiled: budget.isOver ? notReached : compileStored(rule) }
+  })
+  const plans = planEvent(ready, data, now, limits, budget)
   let matched = 0
   const json = new JsonPieces(maxResponseBytes)
   json.add(`{"triggered":${rules.length},"dryRun":true,"results":[`)
   for (const [index, { id: ruleId, name }] of rules.entries()) {
-    const rule = ready[index] as (typeof ready)[number]
-    const outcome = 'fault' in rule ? simulateFault(rule.fault) : simulate(plans.next().value as RulePlan)
+    const { compiled: rule } = ready[index] as (typeof ready)[number]
+    const outcome = simulate(plans.next().value as RulePlanInEvent, rules)
     // The rules before it may have left it less work than its trace has.
     const { conditionsPassed } = outcome
     if (conditionsPassed) matched++
@@ -125,22 +127,18 @@ type SimulatedOutcome = Omit<RuleResult, 'ruleId' | 'executionId'> & { results: 
 const notReached = { fault: '' }
 const nothingPlanned = { conditionsPassed: false, actions: [] }
 
-function simulate(plan: RulePlan): SimulatedOutcome {
+function simulate(plan: RulePlanInEvent, rules: RuleToDryRun[]): SimulatedOutcome {
   const { success, conditionsPassed, results, error = findError(results) } = simulatePlan(plan)
-  return {
-    success,
-    status: conditionsPassed || !success ? 'simulated' : 'not_matched',
-    conditionsPassed,
-    ...(error !== null && { error }),
-    results,
-  }
+  const winner = rules[plan.outrankedBy ?? -1]
+  const outcome = { success, conditionsPassed, ...(error !== null && { error }), results }
+  if (winner !== undefined) return { ...outcome, status: 'outranked', outranked: { by: winner.id } }
+  return { ...outcome, status: conditionsPassed || !success ? 'simulated' : 'not_matched' }
 }
 
-function simulateFault(error: string): SimulatedOutcome {
-  return { success: false, status: 'simulated', conditionsPassed: false, error, results: [] }
-}
-
-function compileStored({ conditions, actions }: RuleToDryRun): CompiledRule | { fault: string } {
+function compileStored({
+  conditions,
+  actions,
+}: Pick<RuleToDryRun, 'conditions' | 'actions'>): CompiledRule | { fault: string } {
   return compileOrFault({ conditions: JSON.parse(conditions), actions: JSON.parse(actions) })
 }
 

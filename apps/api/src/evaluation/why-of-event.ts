@@ -95,7 +95,7 @@ function rankOf({ verdict, conditions }: ConsideredRule, { data, now, limits, bu
 }
 
 function explain(
-  { ruleId, name, version, verdict, executionId, conditions }: ConsideredRule,
+  { ruleId, name, version, verdict, executionId, outrankedBy, conditions }: ConsideredRule,
   { data, now, limits, budget }: Question,
 ) {
   const why =
@@ -106,6 +106,7 @@ function explain(
     version,
     verdict,
     executionId,
+    outranked: outrankedBy === null ? null : { by: outrankedBy },
     decisive: why?.decisive ?? [],
     trace: why?.trace ?? null,
     change: why?.change ?? null,

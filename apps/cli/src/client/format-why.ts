@@ -13,6 +13,7 @@ function formatRule({
   version,
   verdict,
   executionId,
+  outranked,
   decisive,
   trace,
   change,
@@ -22,6 +23,7 @@ function formatRule({
   const lines = [
     `${verdict}: ${name ?? 'a rule without a known name'} (${known})`,
     `  rule ${ruleId}${executionId === null ? '' : `, execution ${executionId}`}`,
+    ...(outranked === null ? [] : [`  rule ${outranked.by} of its group ran instead`]),
     ...clauses,
     ...(change === null || change.length === 0
       ? []

@@ -1,5 +1,5 @@
 import { type CheckedRule, checkRules, type Finding, type ObservedFields } from '@automation/check'
-import { compileRule, findRuleFaults, WorkBudget } from '@automation/engine'
+import { compileRule, findRuleFaults, type Grouped, WorkBudget } from '@automation/engine'
 import type { Definition } from './rule-definition.js'
 
 export type { Finding }
@@ -52,12 +52,20 @@ function openBudget(): WorkBudget {
 }
 
 /** The draft as far as it can be checked; undefined where its conditions are not complete. */
-function readRule({ name, trigger, conditions, actions }: Definition): CheckedRule | undefined {
+function readRule(draft: Definition & Partial<Grouped>): CheckedRule | undefined {
+  const { name, trigger, group = null, order = null, conditions, actions } = draft
   const isUsable = (action: unknown) =>
     findRuleFaults({ conditions: [], actions: [action] } as never).length === 0
   const faults = findRuleFaults({ conditions, actions: [] } as never)
   if (faults.some(({ field }) => field.startsWith('conditions')) || !compiles(conditions)) return undefined
-  return { name, trigger, conditions, actions: actions.filter(isUsable) } as unknown as CheckedRule
+  return {
+    name,
+    trigger,
+    group,
+    order,
+    conditions,
+    actions: actions.filter(isUsable),
+  } as unknown as CheckedRule
 }
 
 /** A field without a name is no fault of the engine, which never gets one: the schema of a rule refuses it. */

@@ -101,7 +101,9 @@ async function planReplay({ type, data, ruleId }: Omit<Replayed, 'id'>): Promise
     }
   }
   const { results, triggered } = await api().dryRun(type as EventType, data)
-  const running = results.filter(({ conditionsPassed, success }) => conditionsPassed || !success)
+  const running = results.filter(
+    ({ conditionsPassed, success, outranked }) => !outranked && (conditionsPassed || !success),
+  )
   return { rules: running.map(present), evaluated: triggered }
 }
 

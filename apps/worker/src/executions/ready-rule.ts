@@ -1,8 +1,8 @@
-import { type CompiledRule, compileRule, type RuleDefinition } from '@automation/engine'
+import { type CompiledRule, compileRule, type Grouped, type RuleDefinition } from '@automation/engine'
 import { heapBytesOf } from '@automation/ledger'
 
 /** A rule, ready to run. `compiled` is a fault where a saved definition does not compile any more. */
-export interface ReadyRule {
+export interface ReadyRule extends Grouped {
   id: string
   name: string
   version: number
@@ -18,25 +18,23 @@ const compiledFactor = 3
 /** The columns that makeReady needs. */
 export const definitionColumns = { id: true, name: true, version: true, conditions: true, actions: true }
 
-export function makeReady(rule: {
-  id: string
-  name: string
-  version: number
-  conditions: unknown
-  actions: unknown
-}): ReadyRule {
-  const { id, name, version, conditions, actions } = rule
+/** @param rule without a group where it meets its event alone */
+export function makeReady(
+  rule: {
+    id: string
+    name: string
+    version: number
+    conditions: unknown
+    actions: unknown
+  } & Partial<Grouped>,
+): ReadyRule {
+  const { id, name, version, group = null, order = null, conditions, actions } = rule
   const heapBytes = leastBytes + compiledFactor * heapBytesOf(JSON.stringify([conditions, actions]))
+  const ready = { id, name, version, group, order, heapBytes }
   try {
-    return { id, name, version, heapBytes, compiled: compileRule(rule as unknown as RuleDefinition) }
+    return { ...ready, compiled: compileRule(rule as unknown as RuleDefinition) }
   } catch (error) {
     // A rule that does not compile fails by itself: the other rules of its workspace run.
-    return {
-      id,
-      name,
-      version,
-      heapBytes,
-      compiled: { fault: `The rule does not compile: ${(error as Error).message}` },
-    }
+    return { ...ready, compiled: { fault: `The rule does not compile: ${(error as Error).message}` } }
   }
 }

@@ -99,6 +99,11 @@ function makeEmpty(claimed: ClaimedExecution): ReadyRule | undefined {
   return makeReady({ id, version, name: name ?? '', conditions, actions })
 }
 
+/** A rule that was deleted: nothing of it is left to do. */
+function makeGone(id: string, version: number): ReadyRule {
+  return { id, name: '', version, group: null, order: null, compiled: { fault: '' }, heapBytes: 0 }
+}
+
 /** A retry repeats any of the actions that have not succeeded. */
 function mayEmit(rule: ReadyRule | undefined, { results }: ClaimedExecution): boolean {
   if (rule === undefined || 'fault' in rule.compiled) return false
@@ -132,7 +137,7 @@ function continueClaimed(
       interruptions,
       attention: null,
     },
-    rule: rule ?? { id: ruleId, name: '', version: ruleVersion, compiled: { fault: '' }, heapBytes: 0 },
+    rule: rule ?? makeGone(ruleId, ruleVersion),
     evaluation,
     budget: new EffectBudget(event, causation),
     event,

@@ -114,7 +114,7 @@ export class EventRunner {
 
   async #finish(work: EventWork, { replyTo }: EventsJobData, pause: Pause): Promise<void> {
     const { executor, replies, log } = this.#parts
-    const { event, set, executions, calls } = work
+    const { event, set, calls } = work
     let held: Execution[] | undefined
     try {
       await work.finish(pause)
@@ -125,21 +125,22 @@ export class EventRunner {
     }
     // The faster delivery replies to the caller, or the caller reads what it stored.
     if (held === undefined) return log.debug({ eventId: event.id }, 'event was already done')
+    const { executions, outranked } = work
     // Rules are independent, so none waits for the calls of another.
     const ends = calls
       .filter(({ execution }) => held.includes(execution))
       .map((call) => executor.continue(call))
     log.debug({ eventId: event.id, executions: executions.length, calls: calls.length }, 'event done')
     if (replyTo === undefined) return
-    const reply = () => replies.send(replyTo, event, set, executions)
+    const reply = () => replies.send(replyTo, event, set, { executions, outranked })
     if (calls.length > 0) void Promise.all(ends).then(reply)
     else reply()
   }
 
   /** @returns the executions that this worker continues; undefined if another delivery of the job was first */
-  async #commit({ event, set, executions, span }: EventWork): Promise<Execution[] | undefined> {
+  async #commit({ event, set, executions, outranked, span }: EventWork): Promise<Execution[] | undefined> {
     const { recorder, executor } = this.#parts
-    const outcome = { event, ruleSetId: set.id, rulesVersion: set.rulesVersion, executions }
+    const outcome = { event, ruleSetId: set.id, rulesVersion: set.rulesVersion, executions, outranked }
     const recording = span?.begin('record')
     try {
       // If the response is lost, the intents of calls may be committed, and only this worker knows that it has made none of them.

@@ -1,5 +1,5 @@
 import { yieldEvery } from '@automation/admission'
-import { type Evaluation, ruleHolds } from '@automation/engine'
+import { type Evaluation, findOutranked, ruleHolds } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
 import type { HeldExecution } from '../calls/held-execution.js'
@@ -31,21 +31,25 @@ interface Parts {
 }
 
 /**
- * The work of one event in the event loop, in slices: its rules are evaluated in their order, and then the executions of those that match begin. A rule that
- * does not compile, and one whose conditions need too much work, fails by itself: its execution says why.
+ * The work of one event in the event loop, in slices: its rules are evaluated in their order, and then the executions of those that match begin, but only
+ * the first of each group. A rule that does not compile, and one whose conditions need too much work, fails by itself: its execution says why.
  */
 export class EventWork {
   readonly event: LoadedEvent
   readonly set: RuleSet
   readonly budget: EffectBudget
   readonly span: Span | undefined
-  readonly executions: Execution[] = []
+  executions: Execution[] = []
+  /** By the index of a rule that matched and has no execution, that of the rule of its group that has one; null: there is none. */
+  outranked: ReadonlyMap<number, number> | null = null
   /** Executions that have a call to be made after the commit. */
   readonly calls: HeldExecution[] = []
   readonly #evaluation: Evaluation
   readonly #begin: Parts['begin']
   readonly #candidates: readonly number[]
   readonly #startedAt = new Date()
+  /** The indexes of the rules that have an execution. */
+  readonly #matched: number[] = []
   #evaluated = 0
   #begun = 0
   #rows = 0
@@ -109,18 +113,28 @@ export class EventWork {
   }
 
   #evaluateNext(): void {
-    const rule = this.set.rules[this.#candidates[this.#evaluated++] as number]
-    if (rule === undefined) return
+    const index = this.#candidates[this.#evaluated++] as number
+    const rule = this.set.rules[index] as ReadyRule
     const evaluation = this.#evaluation
-    if ('fault' in rule.compiled || ruleHolds(rule.compiled, this.event.data, evaluation)) this.#add(rule)
-    else if (evaluation.fault !== null) failUnevaluated(this.#add(rule).record, evaluation)
+    if ('fault' in rule.compiled || ruleHolds(rule.compiled, this.event.data, evaluation))
+      this.#add(rule, index)
+    else if (evaluation.fault !== null) failUnevaluated(this.#add(rule, index).record, evaluation)
+    if (this.set.hasGroups && !this.#hasCandidates) this.#keepFirsts()
   }
 
-  #add(rule: ReadyRule): Execution {
+  #keepFirsts(): void {
+    const outranked = findOutranked(this.set.rules, this.#matched)
+    if (outranked.size === 0) return
+    this.outranked = outranked
+    this.executions = this.executions.filter((_, place) => !outranked.has(this.#matched[place] as number))
+  }
+
+  #add(rule: ReadyRule, index: number): Execution {
     const { event, budget } = this
     const beginning = { event, budget, startedAt: this.#startedAt, evaluation: this.#evaluation }
     const execution = beginExecution(rule, beginning)
     this.executions.push(execution)
+    this.#matched.push(index)
     return execution
   }
 

@@ -1,7 +1,8 @@
-import type { LoadedEvent, MatchedEvaluation } from '@automation/ledger'
+import { type LoadedEvent, type MatchedEvaluation, writeOutranked } from '@automation/ledger'
 import { type Reply, replyChannel } from '@automation/queue'
 import type { Redis } from 'ioredis'
 import type { Execution } from '../executions/execution.js'
+import type { EventWork } from './event-work.js'
 import type { RuleSet } from './rule-set.js'
 
 /**
@@ -20,7 +21,12 @@ export class Replies {
   }
 
   /** @param instanceId the API instance on which the caller waits */
-  send(instanceId: string, event: LoadedEvent, set: RuleSet, executions: Execution[]): void {
+  send(
+    instanceId: string,
+    event: LoadedEvent,
+    set: RuleSet,
+    { executions, outranked }: Pick<EventWork, 'executions' | 'outranked'>,
+  ): void {
     // A running execution was released, or another worker holds it: its outcome is not known here.
     if (executions.some(({ record }) => record.status === 'running')) return
     const bySet = this.#waiting.get(instanceId) ?? new Map<RuleSet, Reply['events']>()
@@ -28,7 +34,11 @@ export class Replies {
     this.#waiting.set(instanceId, bySet)
     const events = bySet.get(set) ?? []
     bySet.set(set, events)
-    events.push({ id: event.id, matched: evaluationsOf(event, set, executions) })
+    events.push({
+      id: event.id,
+      matched: evaluationsOf(event, set, executions),
+      ...(outranked && { outranked: writeOutranked(outranked) }),
+    })
   }
 
   #publish(instanceId: string): void {

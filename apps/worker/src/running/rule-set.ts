@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import { yieldEvery } from '@automation/admission'
 import { type Database, ruleSetIdOf } from '@automation/database'
-import { indexRules, type RuleIndex } from '@automation/engine'
+import { hasGroups, indexRules, type RuleIndex } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
 import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
@@ -13,11 +13,19 @@ export interface RuleSet {
   rules: readonly ReadyRule[]
   /** Of the workspace, when the rules were exactly these. */
   rulesVersion: number
+  /** Whether one of them is in a group. */
+  hasGroups: boolean
   /** The indexes of the rules that could match; all others do not. */
   findCandidates: RuleIndex['findCandidates']
 }
 
-export const noRules: RuleSet = { id: null, rules: [], rulesVersion: 0, findCandidates: () => [] }
+export const noRules: RuleSet = {
+  id: null,
+  rules: [],
+  rulesVersion: 0,
+  hasGroups: false,
+  findCandidates: () => [],
+}
 
 /** Of the heap, for all sets together. */
 const share = 1 / 5
@@ -129,13 +137,13 @@ export async function readRuleSet(
   if (!isChanged && id === known.id)
     return rulesVersion === known.rulesVersion ? known : { ...known, rulesVersion }
   const { findCandidates } = indexRules(rules.map(conditionsOf))
-  return { id, rules, rulesVersion, findCandidates }
+  return { id, rules, rulesVersion, hasGroups: hasGroups(rules), findCandidates }
 }
 
-/** The set of an event's addressee. It needs no row: the event names the addressee. */
+/** The set of an event's addressee, whose group is not asked. It needs no row: the event names the addressee. */
 export function makeSetOfOne(rule: ReadyRule | undefined, rulesVersion: number): RuleSet {
   if (rule === undefined) return { ...noRules, rulesVersion }
-  return { id: rule.id, rules: [rule], rulesVersion, findCandidates: () => onlyIndex }
+  return { id: rule.id, rules: [rule], rulesVersion, hasGroups: false, findCandidates: () => onlyIndex }
 }
 
 interface RuleRow {
@@ -143,8 +151,10 @@ interface RuleRow {
   /** null where the workspace has no active rule of the type. */
   id: string | null
   version: number
-  /** null in a version that is known; so are the next two. */
+  /** null in a version that is known; so are the next four. */
   name: string | null
+  group: string | null
+  order: number | null
   conditions: unknown
   actions: unknown
 }
@@ -157,6 +167,8 @@ interface RuleRow {
  */
 const readRulesSql = `
   SELECT w.rules_version AS "rulesVersion", r.id, r.version, CASE WHEN known.id IS NULL THEN r.name END AS name,
+         CASE WHEN known.id IS NULL THEN r.group_name END AS "group",
+         CASE WHEN known.id IS NULL THEN r.group_order END AS "order",
          CASE WHEN known.id IS NULL THEN r.conditions END AS conditions,
          CASE WHEN known.id IS NULL THEN r.actions END AS actions
   FROM workspaces w

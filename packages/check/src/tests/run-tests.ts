@@ -170,11 +170,14 @@ function explainMissing(rules: SimulatedRules, simulation: Simulation, indexes: 
 /** Names the clauses that failed, for the events that the rule considered. */
 function explainRuleMissing(
   { rules, compiled, byTrigger }: SimulatedRules,
-  { events }: Simulation,
+  { events, outranked }: Simulation,
   index: number,
 ): string {
   const rule = rules[index] as CheckedRule
   if (!byTrigger.get(rule.trigger)?.includes(index)) return 'it is not active'
+  const outranking = outranked.find((one) => one.rule === index)
+  if (outranking !== undefined)
+    return `it matched, but ${JSON.stringify(rules[outranking.by]?.name)} came first in the group ${rule.group}`
   const considered = events.filter(({ type }) => type === rule.trigger)
   if (considered.length === 0) return `there was no ${rule.trigger} event`
   const [event] = considered as [SimulatedEvent]

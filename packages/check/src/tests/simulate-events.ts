@@ -4,6 +4,9 @@ import {
   compileRule,
   Evaluation,
   findNextAction,
+  findOutranked,
+  type Grouped,
+  hasGroups,
   maxEmissionDepth,
   parseDuration,
   type ReadyAction,
@@ -35,8 +38,15 @@ export interface SimulatedExecution {
   readonly actions: readonly SimulatedAction[]
 }
 
+/** A rule that matched an event for which another rule of its group ran. */
+export interface SimulatedOutranked {
+  readonly rule: number
+  readonly by: number
+}
+
 export interface Simulation {
   readonly executions: readonly SimulatedExecution[]
+  readonly outranked: readonly SimulatedOutranked[]
   /** All events in the order of their moments, those that were emitted included. */
   readonly events: readonly SimulatedEvent[]
 }
@@ -46,6 +56,8 @@ export interface SimulatedRules {
   readonly rules: readonly CheckedRule[]
   readonly compiled: readonly CompiledRule[]
   readonly byTrigger: ReadonlyMap<string, readonly number[]>
+  /** The places of the rules in groups; undefined where none is in one. */
+  readonly places: readonly Grouped[] | undefined
 }
 
 export function prepareRules(rules: readonly CheckedRule[]): SimulatedRules {
@@ -56,7 +68,13 @@ export function prepareRules(rules: readonly CheckedRule[]): SimulatedRules {
     if (known === undefined) byTrigger.set(trigger, [index])
     else known.push(index)
   })
-  return { rules, compiled: rules.map(compileRule), byTrigger }
+  const places = rules.map(({ group = null, order = null }) => ({ group, order }))
+  return {
+    rules,
+    compiled: rules.map(compileRule),
+    byTrigger,
+    places: hasGroups(places) ? places : undefined,
+  }
 }
 
 /** More events than these are a loop of rules with several branches. */
@@ -70,21 +88,36 @@ export function simulateEvents(rules: SimulatedRules, events: readonly Simulated
   const queue = events.map((event) => ({ event, depth: 0 }))
   const seen: SimulatedEvent[] = []
   const executions: SimulatedExecution[] = []
+  const outranked: SimulatedOutranked[] = []
   while (queue.length > 0 && seen.length < maxEvents) {
     queue.sort((one, other) => one.event.at - other.event.at)
     const { event, depth } = queue.shift() as (typeof queue)[number]
     seen.push(event)
-    const evaluation = new Evaluation(event.at)
-    for (const index of rules.byTrigger.get(event.type) ?? []) {
-      const rule = rules.compiled[index] as CompiledRule
-      if (!ruleHolds(rule, event.data, evaluation)) continue
-      evaluation.now = event.at
-      const { actions, emitted } = execute(rule, event, depth)
+    const { running, losers } = evaluate(rules, event)
+    outranked.push(...losers)
+    for (const index of running) {
+      const { actions, emitted } = execute(rules.compiled[index] as CompiledRule, event, depth)
       executions.push({ rule: index, event, depth, actions })
       queue.push(...emitted.map((one) => ({ event: one, depth: depth + 1 })))
     }
   }
-  return { executions, events: seen }
+  return { executions, outranked, events: seen }
+}
+
+/** The rules that run for an event. One that needs too much work does nothing, but comes first in its group as if it had matched. */
+function evaluate({ compiled, byTrigger, places }: SimulatedRules, { type, at, data }: SimulatedEvent) {
+  const evaluation = new Evaluation(at)
+  const running: number[] = []
+  const matched: number[] = []
+  for (const index of byTrigger.get(type) ?? []) {
+    const holds = ruleHolds(compiled[index] as CompiledRule, data, evaluation)
+    if (holds) running.push(index)
+    if (holds || evaluation.fault !== null) matched.push(index)
+  }
+  if (places === undefined) return { running, losers: [] }
+  const winners = findOutranked(places, matched)
+  const losers = Array.from(winners, ([rule, by]) => ({ rule, by }))
+  return { running: running.filter((index) => !winners.has(index)), losers }
 }
 
 function execute(rule: CompiledRule, event: SimulatedEvent, depth: number) {

@@ -24,6 +24,16 @@ const plants: Record<Code, Plant> = {
       { field: 'seenAt', operator: 'within_last', value: random.pick(['24h', '7d', '60d']) },
       { field: 'seenAt', operator: 'before', value: random.pick(['2025-06-01', '2024-01-31T10:00:00Z']) },
     ]),
+  never_first(random, rules) {
+    const [index, rule] = pickRule(random, rules)
+    const group = `group-${random.below(1e6)}`
+    const order = random.below(100)
+    const more: Condition = { field: 'region', operator: 'equals', value: `r${random.below(9)}` }
+    rules[index] = { ...rule, group, order }
+    const later = { ...rule, name: 'Later', conditions: [...rule.conditions, more], group }
+    rules.push({ ...later, order: order + random.below(3) })
+    return { rule: rules.length - 1, others: [index] }
+  },
   always_true: (random, rules) => addRule(random, rules, [random.pick(tautologies)(random)]),
   implied(random, rules) {
     const [strong, weak] = random.pick(redundancies)(random)

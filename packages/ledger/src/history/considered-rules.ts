@@ -1,5 +1,6 @@
 import { executionIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
+import type { Outranked } from '../evaluations.js'
 import { type PastState, readStates } from './past-states.js'
 
 /** An event, as far as it says which rules were considered for it. */
@@ -12,6 +13,7 @@ export interface EvaluatedEvent {
   quarantined: boolean
   addressee: Addressee | null
   ruleSetId: string | null
+  outranked: Outranked[] | null
   /** null: no rule was evaluated for it. */
   rulesVersion: number | null
   /** The event from outside that led to it; null for one from outside. */
@@ -23,6 +25,7 @@ export interface EvaluatedEvent {
 /** What became of one rule for one event. */
 export type Verdict =
   | 'matched'
+  | 'outranked'
   | 'not_matched'
   | 'not_judged'
   | 'inactive'
@@ -39,6 +42,8 @@ export interface ConsideredRule {
   ruleId: string
   verdict: Verdict
   executionId: string | null
+  /** The rule of its group that ran instead; null where that is not why it has no execution. */
+  outrankedBy: string | null
   version: number | null
   name: string | null
   /** JSON of its conditions; null where they need no explanation, too. */
@@ -54,7 +59,7 @@ export async function readEvaluatedEvent(
   type Row = Omit<EvaluatedEvent, 'addressee'> & AddressColumns
   const [row] = await database.$queryRaw<Row[]>(Prisma.sql`
     SELECT id, workspace_id AS "workspaceId", type, accepted_at AS "acceptedAt", done_at AS "doneAt", quarantined,
-           rule_id AS "ruleId", is_delivery AS "isDelivery", rule_set_id AS "ruleSetId",
+           rule_id AS "ruleId", is_delivery AS "isDelivery", rule_set_id AS "ruleSetId", outranked,
            rules_version AS "rulesVersion", root_id AS "rootId", data::text AS data
     FROM events WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`)
   return row && { ...row, addressee: addresseeOf(row) }
@@ -77,20 +82,26 @@ export async function listConsidered(
     await readStates(database, event, ruleIds),
     await readExecutions(database, event, ruleIds),
   ]
+  const winners = new Map(event.outranked?.map(([index, by]) => [all[index], all[by]]))
   return ruleIds.map((ruleId): ConsideredRule => {
     const state = states.get(ruleId)
     const execution = executions.get(ruleId)
-    const verdict =
-      execution === undefined ? 'not_matched' : execution.isUnevaluated ? 'not_judged' : 'matched'
+    const outrankedBy = winners.get(ruleId) ?? null
     return {
       ruleId,
-      verdict,
+      verdict: outrankedBy === null ? verdictOfConsidered(execution) : 'outranked',
       executionId: execution?.id ?? null,
+      outrankedBy,
       version: state?.version ?? null,
       name: state?.name ?? null,
       conditions: state?.conditions ?? null,
     }
   })
+}
+
+function verdictOfConsidered(execution: EvaluatedExecution | undefined): Verdict {
+  if (execution === undefined) return 'not_matched'
+  return execution.isUnevaluated ? 'not_judged' : 'matched'
 }
 
 /**
@@ -110,6 +121,7 @@ export async function findUnconsidered(
     ruleId,
     verdict,
     executionId: null,
+    outrankedBy: null,
     version: state.version,
     name: state.name,
     conditions: verdict === 'inactive' ? state.conditions : null,

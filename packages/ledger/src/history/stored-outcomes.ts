@@ -1,6 +1,11 @@
 import { type Database, executionIdOf, highestIdLike, lowestIdLike } from '@automation/database'
 import { type AddressColumns, addresseeOf } from '../addressee.js'
-import { listEvaluations, type MatchedEvaluation, type RuleEvaluation } from '../evaluations.js'
+import {
+  listEvaluations,
+  type MatchedEvaluation,
+  type Outranked,
+  type RuleEvaluation,
+} from '../evaluations.js'
 
 /** An event, and the workspace that asks for it. */
 export interface EventInWorkspace {
@@ -22,6 +27,7 @@ interface DoneEvent extends AddressColumns {
   index: number
   /** The rules considered, in creation order; none where one of its executions runs. */
   ruleIds: string[]
+  outranked: Outranked[] | null
   isQuarantined: boolean
   /** Whether a worker holds one of its executions. */
   isRunning: boolean
@@ -31,7 +37,7 @@ interface DoneEvent extends AddressColumns {
 // is that of the index executions_not_succeeded.
 const findDoneEventsSql = `
   SELECT input.index, events.rule_id AS "ruleId", events.is_delivery AS "isDelivery",
-    events.quarantined AS "isQuarantined", running.is AS "isRunning",
+    events.outranked, events.quarantined AS "isQuarantined", running.is AS "isRunning",
     CASE
       WHEN events.rule_set_id IS NULL OR running.is THEN '{}'
       WHEN events.rule_id IS NOT NULL THEN ARRAY[events.rule_id]
@@ -76,7 +82,7 @@ export async function findOutcomes(
   })
   const executions = await findExecutions(database, expected)
   const outcomes: (StoredOutcome | undefined)[] = inputs.map(() => undefined)
-  for (const { index, ruleIds, ids, isQuarantined, isRunning } of expected) {
+  for (const { index, ruleIds, ids, outranked, isQuarantined, isRunning } of expected) {
     const matched = ids.flatMap((id, position): MatchedEvaluation[] => {
       const execution = executions.get(id)
       return execution === undefined ? [] : [{ index: position, ...execution }]
@@ -84,7 +90,7 @@ export async function findOutcomes(
     // One of them may have been retried since the first statement.
     const isOpen = isQuarantined || isRunning || matched.some(({ status }) => status === 'running')
     outcomes[index] = {
-      evaluations: isOpen ? undefined : listEvaluations(ruleIds, matched),
+      evaluations: isOpen ? undefined : listEvaluations(ruleIds, matched, outranked),
       isQuarantined,
     }
   }

@@ -1,5 +1,6 @@
 import type { Database } from '@automation/database'
 import { isDelivery } from '../addressee.js'
+import { writeOutranked } from '../evaluations.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
 import { capError, capResults } from './cap-results.js'
@@ -17,6 +18,8 @@ export interface Outcome<Execution extends RecordableExecution = RecordableExecu
   /** Of the workspace, as it stood when the rules were read. */
   rulesVersion: number
   executions: Execution[]
+  /** Places in the rule set: of the rules that matched and did not run, and of the ones that did. */
+  outranked?: ReadonlyMap<number, number> | null
   /** Whether it may have been recorded before, by a statement without a response: then it was not overtaken by itself (findRecorded). */
   isRepeated?: boolean
 }
@@ -39,7 +42,8 @@ export interface Outcome<Execution extends RecordableExecution = RecordableExecu
  */
 const finishEventsSql = `
   WITH input_events AS (
-    SELECT * FROM json_to_recordset($4::json) AS input_events (id uuid, rule_set_id uuid, rules_version int)
+    SELECT * FROM json_to_recordset($4::json) AS input_events (
+      id uuid, rule_set_id uuid, rules_version int, outranked json)
   ),
   input_executions AS (
     SELECT * FROM json_to_recordset($1::json) AS input_executions (
@@ -48,7 +52,8 @@ const finishEventsSql = `
   ),
   -- finished events: the same text in finish-events.ts and finish-successes.ts (statements.test.ts)
   finished_events AS (
-    UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id, rules_version = input_events.rules_version
+    UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id, rules_version = input_events.rules_version,
+      outranked = input_events.outranked
     FROM input_events
     WHERE events.id = input_events.id AND events.done_at IS NULL
       AND events.id = ANY (ARRAY(SELECT id FROM input_events))
@@ -225,8 +230,9 @@ export async function finishEvents<Execution extends RecordableExecution>(
   const executions = first.flatMap((outcome) => outcome.executions)
   const { tasks, events } = effectRowsOf(executions)
   const finishedEvents = JSON.stringify(
-    first.map(({ event, ruleSetId, rulesVersion }) => {
-      return { id: event.id, rule_set_id: ruleSetId, rules_version: rulesVersion }
+    first.map(({ event, ruleSetId, rulesVersion, outranked }) => {
+      const row = { id: event.id, rule_set_id: ruleSetId, rules_version: rulesVersion }
+      return outranked ? { ...row, outranked: writeOutranked(outranked) } : row
     }),
   )
   const rows = areSuccesses(executions)

@@ -13,11 +13,13 @@ import type { ReturnedRow } from './follow-ups.js'
  */
 const finishSuccessesSql = `
   WITH input_events AS (
-    SELECT * FROM json_to_recordset($3::json) AS input_events (id uuid, rule_set_id uuid, rules_version int)
+    SELECT * FROM json_to_recordset($3::json) AS input_events (
+      id uuid, rule_set_id uuid, rules_version int, outranked json)
   ),
   -- finished events: the same text in finish-events.ts and finish-successes.ts (statements.test.ts)
   finished_events AS (
-    UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id, rules_version = input_events.rules_version
+    UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id, rules_version = input_events.rules_version,
+      outranked = input_events.outranked
     FROM input_events
     WHERE events.id = input_events.id AND events.done_at IS NULL
       AND events.id = ANY (ARRAY(SELECT id FROM input_events))

@@ -12,6 +12,7 @@ import { maxRules } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { OutrankedBy } from '../../acceptance/results.js'
 import { refusals } from '../../errors.js'
 import { checkQuery } from '../../lists/history-filter.js'
 import { linkNext } from '../../lists/link-next.js'
@@ -20,6 +21,7 @@ import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../../re
 const RuleVerdict = Type.Enum(
   [
     'matched',
+    'outranked',
     'not_matched',
     'not_judged',
     'inactive',
@@ -34,7 +36,7 @@ const RuleVerdict = Type.Enum(
   {
     title: 'RuleVerdict',
     description:
-      'Result of the rule for this event. matched, not_matched: the conditions were evaluated. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.',
+      'Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.',
   },
 )
 
@@ -47,6 +49,7 @@ const RuleWhy = Type.Object(
     ),
     verdict: RuleVerdict,
     executionId: orNull(Id),
+    outranked: orNull(OutrankedBy),
     decisive: Type.Array(Type.String(), {
       description:
         'Paths of the fewest conditions whose result would have to change to flip the result of the rule, such as conditions[0].any[1]. For a rule that matched: the conditions that the match depends on.',

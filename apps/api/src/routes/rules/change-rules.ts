@@ -4,10 +4,12 @@ import type { WorkspaceTransaction } from '@automation/database'
 import { type Fault, findRuleFaults } from '@automation/engine'
 import {
   changeRules,
+  findGroupFaults,
   isShadow,
   type RuleFields,
   type Saved,
   saveRules,
+  settleGroup,
   updatedEntry,
 } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
@@ -43,7 +45,8 @@ export async function updateRule(
         const found = await findRuleToChange(transaction, request, id)
         if (isShadow(found) && fields.isActive === true && fields.mode === undefined)
           refuseFaults([{ field: 'isActive', message: 'The rule is in shadow mode: also set mode to live' }])
-        const { conditions, actions } = { ...found, ...fields }
+        const { group, order, conditions, actions } = { ...found, ...settleGroup(fields) }
+        refuseFaults(findGroupFaults({ group, order }))
         const definition = { conditions, actions }
         if (isCheapToCheck(request, definition)) refuseFaults(findRuleFaults(definition))
         else if (checked && isDeepStrictEqual(checked.definition, definition)) refuseFaults(checked.faults)

@@ -18,11 +18,13 @@ const maxLengthCheckedHere = 32_768
  * Checks the body of a rule, and returns it with the full names of operators. Its route has `attachValidation`, so that the faults
  * of its shape are reported together with those of its patterns, placeholders and limits.
  *
+ * @param isPart the fields that it lacks stay as they are
  * @throws refusals: 422 with every fault, then 400 for an unknown trigger
  */
 export async function checkRuleOfRequest<Body extends { trigger?: string } & Partial<RuleDefinition>>(
   request: FastifyRequest,
   body: Body,
+  isPart = false,
 ): Promise<Body> {
   const shapeFaults = bodyFaults(request.validationError ?? {})
   const { faults, unknownTrigger } = findRuleBodyFaults(
@@ -30,6 +32,7 @@ export async function checkRuleOfRequest<Body extends { trigger?: string } & Par
     shapeFaults,
     await findFaults(request, body),
     await readOwnTypes(request, body),
+    isPart,
   )
   if (faults.length > 0) throw refusals.invalid(unknownTrigger ? [...faults, unknownTrigger] : faults)
   if (unknownTrigger) throw refusals.invalidTriggerType(String(body.trigger))

@@ -3,6 +3,7 @@ import {
   activeVersionOf,
   type Compared,
   changeRules,
+  completeGroup,
   DraftToSave,
   definitionOf,
   definitionToTest,
@@ -64,7 +65,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
     },
     handler: async (request, reply) => {
       const body = await checkRuleOfRequest(request, request.body)
-      const definition = definitionOf({ description: '', conditions: [], ...body })
+      const definition = definitionOf({ description: '', conditions: [], ...body, ...completeGroup(body) })
       const saved = await changeDraft(request, async (transaction, { rule }) => {
         const draft = await saveDraft(transaction, administratorOf(request), rule, definition)
         const entry = { action: 'draft.saved' as const, subject: rule.id, details: { basedOn: rule.version } }

@@ -11,9 +11,9 @@ type SummaryRow = Omit<RuleRow, 'conditions' | 'actions'>
 
 /** Presents a row as the full rule of all responses. */
 export function presentRule({ conditions, actions, ...row }: RuleRow): Rule {
-  const { id, name, description, trigger, ...rest } = presentSummary(row)
+  const { id, name, description, trigger, group, order, ...rest } = presentSummary(row)
   return {
-    ...{ id, name, description, trigger },
+    ...{ id, name, description, trigger, group, order },
     conditions: conditions as Rule['conditions'],
     actions: actions as Rule['actions'],
     ...rest,
@@ -27,6 +27,8 @@ export function presentSummary({ counters, ...rule }: SummaryRow): RuleSummary {
     name: rule.name,
     description: rule.description,
     trigger: rule.trigger as Rule['trigger'],
+    group: rule.group,
+    order: rule.order,
     isActive: rule.isActive,
     mode: modeOf(rule),
     workspaceId: rule.workspaceId,

@@ -2,6 +2,7 @@ import { type CheckedRule, compareWithEvents } from '@automation/check'
 import { findRuleWarnings, type RuleDefinition } from '@automation/engine'
 import {
   arrangeRule,
+  completeGroup,
   completeMode,
   FullDefinition,
   maxRuleBytes,
@@ -18,7 +19,13 @@ import { surveyIfFree } from './survey-if-free.js'
 const ValidatedRule = Type.Object(
   {
     rule: Type.Object(
-      { ...FullDefinition.properties, isActive: Type.Boolean(), mode: Type.Optional(RuleMode) },
+      {
+        ...FullDefinition.properties,
+        group: Type.Optional(FullDefinition.properties.group),
+        order: Type.Optional(FullDefinition.properties.order),
+        isActive: Type.Boolean(),
+        mode: Type.Optional(RuleMode),
+      },
       { title: 'RuleDefinition', description: 'The rule as it would be saved' },
     ),
     warnings: Type.Array(FieldError, { description: 'Warnings: valid, but probably a mistake' }),
@@ -42,7 +49,13 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
     },
     handler: async (request) => {
       const body = await checkRuleOfRequest(request, request.body)
-      const rule = { description: '', conditions: [], ...body, ...completeMode(body) }
+      const rule = {
+        description: '',
+        conditions: [],
+        ...body,
+        ...completeGroup(body),
+        ...completeMode(body),
+      }
       const definition = rule as unknown as RuleDefinition & { trigger: string }
       const warnings = [
         ...findRuleWarnings(definition),

@@ -2,9 +2,11 @@ import type { Administrator } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
 import {
   changeRules,
+  completeGroup,
   completeMode,
   createdEntry,
   createRules,
+  definitionOf,
   deletedEntry,
   deleteRules,
   maxRuleBytes,
@@ -66,7 +68,13 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
     },
     handler: async (request, reply) => {
       const body = await checkRuleOfRequest(request, request.body)
-      const fields = { description: '', conditions: [], ...body, ...completeMode(body) }
+      const fields = {
+        description: '',
+        conditions: [],
+        ...body,
+        ...completeGroup(body),
+        ...completeMode(body),
+      }
       const create = (administrator: Administrator) =>
         changeRules(administrator, async (transaction) => {
           const created = await createRule(transaction, request, fields)
@@ -93,7 +101,7 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
         response: { 200: Rule, ...refusalResponses(404, 409, 412, 413, 415, 422) },
       },
       handler: async (request, reply) => {
-        const body = await checkRuleOfRequest(request, request.body)
+        const body = await checkRuleOfRequest(request, request.body, true)
         return sendRule(reply, await updateRule(request, ruleId(request.params), body))
       },
     })
@@ -146,10 +154,10 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
 }
 
 function cloneFields(source: RuleRow): RuleFields {
-  const { description, trigger, conditions, actions } = source
+  const definition = definitionOf(source)
   // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
   const name = [...`Copy of ${source.name}`].slice(0, maxNameLength).join('')
-  return { name, description, trigger, conditions, actions, isActive: false, mode: modeOf(source) }
+  return { ...definition, name, isActive: false, mode: modeOf(source) }
 }
 
 async function createRule(
