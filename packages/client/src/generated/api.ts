@@ -2242,10 +2242,10 @@ export interface components {
         };
         CheckFinding: {
             /**
-             * @description never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
+             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
              * @enum {string}
              */
-            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
+            code: "never_matches" | "never_first" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
             /** @enum {string} */
             severity: "info" | "warning" | "error";
             message: string;
@@ -2262,10 +2262,10 @@ export interface components {
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
             /**
-             * @description never_matches: no event can match the conditions. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
+             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
              * @enum {string}
              */
-            code: "never_matches" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
+            code: "never_matches" | "never_first" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
             reason: string;
         };
         /** @description An example event that proves the finding */
@@ -2440,6 +2440,10 @@ export interface components {
             description?: string;
             /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger: string;
+            /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
+            group?: string | null;
+            /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
+            order?: number | null;
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
         };
@@ -3303,6 +3307,14 @@ export interface components {
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
         };
+        /** @description Present if the rule matched, but another rule of its group came first. It did nothing. */
+        OutrankedBy: {
+            /**
+             * Format: uuid
+             * @description Id of the rule of the group that ran instead
+             */
+            by: string;
+        };
         Overview: {
             /**
              * Format: date-time
@@ -3506,6 +3518,10 @@ export interface components {
             name: string;
             description: string;
             trigger: components["schemas"]["EventType"];
+            /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
+            group: string | null;
+            /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
+            order: number | null;
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
@@ -3661,6 +3677,10 @@ export interface components {
             name: string;
             description: string;
             trigger: components["schemas"]["EventType"];
+            /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
+            group?: string | null;
+            /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
+            order?: number | null;
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
@@ -3736,6 +3756,10 @@ export interface components {
             name: string;
             description: string;
             trigger: components["schemas"]["EventType"];
+            /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
+            group: string | null;
+            /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
+            order: number | null;
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             /** @description Version of the rule that the draft is based on */
@@ -3899,15 +3923,16 @@ export interface components {
             /** @description false if any action failed so far or the execution was cancelled. A rule that did not match, and an execution that still runs, waits or retries, is a success: `status` distinguishes them. */
             success: boolean;
             /**
-             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution. simulated: a dry run, in which the conditions matched.
+             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution. outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.
              * @enum {string}
              */
-            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched" | "simulated";
+            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched" | "outranked" | "simulated";
             conditionsPassed: boolean;
-            /** @description null if the conditions did not match, because there is then no execution. */
+            /** @description null if the conditions did not match or the rule was outranked, because there is then no execution. */
             executionId: string | null;
             /** @description Present when success is false. */
             error?: string;
+            outranked?: components["schemas"]["OutrankedBy"];
             /** @description In a dry run: the name of the rule */
             name?: string;
             /** @description In a dry run: what each action would do */
@@ -3967,6 +3992,10 @@ export interface components {
             name: string;
             description: string;
             trigger: components["schemas"]["EventType"];
+            /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
+            group: string | null;
+            /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
+            order: number | null;
             isActive: boolean;
             mode: components["schemas"]["RuleMode"];
             /** Format: uuid */
@@ -4000,6 +4029,10 @@ export interface components {
             description?: string;
             /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger: string;
+            /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
+            group?: string | null;
+            /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
+            order?: number | null;
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive?: boolean;
@@ -4014,6 +4047,10 @@ export interface components {
             description?: string;
             /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger?: string;
+            /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
+            group?: string | null;
+            /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
+            order?: number | null;
             conditions?: components["schemas"]["Condition"][];
             actions?: components["schemas"]["Action"][];
             isActive?: boolean;
@@ -4048,16 +4085,20 @@ export interface components {
             consoleUrl?: string;
         };
         /**
-         * @description Result of the rule for this event. matched, not_matched: the conditions were evaluated. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.
+         * @description Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.
          * @enum {string}
          */
-        RuleVerdict: "matched" | "not_matched" | "not_judged" | "inactive" | "created_later" | "other_type" | "deleted" | "quarantined" | "pending" | "not_considered" | "not_known";
+        RuleVerdict: "matched" | "outranked" | "not_matched" | "not_judged" | "inactive" | "created_later" | "other_type" | "deleted" | "quarantined" | "pending" | "not_considered" | "not_known";
         RuleVersion: {
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
             version: number;
             name: string;
             description: string;
             trigger: components["schemas"]["EventType"];
+            /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
+            group: string | null;
+            /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
+            order: number | null;
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             /**
@@ -4079,6 +4120,7 @@ export interface components {
             version: number | null;
             verdict: components["schemas"]["RuleVerdict"];
             executionId: string | null;
+            outranked: components["schemas"]["OutrankedBy"] | null;
             /** @description Paths of the fewest conditions whose result would have to change to flip the result of the rule, such as conditions[0].any[1]. For a rule that matched: the conditions that the match depends on. */
             decisive: string[];
             trace: components["schemas"]["Trace"] | null;
@@ -4858,6 +4900,7 @@ export type ObservedField = components['schemas']['ObservedField'];
 export type OperatorDescription = components['schemas']['OperatorDescription'];
 export type OperatorExample = components['schemas']['OperatorExample'];
 export type OtherCheckedRule = components['schemas']['OtherCheckedRule'];
+export type OutrankedBy = components['schemas']['OutrankedBy'];
 export type Overview = components['schemas']['Overview'];
 export type OverviewSlice = components['schemas']['OverviewSlice'];
 export type OwnEventType = components['schemas']['OwnEventType'];
@@ -5089,6 +5132,8 @@ export interface operations {
                      *           "name": "Copy of Call hot leads",
                      *           "description": "A salesperson calls within a day",
                      *           "trigger": "LEAD_CREATED",
+                     *           "group": null,
+                     *           "order": null,
                      *           "conditions": [
                      *             {
                      *               "field": "score",
@@ -5193,6 +5238,8 @@ export interface operations {
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5269,6 +5316,8 @@ export interface operations {
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5360,6 +5409,8 @@ export interface operations {
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5489,6 +5540,8 @@ export interface operations {
                      *       "name": "Copy of Call hot leads",
                      *       "description": "Not in use yet",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5573,6 +5626,8 @@ export interface operations {
                      *       "name": "Copy of Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5807,6 +5862,8 @@ export interface operations {
                      *           "name": "Call hot leads",
                      *           "description": "A salesperson calls within a day",
                      *           "trigger": "LEAD_CREATED",
+                     *           "group": null,
+                     *           "order": null,
                      *           "conditions": [
                      *             {
                      *               "field": "score",
@@ -5832,6 +5889,8 @@ export interface operations {
                      *           "name": "Call hot leads",
                      *           "description": "A salesperson calls within a day",
                      *           "trigger": "LEAD_CREATED",
+                     *           "group": null,
+                     *           "order": null,
                      *           "conditions": [
                      *             {
                      *               "field": "score",
@@ -5899,6 +5958,8 @@ export interface operations {
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5969,6 +6030,8 @@ export interface operations {
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6141,13 +6204,13 @@ export interface operations {
                      *           "ruleId": "01970000-0000-7000-8000-000000000004",
                      *           "status": "done",
                      *           "pace": "gentle",
-                     *           "from": "2026-01-12T09:00:45.000Z",
-                     *           "to": "2026-01-12T09:00:46.000Z",
+                     *           "from": "2026-01-12T09:00:46.000Z",
+                     *           "to": "2026-01-12T09:00:47.000Z",
                      *           "progress": 1,
                      *           "error": null,
-                     *           "createdAt": "2026-01-12T09:00:47.000Z",
+                     *           "createdAt": "2026-01-12T09:00:48.000Z",
                      *           "createdBy": "user:ada",
-                     *           "finishedAt": "2026-01-12T09:00:48.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:49.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -6226,20 +6289,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:38.000Z",
-                     *       "to": "2026-01-12T09:00:39.000Z",
+                     *       "from": "2026-01-12T09:00:39.000Z",
+                     *       "to": "2026-01-12T09:00:40.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:40.000Z",
+                     *       "createdAt": "2026-01-12T09:00:41.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:41.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:42.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:38.000Z",
-                     *         "to": "2026-01-12T09:00:39.000Z",
+                     *         "from": "2026-01-12T09:00:39.000Z",
+                     *         "to": "2026-01-12T09:00:40.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:42.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:43.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6267,12 +6330,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:45.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6290,7 +6353,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:29.000Z",
+                     *               "at": "2026-01-12T09:00:30.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6350,11 +6413,11 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "waiting",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:45.000Z",
-                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "from": "2026-01-12T09:00:46.000Z",
+                     *       "to": "2026-01-12T09:00:47.000Z",
                      *       "progress": 0,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdAt": "2026-01-12T09:00:48.000Z",
                      *       "createdBy": "user:ada",
                      *       "finishedAt": null,
                      *       "report": null
@@ -6405,20 +6468,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:45.000Z",
-                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "from": "2026-01-12T09:00:46.000Z",
+                     *       "to": "2026-01-12T09:00:47.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdAt": "2026-01-12T09:00:48.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:48.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:49.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:45.000Z",
-                     *         "to": "2026-01-12T09:00:46.000Z",
+                     *         "from": "2026-01-12T09:00:46.000Z",
+                     *         "to": "2026-01-12T09:00:47.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:49.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:50.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6446,12 +6509,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:45.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6469,7 +6532,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:29.000Z",
+                     *               "at": "2026-01-12T09:00:30.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6589,6 +6652,8 @@ export interface operations {
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6609,15 +6674,15 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:26.000Z",
+                     *       "savedAt": "2026-01-12T09:00:27.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:26.000Z",
-                     *         "to": "2026-01-12T09:00:27.000Z",
+                     *         "from": "2026-01-12T09:00:27.000Z",
+                     *         "to": "2026-01-12T09:00:28.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:28.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:29.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
@@ -6636,7 +6701,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "at": "2026-01-12T09:00:30.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6682,7 +6747,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:30.000Z"
+                     *         "computedAt": "2026-01-12T09:00:31.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -6760,6 +6825,8 @@ export interface operations {
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6780,7 +6847,7 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:26.000Z",
+                     *       "savedAt": "2026-01-12T09:00:27.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": null,
                      *       "differenceFault": null
@@ -6889,6 +6956,8 @@ export interface operations {
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
+                     *       "group": null,
+                     *       "order": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6913,11 +6982,11 @@ export interface operations {
                      *       "executionCount": 9,
                      *       "successCount": 9,
                      *       "failureCount": 0,
-                     *       "lastSuccessAt": "2026-01-12T09:00:20.000Z",
+                     *       "lastSuccessAt": "2026-01-12T09:00:21.000Z",
                      *       "lastFailureAt": null,
                      *       "lastError": null,
                      *       "createdAt": "2026-01-12T09:00:07.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:31.000Z"
+                     *       "updatedAt": "2026-01-12T09:00:32.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6969,10 +7038,10 @@ export interface operations {
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:34.000Z",
-                     *         "to": "2026-01-12T09:00:35.000Z",
+                     *         "from": "2026-01-12T09:00:35.000Z",
+                     *         "to": "2026-01-12T09:00:36.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:36.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:37.000Z",
                      *         "active": null,
                      *         "draft": {
                      *           "matched": 0,
@@ -6983,7 +7052,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "at": "2026-01-12T09:00:30.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -7029,7 +7098,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:37.000Z"
+                     *         "computedAt": "2026-01-12T09:00:38.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -7117,10 +7186,10 @@ export interface operations {
                      *           "name": "Tell the CRM",
                      *           "failureCount": 3,
                      *           "lastError": "Outbound calls may not reach the port 1",
-                     *           "lastFailureAt": "2026-01-12T09:00:50.000Z",
+                     *           "lastFailureAt": "2026-01-12T09:00:51.000Z",
                      *           "reason": "auto_paused",
                      *           "explanation": "The rule was switched off, because it failed too many times in a row",
-                     *           "since": "2026-01-12T09:00:51.000Z",
+                     *           "since": "2026-01-12T09:00:52.000Z",
                      *           "failuresInARow": 3
                      *         }
                      *       ]
@@ -7166,9 +7235,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:24.000Z",
-                     *       "to": "2026-01-12T09:00:25.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:24.000Z",
+                     *       "from": "2026-01-12T09:00:25.000Z",
+                     *       "to": "2026-01-12T09:00:26.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:25.000Z",
                      *       "rules": [
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000004",
@@ -7230,6 +7299,8 @@ export interface operations {
                      *           "name": "Copy of Call hot leads",
                      *           "description": "A salesperson calls within a day",
                      *           "trigger": "LEAD_CREATED",
+                     *           "group": null,
+                     *           "order": null,
                      *           "isActive": false,
                      *           "mode": "live",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
@@ -7287,8 +7358,8 @@ export interface operations {
                      *       "previousVersion": 3,
                      *       "maxRunsPerHour": 1,
                      *       "maxFailureRate": null,
-                     *       "startedAt": "2026-01-12T09:00:32.000Z",
-                     *       "endsAt": "2026-01-12T09:00:33.000Z",
+                     *       "startedAt": "2026-01-12T09:00:33.000Z",
+                     *       "endsAt": "2026-01-12T09:00:34.000Z",
                      *       "trippedAt": null,
                      *       "tripReason": null,
                      *       "restoredVersion": null
@@ -7381,7 +7452,7 @@ export interface operations {
                      *           "draft": {
                      *             "basedOn": 3,
                      *             "isStale": false,
-                     *             "savedAt": "2026-01-12T09:00:26.000Z",
+                     *             "savedAt": "2026-01-12T09:00:27.000Z",
                      *             "savedBy": "user:ada"
                      *           },
                      *           "guard": null
@@ -8224,6 +8295,7 @@ export interface operations {
                      *           "version": 3,
                      *           "verdict": "matched",
                      *           "executionId": "01970000-0000-7000-8000-000000000006",
+                     *           "outranked": null,
                      *           "decisive": [
                      *             "conditions[0]"
                      *           ],
@@ -8759,7 +8831,7 @@ export interface operations {
                      *           "error": null,
                      *           "startedAt": "2026-01-12T09:00:18.000Z",
                      *           "dueAt": null,
-                     *           "finishedAt": "2026-01-12T09:00:18.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:19.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -8819,7 +8891,7 @@ export interface operations {
                      *       "error": null,
                      *       "startedAt": "2026-01-12T09:00:18.000Z",
                      *       "dueAt": null,
-                     *       "finishedAt": "2026-01-12T09:00:18.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:19.000Z",
                      *       "results": [
                      *         {
                      *           "action": "CREATE_TASK",
@@ -9112,8 +9184,8 @@ export interface operations {
                      *           "description": null,
                      *           "assigneeId": null,
                      *           "priority": "high",
-                     *           "dueAt": "2026-01-12T09:00:19.000Z",
-                     *           "createdAt": "2026-01-12T09:00:20.000Z"
+                     *           "dueAt": "2026-01-12T09:00:20.000Z",
+                     *           "createdAt": "2026-01-12T09:00:21.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -9164,8 +9236,8 @@ export interface operations {
                      *       "description": null,
                      *       "assigneeId": null,
                      *       "priority": "high",
-                     *       "dueAt": "2026-01-12T09:00:19.000Z",
-                     *       "createdAt": "2026-01-12T09:00:20.000Z"
+                     *       "dueAt": "2026-01-12T09:00:20.000Z",
+                     *       "createdAt": "2026-01-12T09:00:21.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Task"];
@@ -10054,7 +10126,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:00:59.000Z",
+                     *           "createdAt": "2026-01-12T09:01:00.000Z",
                      *           "role": "admin"
                      *         },
                      *         {
@@ -10117,9 +10189,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:21.000Z",
-                     *       "to": "2026-01-12T09:00:22.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:21.000Z",
+                     *       "from": "2026-01-12T09:00:22.000Z",
+                     *       "to": "2026-01-12T09:00:23.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:22.000Z",
                      *       "totals": {
                      *         "events": 13,
                      *         "succeeded": 9,
@@ -10130,7 +10202,7 @@ export interface operations {
                      *       },
                      *       "slices": [
                      *         {
-                     *           "from": "2026-01-12T09:00:21.000Z",
+                     *           "from": "2026-01-12T09:00:22.000Z",
                      *           "events": 0,
                      *           "succeeded": 0,
                      *           "failed": 0,
@@ -10138,7 +10210,7 @@ export interface operations {
                      *           "unfinished": 0
                      *         },
                      *         {
-                     *           "from": "2026-01-12T09:00:23.000Z",
+                     *           "from": "2026-01-12T09:00:24.000Z",
                      *           "events": 13,
                      *           "succeeded": 9,
                      *           "failed": 0,
@@ -10204,7 +10276,7 @@ export interface operations {
                      *             "webhook_received",
                      *             "lead_created"
                      *           ],
-                     *           "receivedAt": "2026-01-12T09:00:53.000Z",
+                     *           "receivedAt": "2026-01-12T09:00:54.000Z",
                      *           "idempotencyKey": "evt_1",
                      *           "signatureId": "01970000-0000-7000-8000-000000000027",
                      *           "eventIds": [
@@ -10260,7 +10332,7 @@ export interface operations {
                      *         "webhook_received",
                      *         "lead_created"
                      *       ],
-                     *       "receivedAt": "2026-01-12T09:00:53.000Z",
+                     *       "receivedAt": "2026-01-12T09:00:54.000Z",
                      *       "idempotencyKey": "evt_1",
                      *       "signatureId": "01970000-0000-7000-8000-000000000027",
                      *       "eventIds": [
@@ -10312,7 +10384,7 @@ export interface operations {
                      *             "rules:write"
                      *           ],
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:58.000Z",
+                     *           "createdAt": "2026-01-12T09:00:59.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "expiresAt": null
@@ -10378,7 +10450,7 @@ export interface operations {
                      *         "rules:write"
                      *       ],
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:58.000Z",
+                     *       "createdAt": "2026-01-12T09:00:59.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "expiresAt": null,
@@ -10432,7 +10504,7 @@ export interface operations {
                      *         "rules:write"
                      *       ],
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:58.000Z",
+                     *       "createdAt": "2026-01-12T09:00:59.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "expiresAt": null
@@ -10518,9 +10590,9 @@ export interface operations {
                      *           "direction": "incoming",
                      *           "provider": "shop",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:52.000Z",
+                     *           "createdAt": "2026-01-12T09:00:53.000Z",
                      *           "revokedAt": null,
-                     *           "lastUsedAt": "2026-01-12T09:00:54.000Z",
+                     *           "lastUsedAt": "2026-01-12T09:00:55.000Z",
                      *           "retiresAt": null
                      *         },
                      *         {
@@ -10528,7 +10600,7 @@ export interface operations {
                      *           "direction": "outgoing",
                      *           "provider": "01970000-0000-7000-8000-000000000002",
                      *           "state": "active",
-                     *           "createdAt": "2026-01-12T09:00:55.000Z",
+                     *           "createdAt": "2026-01-12T09:00:56.000Z",
                      *           "revokedAt": null,
                      *           "lastUsedAt": null,
                      *           "retiresAt": null
@@ -10587,7 +10659,7 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:52.000Z",
+                     *       "createdAt": "2026-01-12T09:00:53.000Z",
                      *       "revokedAt": null,
                      *       "lastUsedAt": null,
                      *       "retiresAt": null,
@@ -10638,9 +10710,9 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "active",
-                     *       "createdAt": "2026-01-12T09:00:52.000Z",
+                     *       "createdAt": "2026-01-12T09:00:53.000Z",
                      *       "revokedAt": null,
-                     *       "lastUsedAt": "2026-01-12T09:00:54.000Z",
+                     *       "lastUsedAt": "2026-01-12T09:00:55.000Z",
                      *       "retiresAt": null
                      *     }
                      */
@@ -10732,10 +10804,10 @@ export interface operations {
                      *       "direction": "incoming",
                      *       "provider": "shop",
                      *       "state": "retiring",
-                     *       "createdAt": "2026-01-12T09:00:52.000Z",
+                     *       "createdAt": "2026-01-12T09:00:53.000Z",
                      *       "revokedAt": null,
-                     *       "lastUsedAt": "2026-01-12T09:00:54.000Z",
-                     *       "retiresAt": "2026-01-12T09:00:56.000Z"
+                     *       "lastUsedAt": "2026-01-12T09:00:55.000Z",
+                     *       "retiresAt": "2026-01-12T09:00:57.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["SigningSecret"];
@@ -11112,7 +11184,7 @@ export interface operations {
                      *           "attempts": 1,
                      *           "lastStatusCode": null,
                      *           "error": "Outbound calls may not reach the port 1",
-                     *           "createdAt": "2026-01-12T09:01:04.000Z",
+                     *           "createdAt": "2026-01-12T09:01:05.000Z",
                      *           "dueAt": null
                      *         }
                      *       ],
@@ -11162,7 +11234,7 @@ export interface operations {
                      *         {
                      *           "userId": "dora",
                      *           "role": "editor",
-                     *           "createdAt": "2026-01-12T09:00:57.000Z"
+                     *           "createdAt": "2026-01-12T09:00:58.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -11373,7 +11445,7 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:00:59.000Z"
+                     *           "createdAt": "2026-01-12T09:01:00.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000001",
@@ -11612,7 +11684,7 @@ export interface operations {
                      *           "details": {
                      *             "name": "CI"
                      *           },
-                     *           "at": "2026-01-12T09:01:00.000Z"
+                     *           "at": "2026-01-12T09:01:01.000Z"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000035",
@@ -11627,7 +11699,7 @@ export interface operations {
                      *             ],
                      *             "expiresAt": null
                      *           },
-                     *           "at": "2026-01-12T09:01:01.000Z"
+                     *           "at": "2026-01-12T09:01:02.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -11671,8 +11743,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:01:02.000Z",
-                     *       "to": "2026-01-12T09:01:03.000Z",
+                     *       "from": "2026-01-12T09:01:03.000Z",
+                     *       "to": "2026-01-12T09:01:04.000Z",
                      *       "isComplete": true,
                      *       "imbalance": 0,
                      *       "faults": [],
@@ -11683,29 +11755,29 @@ export interface operations {
                      *         "rejected": 0
                      *       },
                      *       "events": {
-                     *         "accepted": 43,
+                     *         "accepted": 42,
                      *         "fromOutside": 15,
                      *         "fromReceipts": 2,
                      *         "replayed": 4,
                      *         "emitted": 0,
-                     *         "service": 22,
-                     *         "done": 43,
+                     *         "service": 21,
+                     *         "done": 42,
                      *         "quarantined": 0,
                      *         "waiting": 0,
                      *         "overdue": 0
                      *       },
                      *       "executions": {
-                     *         "begun": 38,
+                     *         "begun": 37,
                      *         "succeeded": 13,
-                     *         "failed": 23,
+                     *         "failed": 21,
                      *         "cancelled": 0,
-                     *         "waiting": 2,
+                     *         "waiting": 3,
                      *         "leased": 0,
                      *         "overdue": 0,
                      *         "deliveries": {
-                     *           "begun": 22,
+                     *           "begun": 21,
                      *           "succeeded": 0,
-                     *           "failed": 22,
+                     *           "failed": 21,
                      *           "cancelled": 0,
                      *           "unfinished": 0
                      *         }
@@ -11715,7 +11787,7 @@ export interface operations {
                      *         "emittedEvents": 0,
                      *         "calls": {
                      *           "succeeded": 0,
-                     *           "failed": 23,
+                     *           "failed": 21,
                      *           "unknown": 0,
                      *           "open": 0
                      *         }
@@ -11752,12 +11824,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.created",
-                 *       "timestamp": "2026-01-12T09:01:05.000Z",
+                 *       "timestamp": "2026-01-12T09:01:06.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:06.000Z"
+                 *         "at": "2026-01-12T09:01:07.000Z"
                  *       }
                  *     }
                  */
@@ -11800,7 +11872,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.updated",
-                 *       "timestamp": "2026-01-12T09:01:09.000Z",
+                 *       "timestamp": "2026-01-12T09:01:10.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -11809,7 +11881,7 @@ export interface operations {
                  *         ],
                  *         "version": 2,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:10.000Z"
+                 *         "at": "2026-01-12T09:01:11.000Z"
                  *       }
                  *     }
                  */
@@ -11852,13 +11924,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deleted",
-                 *       "timestamp": "2026-01-12T09:01:21.000Z",
+                 *       "timestamp": "2026-01-12T09:01:22.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000037",
                  *         "name": "In shadow",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:22.000Z"
+                 *         "at": "2026-01-12T09:01:23.000Z"
                  *       }
                  *     }
                  */
@@ -11901,12 +11973,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.activated",
-                 *       "timestamp": "2026-01-12T09:01:13.000Z",
+                 *       "timestamp": "2026-01-12T09:01:14.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:14.000Z"
+                 *         "at": "2026-01-12T09:01:15.000Z"
                  *       }
                  *     }
                  */
@@ -11949,13 +12021,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.deactivated",
-                 *       "timestamp": "2026-01-12T09:01:15.000Z",
+                 *       "timestamp": "2026-01-12T09:01:16.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "cancelled": 0,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:16.000Z"
+                 *         "at": "2026-01-12T09:01:17.000Z"
                  *       }
                  *     }
                  */
@@ -11998,13 +12070,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.cloned",
-                 *       "timestamp": "2026-01-12T09:01:07.000Z",
+                 *       "timestamp": "2026-01-12T09:01:08.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000005",
                  *         "name": "Copy of Call hot leads",
                  *         "from": "01970000-0000-7000-8000-000000000004",
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:08.000Z"
+                 *         "at": "2026-01-12T09:01:09.000Z"
                  *       }
                  *     }
                  */
@@ -12047,7 +12119,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.restored",
-                 *       "timestamp": "2026-01-12T09:01:11.000Z",
+                 *       "timestamp": "2026-01-12T09:01:12.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -12057,7 +12129,7 @@ export interface operations {
                  *         ],
                  *         "version": 3,
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:12.000Z"
+                 *         "at": "2026-01-12T09:01:13.000Z"
                  *       }
                  *     }
                  */
@@ -12100,7 +12172,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.paused",
-                 *       "timestamp": "2026-01-12T09:01:25.000Z",
+                 *       "timestamp": "2026-01-12T09:01:26.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "name": "Tell the CRM",
@@ -12108,7 +12180,7 @@ export interface operations {
                  *         "lastError": "Outbound calls may not reach the port 1",
                  *         "cancelled": 0,
                  *         "actor": "system:auto-pause",
-                 *         "at": "2026-01-12T09:01:26.000Z"
+                 *         "at": "2026-01-12T09:01:27.000Z"
                  *       }
                  *     }
                  */
@@ -12151,7 +12223,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.promoted",
-                 *       "timestamp": "2026-01-12T09:01:17.000Z",
+                 *       "timestamp": "2026-01-12T09:01:18.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -12165,7 +12237,7 @@ export interface operations {
                  *           "maxRunsPerHour": 1
                  *         },
                  *         "actor": "user:ada",
-                 *         "at": "2026-01-12T09:01:18.000Z"
+                 *         "at": "2026-01-12T09:01:19.000Z"
                  *       }
                  *     }
                  */
@@ -12208,7 +12280,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.rolled_back",
-                 *       "timestamp": "2026-01-12T09:01:19.000Z",
+                 *       "timestamp": "2026-01-12T09:01:20.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
@@ -12219,7 +12291,7 @@ export interface operations {
                  *         "runs": 3,
                  *         "maxRunsPerHour": 1,
                  *         "actor": "system:guard",
-                 *         "at": "2026-01-12T09:01:20.000Z"
+                 *         "at": "2026-01-12T09:01:21.000Z"
                  *       }
                  *     }
                  */
@@ -12262,14 +12334,14 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "execution.failed",
-                 *       "timestamp": "2026-01-12T09:01:23.000Z",
+                 *       "timestamp": "2026-01-12T09:01:24.000Z",
                  *       "data": {
                  *         "executionId": "01970000-0000-7000-8000-000000000038",
                  *         "ruleId": "01970000-0000-7000-8000-000000000025",
                  *         "eventId": "01970000-0000-7000-8000-000000000039",
                  *         "eventType": "TAG_ADDED",
                  *         "error": "Outbound calls may not reach the port 1",
-                 *         "failedAt": "2026-01-12T09:01:24.000Z"
+                 *         "failedAt": "2026-01-12T09:01:25.000Z"
                  *       }
                  *     }
                  */
@@ -12312,7 +12384,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "receipt.rejected",
-                 *       "timestamp": "2026-01-12T09:01:27.000Z",
+                 *       "timestamp": "2026-01-12T09:01:28.000Z",
                  *       "data": {
                  *         "rejectionId": "01970000-0000-7000-8000-000000000040",
                  *         "provider": "shop",
@@ -12360,10 +12432,10 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "subscription.ping",
-                 *       "timestamp": "2026-01-12T09:01:28.000Z",
+                 *       "timestamp": "2026-01-12T09:01:29.000Z",
                  *       "data": {
                  *         "subscriptionId": "01970000-0000-7000-8000-000000000002",
-                 *         "at": "2026-01-12T09:01:29.000Z"
+                 *         "at": "2026-01-12T09:01:30.000Z"
                  *       }
                  *     }
                  */
