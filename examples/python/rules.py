@@ -351,6 +351,10 @@ class Client:
         """Get a signing secret, without its text."""
         return self._send("GET", f"/api/developer/v1/signing-secrets/{_part(id)}")
 
+    def put_signing_secret(self, id, body=None):
+        """Store the text that the provider has made, or other settings of the scheme."""
+        return self._send("PUT", f"/api/developer/v1/signing-secrets/{_part(id)}", body=body)
+
     def revoke_signing_secret(self, id):
         """Revoke a signing secret with immediate effect."""
         return self._send("DELETE", f"/api/developer/v1/signing-secrets/{_part(id)}")

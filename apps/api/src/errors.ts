@@ -45,6 +45,8 @@ export const refusals = {
       'body_not_json',
       `Body is not UTF-8 (near byte ${findNotUtf8(body)}): encode the JSON as UTF-8`,
     ),
+  bodyNotForm: () =>
+    new Refusal('body_not_form', 'Body is not a form in UTF-8 of at most 1,000 fields, or lacks its payload'),
   bodyNotAnObject: () => new Refusal('body_not_json', 'Body must be a JSON object'),
   /** The body is fixed, so the header names the event types that were perhaps meant. */
   invalidTriggerType: (trigger: string) =>
@@ -166,6 +168,11 @@ export const refusals = {
     ),
   bodyTooLarge: (bytes: number) => new Refusal('body_too_large', `The body is larger than ${bytes} bytes`),
   notJson: () => new Refusal('content_type_unsupported', 'Content-Type must be application/json'),
+  notForm: () =>
+    new Refusal(
+      'content_type_unsupported',
+      'Content-Type must be application/x-www-form-urlencoded, as the settings of the signing secret say',
+    ),
   bodyEncoded: () =>
     new Refusal('content_encoding_unsupported', 'Content-Encoding must be identity', {
       'accept-encoding': 'identity',

@@ -115,6 +115,7 @@ const routes: Route[] = [
   route('get', `${developer}/signing-secrets`, [200]),
   route('post', `${developer}/signing-secrets`, [201], [409, 413, 415, 422], 'required'),
   route('post', `${developer}/signing-secrets/{id}/retire`, [200], [404, 409, 413, 415, 422], 'optional'),
+  route('put', `${developer}/signing-secrets/{id}`, [200], [404, 409, 413, 415, 422], 'required'),
   route('get', `${developer}/signing-secrets/{id}`, [200], [404]),
   route('delete', `${developer}/signing-secrets/{id}`, [204], [404, 413, 415]),
   route('get', `${developer}/subscriptions`, [200]),

@@ -24,7 +24,15 @@ t.test('names that lead to no secret take the newest one of a burst no place', a
   const log = { warn: (_fields: object, message: string) => t.fail(message) } as unknown as FastifyBaseLogger
   const rejections = openRejectionLog(database, () => {}, createSealer(encryptionKey), log)
   const refuse = (workspaceId: string, id: string) => {
-    const none = { timestamp: '', signature: '', signatureId: '', headers: {}, body: Buffer.alloc(0) }
+    const none = {
+      timestamp: '',
+      signature: '',
+      signatureId: '',
+      headers: {},
+      query: '',
+      isForm: false,
+      body: Buffer.alloc(0),
+    }
     rejections.record({ provider, workspaceId, id, ...none }, 'size')
   }
   const strangers = Array.from({ length: 40 }, () => newId())

@@ -1,4 +1,12 @@
-import { readSigningKey, signWebhook } from '@automation/webhooks'
+import {
+  type ProviderScheme,
+  readSchemeKey,
+  readSigningKey,
+  type SchemeSettings,
+  signByScheme,
+  signWebhook,
+  useScheme,
+} from '@automation/webhooks'
 import { CommandError, usageError } from './command-error.js'
 
 /** The destination of webhooks, and the secret that signs them. */
@@ -11,6 +19,16 @@ export interface Target {
   secretId: string
   /** The signing secret itself, `whsec_…`. */
   secret: string
+}
+
+/** A webhook in the scheme of a provider. */
+export interface ProviderWebhook {
+  scheme: ProviderScheme
+  settings: SchemeSettings
+  id: string
+  type: string
+  isForm: boolean
+  body: Buffer
 }
 
 export interface SignedDelivery {
@@ -29,12 +47,9 @@ const timeoutMs = 30_000
 
 /** @throws CommandError if the target's URL or secret is invalid */
 export function signDelivery(target: Target, id: string, body: Buffer, sentAt: Date): SignedDelivery {
-  if (!/^https?:/.test(target.url) || !URL.canParse(target.url))
-    throw usageError(`--url must look like http://127.0.0.1:3000, but is ${target.url}.`)
-  const timestamp = `${Math.floor(sentAt.getTime() / 1_000)}`
-  const path = [target.provider, target.workspace].map(encodeURIComponent).join('/')
+  const timestamp = writeTimestamp(sentAt)
   return {
-    url: `${target.url.replace(/\/+$/, '')}/api/incoming-webhooks/${path}`,
+    url: urlOf(target),
     headers: {
       'content-type': 'application/json',
       'x-idempotency-key': id,
@@ -44,6 +59,32 @@ export function signDelivery(target: Target, id: string, body: Buffer, sentAt: D
     },
     body,
   }
+}
+
+/** @throws CommandError if the target's URL, or the secret in the scheme, is invalid */
+export function signProviderDelivery(
+  target: Omit<Target, 'secretId'>,
+  { scheme, settings, ...webhook }: ProviderWebhook,
+  sentAt: Date,
+): SignedDelivery {
+  const url = urlOf(target)
+  const inUse = useScheme(scheme, { publicUrl: url, ...settings })
+  const key = readSchemeKey(inUse.scheme, target.secret)
+  if (key === undefined) throw new CommandError(`The signing secret is none of the scheme ${scheme}.`)
+  const headers = signByScheme(inUse, key, { ...webhook, timestamp: writeTimestamp(sentAt), query: '' })
+  const type = webhook.isForm ? 'application/x-www-form-urlencoded' : 'application/json'
+  return { url, headers: { 'content-type': type, ...headers }, body: webhook.body }
+}
+
+function urlOf({ url, provider, workspace }: Pick<Target, 'url' | 'provider' | 'workspace'>): string {
+  if (!/^https?:/.test(url) || !URL.canParse(url))
+    throw usageError(`--url must look like http://127.0.0.1:3000, but is ${url}.`)
+  const path = [provider, workspace].map(encodeURIComponent).join('/')
+  return `${url.replace(/\/+$/, '')}/api/incoming-webhooks/${path}`
+}
+
+function writeTimestamp(at: Date): string {
+  return `${Math.floor(at.getTime() / 1_000)}`
 }
 
 /** The same delivery with one bit of its body changed after it was signed. */

@@ -493,6 +493,11 @@ func (c *Client) GetSigningSecret(ctx context.Context, id string) (*Response, er
 	return c.send(ctx, "GET", "/api/developer/v1/signing-secrets/"+url.PathEscape(id), nil, nil, nil)
 }
 
+// PutSigningSecret: Store the text that the provider has made, or other settings of the scheme.
+func (c *Client) PutSigningSecret(ctx context.Context, id string, body any) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/developer/v1/signing-secrets/"+url.PathEscape(id), body, nil, nil)
+}
+
 // RevokeSigningSecret: Revoke a signing secret with immediate effect.
 func (c *Client) RevokeSigningSecret(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "DELETE", "/api/developer/v1/signing-secrets/"+url.PathEscape(id), nil, nil, nil)

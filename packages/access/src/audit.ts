@@ -16,6 +16,7 @@ export const AuditAction = Type.Enum(
     'api_key.created',
     'api_key.revoked',
     'signing_secret.created',
+    'signing_secret.updated',
     'signing_secret.retired',
     'signing_secret.revoked',
     'rule.created',

@@ -32,11 +32,13 @@ export {
   UserId,
 } from './members.js'
 export { findMembership, type Membership, type Tenant } from './memberships.js'
+export { putSigningSecret } from './put-signing-secret.js'
 export { Refused } from './refused.js'
 export { type Resealing, resealSecrets } from './reseal-secrets.js'
 export { createSealer, type Sealer } from './sealing.js'
 export { serviceEventSchemas } from './service-event-schemas.js'
 export { pingType, publish, type ServiceEvent, ServiceEventType } from './service-events.js'
+export { findSecretFaults } from './signing-secret-faults.js'
 export {
   Counterparty,
   NewSigningSecret,
@@ -44,10 +46,12 @@ export {
   SecretDirection,
   SigningSecret,
   SigningSecretToCreate,
+  SigningSecretToPut,
 } from './signing-secret-schemas.js'
 export {
   createSigningSecret,
   listSigningSecrets,
+  maxOfProvider,
   readSigningSecret,
   retireSigningSecret,
   revokeSigningSecret,

@@ -11,6 +11,7 @@ export type RefusedCode =
   | 'limit_reached'
   | 'member_not_found'
   | 'name_taken'
+  | 'scheme_in_use'
   | 'signing_secret_not_found'
   | 'signing_secret_retired'
   | 'signing_secret_revoked'

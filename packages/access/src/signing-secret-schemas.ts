@@ -1,3 +1,4 @@
+import { SchemeName, SchemeSettings } from '@automation/webhooks'
 import { Type } from 'typebox'
 import { credentialTimes, DateTime, orNull, textOnce } from './credential.js'
 
@@ -35,6 +36,8 @@ export const SigningSecret = Type.Object(
     id: Type.String({ format: 'uuid', description: 'X-Signature-Id of incoming webhooks' }),
     direction: SecretDirection,
     provider: Counterparty,
+    scheme: SchemeName,
+    settings: orNull(SchemeSettings),
     state: SigningSecretState,
     ...credentialTimes,
     retiresAt: orNull(DateTime),
@@ -47,16 +50,35 @@ export type SigningSecret = Type.Static<typeof SigningSecret>
 export const NewSigningSecret = Type.Object(
   {
     ...SigningSecret.properties,
-    ...textOnce('secret', '`whsec_…`. The service stores it encrypted.'),
+    ...textOnce(
+      'secret',
+      '`whsec_…`, or the text that the request brought. The service stores it encrypted.',
+    ),
   },
   { title: 'NewSigningSecret' },
 )
 export type NewSigningSecret = SigningSecret & { secret: string }
 
+/** The notation of a scheme is checked apart. */
+const SecretText = Type.String({
+  pattern: '^[!-~]{8,512}$',
+  description:
+    'incoming: the secret that the provider has made, 8 to 512 printable characters without spaces. Without it the service makes one',
+})
+
 export const SigningSecretToCreate = Type.Object(
   {
     provider: Counterparty,
     direction: Type.Optional(SecretDirection),
+    scheme: Type.Optional(SchemeName),
+    settings: Type.Optional(SchemeSettings),
+    secret: Type.Optional(SecretText),
   },
   { additionalProperties: false, title: 'SigningSecretToCreate' },
+)
+
+/** What may change of an incoming secret. Its id stays. */
+export const SigningSecretToPut = Type.Object(
+  { settings: Type.Optional(SchemeSettings), secret: Type.Optional(SecretText) },
+  { additionalProperties: false, minProperties: 1, title: 'SigningSecretToPut' },
 )

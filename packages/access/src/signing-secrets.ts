@@ -1,20 +1,22 @@
 import { isUuid, newId, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
-import { newSigningSecret, readSigningKey } from '@automation/webhooks'
+import { newSigningSecret, readSigningKey, type SchemeName, type SchemeSettings } from '@automation/webhooks'
 import type { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { listNewest, presentTimes } from './credential.js'
 import { Refused } from './refused.js'
 import type { Sealer } from './sealing.js'
-import {
-  isProvider,
-  type NewSigningSecret,
-  type SecretDirection,
-  type SigningSecret,
-  type SigningSecretToCreate,
+import { findSecretFaults, refuseFirst, refuseUnknownTypes } from './signing-secret-faults.js'
+import type {
+  NewSigningSecret,
+  SecretDirection,
+  SigningSecret,
+  SigningSecretToCreate,
 } from './signing-secret-schemas.js'
 
 /** Of each direction. */
 const maxUsableSecrets = 50
+/** Of a provider with a scheme that names no secret: all of them are tried. */
+export const maxOfProvider = 5
 /** With those that were revoked or retired: they stay as long as the audit log that names them. */
 const maxSecrets = 5_000
 
@@ -22,35 +24,43 @@ const maxSecrets = 5_000
 export function createSigningSecret(
   administrator: Administrator,
   sealer: Sealer,
-  { provider, direction = 'incoming' }: Type.Static<typeof SigningSecretToCreate>,
-  secret = newSigningSecret(),
+  input: Type.Static<typeof SigningSecretToCreate>,
 ): Promise<NewSigningSecret> {
   const { workspaceId } = administrator
+  const { provider, direction = 'incoming', scheme = 'automation', settings } = input
+  const { secret = newSigningSecret() } = input
   return changeWorkspace(administrator, async (transaction) => {
-    if (direction === 'incoming' && !isProvider(provider))
-      throw new Refused(
-        'validation_failed',
-        'Must be the name of a provider, as in the path of its webhooks',
-        'provider',
-      )
+    refuseFirst(findSecretFaults(input))
     if (direction === 'outgoing' && isUuid(provider)) await refuseUnknownSubscription(transaction, provider)
-    const created = await addSigningSecret(transaction, sealer, { workspaceId, direction, provider }, secret)
+    if (direction === 'incoming') await refuseOtherScheme(transaction, provider, scheme)
+    await refuseUnknownTypes(transaction, settings)
+    const fields = { workspaceId, direction, provider, scheme, ...(settings && { settings }) }
+    const created = await addSigningSecret(transaction, sealer, fields, secret)
     return {
       result: { ...created, secret },
       entry: {
         action: 'signing_secret.created',
         subject: created.id,
-        details: direction === 'incoming' ? { provider } : { provider, direction },
+        details: detailsOf(fields),
       },
     }
   })
+}
+
+/** Of the usual direction and scheme, the provider says all. */
+function detailsOf({ provider, direction, scheme }: { provider: string; direction: string; scheme: string }) {
+  return {
+    provider,
+    ...(direction !== 'incoming' && { direction }),
+    ...(scheme !== 'automation' && { scheme }),
+  }
 }
 
 /** Adds a secret as part of a larger change. @throws Refused where the workspace has 50 such secrets in use, or 5,000 in all */
 export async function addSigningSecret(
   transaction: WorkspaceTransaction,
   sealer: Sealer,
-  fields: { workspaceId: string; direction: SecretDirection; provider: string },
+  fields: SecretFields,
   secret: string,
 ): Promise<SigningSecret> {
   const { workspaceId, direction } = fields
@@ -68,8 +78,21 @@ export async function addSigningSecret(
       `A workspace may have ${maxSecrets} signing secrets, with those that were revoked or retired`,
     )
   const id = newId()
-  const sealed = sealer.seal(readSigningKey(secret), sealingContext({ id, workspaceId }))
+  const sealed = sealer.seal(writeKey(fields.scheme, secret), sealingContext({ id, workspaceId }))
   return presentSigningSecret(await transaction.signingSecret.create({ data: { ...fields, id, sealed } }))
+}
+
+interface SecretFields {
+  workspaceId: string
+  direction: SecretDirection
+  provider: string
+  scheme?: SchemeName
+  settings?: SchemeSettings
+}
+
+/** Schemes of providers read the key from its text: the settings, which may change, say how. */
+export function writeKey(scheme: SchemeName = 'automation', secret: string): Buffer {
+  return scheme === 'automation' ? readSigningKey(secret) : Buffer.from(secret)
 }
 
 /** Lists all secrets in use and the newest retired and revoked ones, at most 1,000, the newest first. */
@@ -159,7 +182,27 @@ export function signingSecretState(
   return retiresAt.getTime() > now ? 'retiring' : 'retired'
 }
 
-async function findSecret(
+/** Webhooks without the id of a secret are verified with all of their provider, so these sign in one way. */
+async function refuseOtherScheme(
+  { signingSecret }: WorkspaceTransaction,
+  provider: string,
+  scheme: SchemeName,
+): Promise<void> {
+  const ofProvider = { direction: 'incoming', provider, ...isInUse() } as const
+  const other = await signingSecret.findFirst({ where: { ...ofProvider, NOT: { scheme } } })
+  if (other !== null)
+    throw new Refused(
+      'scheme_in_use',
+      `The secrets of this provider have the scheme ${other.scheme}: revoke them first, or use another name for the provider`,
+    )
+  if (scheme !== 'automation' && (await signingSecret.count({ where: ofProvider })) >= maxOfProvider)
+    throw new Refused(
+      'limit_reached',
+      `A provider may have ${maxOfProvider} signing secrets of the scheme ${scheme} in use`,
+    )
+}
+
+export async function findSecret(
   { signingSecret }: Pick<WorkspaceDatabase, 'signingSecret'>,
   id: string,
 ): Promise<Row> {
@@ -175,19 +218,25 @@ async function refuseUnknownSubscription(transaction: WorkspaceTransaction, id: 
 
 interface Row {
   id: string
+  workspaceId: string
   direction: SecretDirection
   provider: string
+  scheme: string
+  settings: unknown
+  sealed: Uint8Array
   createdAt: Date
   retiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
 }
 
-function presentSigningSecret(row: Row): SigningSecret {
+export function presentSigningSecret(row: Row): SigningSecret {
   return {
     id: row.id,
     direction: row.direction,
     provider: row.provider,
+    scheme: row.scheme as SchemeName,
+    settings: row.settings as SchemeSettings | null,
     state: signingSecretState(row, Date.now()),
     ...presentTimes(row),
     retiresAt: row.retiresAt?.toISOString() ?? null,

@@ -8,6 +8,7 @@ export {
 } from './acceptance/accept-events.js'
 export { acceptOnce, keyHours, type OnceOnly, type RequestKey } from './acceptance/accept-once.js'
 export { findReceipts, type StoredReceipt } from './acceptance/find-receipts.js'
+export { noteRepeat } from './acceptance/note-repeat.js'
 export { type AddressColumns, type Addressee, addresseeOf } from './addressee.js'
 export { countsOf } from './counters/counts-of.js'
 export { clearAttention, createCounters, lockCounters, markAutoPaused } from './counters/rule-counters.js'

@@ -124,7 +124,7 @@ export class BatchingInbox {
     events: NewEvent[],
   ): Promise<StoredReceipt & { isFirst: boolean }> {
     const isFirst = await this.#commit({ receipt, events, replyTo: undefined })
-    if (isFirst) return { id: receipt.id, bodyHash: receipt.bodyHash, isFirst }
+    if (isFirst) return { id: receipt.id, bodyHash: receipt.bodyHash, foundBy: 'id', isFirst }
     const known = await this.#findReceipt(receipt)
     // The receipt that stood in the way was removed for its age meanwhile: nothing stands in the way now.
     return known === undefined ? this.acceptWebhook(receipt, events) : { ...known, isFirst }

@@ -1,5 +1,5 @@
 import { readClaims } from './claims.js'
-import { type Deviation, presentFinding, type SignatureFinding } from './findings.js'
+import { type Deviation, presentAll, type SignatureFinding } from './findings.js'
 import { findForeignScheme } from './foreign-scheme.js'
 import { findNearMiss } from './near-miss.js'
 import {
@@ -56,10 +56,4 @@ function inspectHeaders(delivery: RefusedDelivery, isIdKnown: boolean, hasClaim:
 function inspectHeader(header: string, value: string, checks: [boolean, Deviation['code']][]): Deviation[] {
   if (value.trim() === '') return [{ code: 'header_missing', about: header }]
   return checks.filter(([applies]) => applies).map(([, code]) => ({ code }))
-}
-
-/** Presents each finding once: a deviation that is visible in a header may also have been found by hashing. */
-function presentAll(deviations: Deviation[]): SignatureFinding[] {
-  const findings = deviations.map(presentFinding)
-  return [...new Map(findings.map((finding) => [finding.message, finding])).values()]
 }

@@ -18,7 +18,16 @@ export type SignatureFindingCode = keyof typeof advice
 // %s is the subject of the deviation: a name from the workspace itself, never a part of what was sent.
 const advice = {
   foreign_scheme:
-    'The delivery is signed in the format of %s, which is not supported here; verify it in a relay, and sign it again as docs/signing.md describes.',
+    'The delivery is signed in the format of %s, which no signing secret of this provider has as its scheme; create a secret with that scheme, under a provider name of its own.',
+  no_match_of_provider:
+    'No signing secret of this provider fits, and no known mistake explains the signature of %s.',
+  usual_mistake: 'Check this first: %s.',
+  secret_prefix:
+    'The secret was stored without its whsec_, or with one that it does not have; store it exactly as the provider shows it.',
+  other_url:
+    'The provider has signed another URL, with %s; enter that one as publicUrl in the settings of the secret.',
+  body_changed:
+    'The body was changed on its way (what was signed is %s); what stands between the provider and this service must pass it on byte for byte.',
 
   header_missing: 'The header %s is missing or empty.',
 
@@ -80,4 +89,10 @@ export const findingCodes = Object.keys(advice) as SignatureFindingCode[]
 export function presentFinding({ code, about = '', secretId }: Deviation): SignatureFinding {
   const message = advice[code].replace('%s', () => about)
   return secretId === undefined ? { code, message } : { code, message, secretId }
+}
+
+/** Presents each finding once: several ways may have led to it. */
+export function presentAll(deviations: Deviation[]): SignatureFinding[] {
+  const findings = deviations.map(presentFinding)
+  return [...new Map(findings.map((finding) => [finding.message, finding])).values()]
 }

@@ -48,6 +48,8 @@ CREATE TABLE signing_secrets (
   workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
   direction secret_direction NOT NULL DEFAULT 'incoming',
   provider TEXT NOT NULL,
+  scheme TEXT NOT NULL DEFAULT 'automation',
+  settings JSON,
   sealed BYTEA NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   retires_at TIMESTAMPTZ(3),
@@ -55,6 +57,7 @@ CREATE TABLE signing_secrets (
   last_used_at TIMESTAMPTZ(3)
 );
 CREATE INDEX signing_secrets_workspace_id_id_idx ON signing_secrets (workspace_id, id);
+CREATE INDEX signing_secrets_workspace_id_provider_idx ON signing_secrets (workspace_id, provider);
 
 CREATE TABLE audit_entries (
   id UUID PRIMARY KEY,
@@ -344,6 +347,9 @@ CREATE TABLE webhook_receipts (
   provider TEXT NOT NULL,
   key TEXT NOT NULL,
   body_hash BYTEA NOT NULL,
+  unique_hash BYTEA,
+  repeated_by TEXT,
+  body_differs BOOLEAN NOT NULL DEFAULT false,
   secret_id UUID NOT NULL,
   event_types TEXT[],
   event_ids UUID[],
@@ -351,6 +357,7 @@ CREATE TABLE webhook_receipts (
 );
 CREATE INDEX webhook_receipts_workspace_id_id_idx ON webhook_receipts (workspace_id, id);
 CREATE UNIQUE INDEX webhook_receipts_workspace_id_provider_key_key ON webhook_receipts (workspace_id, provider, key);
+CREATE UNIQUE INDEX webhook_receipts_unique_hash ON webhook_receipts (workspace_id, provider, unique_hash) WHERE unique_hash IS NOT NULL;
 
 CREATE TABLE webhook_rejections (
   id UUID PRIMARY KEY,

@@ -63,6 +63,16 @@ const checks: Record<string, Check> = {
     t.match(JSON.parse(printed.at(-1) ?? ''), { receiptState: 'accepted', deduplicated: false })
     t.match(await findTasks(workspace, 1), [{ title: 'Remind Acme of R-1001', description: '4800.00 EUR' }])
   },
+  async 'Stripe payment failed, task'(t, workspace, printed) {
+    t.match(JSON.parse(printed.at(-1) ?? ''), { receiptState: 'accepted', deduplicated: false })
+    t.match(await findTasks(workspace, 1), [
+      { title: 'Call ada@example.com: 120.00 EUR', description: 'Your card was declined.', priority: 'high' },
+    ])
+  },
+  async 'GitHub issue, Slack'(t) {
+    const text = ':new: grace in ada/engine: It does not start https://github.com/ada/engine/issues/7'
+    t.strictSame(await receive('/issues'), { text })
+  },
   async 'Chat notification'(t) {
     t.strictSame(await receive('/chat'), { text: ':tada: Acme: 12000 EUR' })
   },
@@ -138,9 +148,9 @@ const checks: Record<string, Check> = {
 
 const recipes = blocks.filter(({ heading }) => heading !== 'Recipes')
 
-t.test('the page has fourteen recipes, and each is run', async (t) => {
+t.test('the page has sixteen recipes, and each is run', async (t) => {
   t.strictSame(recipes.map(({ heading }) => heading).sort(), Object.keys(checks).sort())
-  t.equal(recipes.length, 14)
+  t.equal(recipes.length, 16)
 })
 
 for (const { heading, text } of recipes)

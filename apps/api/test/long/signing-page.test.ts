@@ -71,7 +71,7 @@ t.test('the published vectors have valid signatures, and are refused only for th
   const administrator = { database: api.app.database, workspaceId: workspace.id, actor: 'cli:tests' }
   const sealer = createSealer(encryptionKey)
   for (const { name, secret, id, timestamp, body, bodyBase64, signature, valid } of vectors) {
-    const { id: secretId } = await createSigningSecret(administrator, sealer, { provider }, secret)
+    const { id: secretId } = await createSigningSecret(administrator, sealer, { provider, secret })
     const answer = await api.call<{ error: string }>('POST', path, {
       body: bodyBase64 === undefined ? body : Buffer.from(bodyBase64, 'base64'),
       headers: {

@@ -3,17 +3,21 @@ import {
   createSealer,
   createSigningSecret,
   listSigningSecrets,
+  putSigningSecret,
   retireSigningSecret,
   revokeSigningSecret,
   SecretDirection,
   SigningSecretToCreate,
 } from '@automation/access'
-import type { Command } from 'commander'
+import { SchemeName, type SchemeSettings } from '@automation/webhooks'
+import { type Command, Option } from 'commander'
+import { usageError } from '../command-error.js'
 import { readEncryptionKey } from '../config.js'
 import { prepareConfirmation, yesOption } from '../confirm.js'
 import { formatFields, formatTable } from '../format.js'
 import { listChoices, readAs, readDuration, readId } from '../option-readers.js'
 import { addCommand, addGroup, exampleId, print } from '../program.js'
+import { readSecretFile, readSettings, schemeOptions } from '../scheme-options.js'
 import { useWorkspace, useWorkspaceOf } from '../use-database.js'
 import { addReseal } from './reseal.js'
 
@@ -26,24 +30,7 @@ export function addSecrets(program: Command): void {
       'Create, list, retire, revoke and reseal the signing secrets of incoming and outgoing webhooks.',
     example: `list --workspace ${exampleId}`,
   })
-  addCommand(secrets, {
-    name: 'create',
-    description: 'Create a signing secret and show it. It cannot be shown again.',
-    example: `--workspace ${exampleId} --provider billing`,
-    reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
-  })
-    .requiredOption('--workspace <id>', 'id of the workspace that receives or sends the webhooks', readId)
-    .requiredOption(
-      '--provider <provider>',
-      'the provider that signs with it; for an outgoing secret, the called host or the id of a subscription',
-      readAs(SigningSecretToCreate.properties.provider),
-    )
-    .option(
-      '--direction <direction>',
-      `${listChoices(SecretDirection)}: whether the workspace receives or sends the webhooks (default: incoming)`,
-      readAs(SecretDirection),
-    )
-    .action(create)
+  addCreate(secrets)
   addCommand(secrets, {
     name: 'list',
     description:
@@ -84,16 +71,87 @@ export function addSecrets(program: Command): void {
   addReseal(secrets)
 }
 
+function addCreate(secrets: Command): void {
+  addCommand(secrets, {
+    name: 'create',
+    description: 'Create a signing secret and show it. It cannot be shown again.',
+    example: `--workspace ${exampleId} --provider billing`,
+    reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
+  })
+    .requiredOption('--workspace <id>', 'id of the workspace that receives or sends the webhooks', readId)
+    .requiredOption(
+      '--provider <provider>',
+      'the provider that signs with it; for an outgoing secret, the called host or the id of a subscription',
+      readAs(SigningSecretToCreate.properties.provider),
+    )
+    .option(
+      '--direction <direction>',
+      `${listChoices(SecretDirection)}: whether the workspace receives or sends the webhooks (default: incoming)`,
+      readAs(SecretDirection),
+    )
+    .addOption(new Option('--scheme <scheme>', schemeOptions.scheme).argParser(readAs(SchemeName)))
+    .addOption(new Option('--settings <json>', schemeOptions.settings).argParser(readSettings))
+    .option('--secret-file <path>', 'file with the secret that the provider has made (default: a new one)')
+    .action(create)
+  addCommand(secrets, {
+    name: 'set',
+    description:
+      'Store the text that the provider has made, or other settings of the scheme. The id stays, and the previous text is no longer valid.',
+    example: `${exampleId} --secret-file stripe.txt`,
+    reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
+  })
+    .argument('<id>', 'id of the secret', readId)
+    .option('--workspace <id>', 'refuse if the secret belongs to another workspace', readId)
+    .addOption(new Option('--settings <json>', schemeOptions.settings).argParser(readSettings))
+    .option('--secret-file <path>', 'file with the secret that the provider has made')
+    .action(set)
+}
+
+interface SchemeChoice {
+  secretFile?: string
+  settings?: SchemeSettings
+}
+
 async function create(
-  { workspace, ...fields }: { workspace: string; provider: string; direction?: SecretDirection },
+  {
+    workspace,
+    secretFile,
+    ...fields
+  }: SchemeChoice & {
+    workspace: string
+    provider: string
+    direction?: SecretDirection
+    scheme?: SchemeName
+  },
   command: Command,
 ): Promise<void> {
   const sealer = createSealer(readEncryptionKey())
-  const secret = await useWorkspace('change', workspace, (administrator) =>
-    createSigningSecret(administrator, sealer, fields),
+  const brought = secretFile === undefined ? {} : { secret: readSecretFile(secretFile) }
+  const { settings, ...created } = await useWorkspace('change', workspace, (administrator) =>
+    createSigningSecret(administrator, sealer, { ...fields, ...brought }),
   )
-  const use = secret.direction === 'incoming' ? ' Senders put its id into X-Signature-Id.' : ''
+  const secret = { ...created, ...(settings !== null && { settings: JSON.stringify(settings) }) }
+  const isOurs = secret.direction === 'incoming' && secret.scheme === 'automation'
+  const use = isOurs ? ' Senders put its id into X-Signature-Id.' : ''
   print(command, secret, `${formatFields(secret)}\n\nSave the secret now: it cannot be shown again.${use}`)
+}
+
+async function set(
+  id: string,
+  { workspace, secretFile, settings }: SchemeChoice & { workspace?: string },
+  command: Command,
+): Promise<void> {
+  if (secretFile === undefined && settings === undefined)
+    throw usageError('Give --secret-file, --settings, or both.')
+  const sealer = createSealer(readEncryptionKey())
+  const input = {
+    ...(settings !== undefined && { settings }),
+    ...(secretFile !== undefined && { secret: readSecretFile(secretFile) }),
+  }
+  const secret = await useWorkspaceOf('signing secret', id, workspace, (administrator) =>
+    putSigningSecret(administrator, sealer, id, input),
+  )
+  print(command, secret, `The signing secret of ${secret.provider} is changed.`)
 }
 
 async function list(
@@ -106,7 +164,16 @@ async function list(
   print(
     command,
     secrets,
-    formatTable(secrets, ['id', 'direction', 'provider', 'state', 'createdAt', 'retiresAt', 'lastUsedAt']),
+    formatTable(secrets, [
+      'id',
+      'direction',
+      'provider',
+      'scheme',
+      'state',
+      'createdAt',
+      'retiresAt',
+      'lastUsedAt',
+    ]),
   )
 }
 

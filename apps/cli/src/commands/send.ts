@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { SchemeName, type SchemeSettings } from '@automation/webhooks'
 import { type Command, Option } from 'commander'
 import { Type } from 'typebox'
 import { CommandError, usageError } from '../command-error.js'
@@ -10,12 +11,20 @@ import {
   type SignedDelivery,
   sendDelivery,
   signDelivery,
+  signProviderDelivery,
   type Target,
   tamperWith,
 } from '../delivery.js'
 import { readAs } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
 import { checkResponses, formatResponse, formatStatusCounts } from '../responses.js'
+import {
+  isProviderScheme,
+  readSecretFile,
+  readSettings,
+  sampleWebhooks,
+  schemeOptions,
+} from '../scheme-options.js'
 
 interface Options extends Partial<Omit<Target, 'secret'>> {
   secretFile?: string
@@ -26,6 +35,9 @@ interface Options extends Partial<Omit<Target, 'secret'>> {
   replay?: true
   copies?: number
   verbose?: true
+  scheme?: SchemeName
+  settings?: SchemeSettings
+  type?: string
 }
 
 const EventId = Type.String({
@@ -52,8 +64,11 @@ export function addSend(program: Command): void {
     .option('--workspace <id>', 'id of the workspace that receives the webhook')
     .option('--provider <provider>', 'name of the provider that sends the webhook')
     .option('--secret-id <id>', 'id of the signing secret')
-    .option('--secret-file <path>', 'file with the signing secret, whsec_… (default: WEBHOOK_SECRET)')
+    .option('--secret-file <path>', 'file with the signing secret, such as whsec_… (default: WEBHOOK_SECRET)')
     .addOption(new Option('--secret <secret>').hideHelp().argParser(refuseSecret))
+    .addOption(new Option('--scheme <scheme>', schemeOptions.scheme).argParser(readAs(SchemeName)))
+    .addOption(new Option('--settings <json>', schemeOptions.settings).argParser(readSettings))
+    .option('--type <type>', 'type of the event at the provider, for schemes that have it in a header')
     .option('--id <id>', 'id of the event (default: a random id)', readAs(EventId))
     .option('--verbose', 'also show the headers that are sent, with the signature')
   const modes = [
@@ -84,18 +99,28 @@ async function sendWebhook(body: string | undefined, options: Options, command: 
 function prepareDelivery(body: string | undefined, options: Options): SignedDelivery {
   const id = options.id ?? `msg_${randomBytes(12).toString('hex')}`
   const sentAt = new Date(Date.now() - (options.stale ? staleMs : 0))
-  const target = completeTarget({ ...options, secret: readSecret(options) })
-  const delivery = signDelivery(target, id, readBody(body, options), sentAt)
+  const delivery = signAsAsked(body, options, id, sentAt)
   return options.tampered ? tamperWith(delivery) : delivery
 }
 
+function signAsAsked(body: string | undefined, options: Options, id: string, sentAt: Date): SignedDelivery {
+  const { scheme = 'automation', settings = {}, provider } = options
+  const secret = readSecret(options)
+  if (!isProviderScheme(scheme))
+    return signDelivery(completeTarget({ ...options, secret }), id, readBody(body, options), sentAt)
+  // The demo has no secret of such a scheme.
+  if (secret === undefined)
+    throw usageError(`--scheme ${scheme} needs the signing secret: set WEBHOOK_SECRET, or --secret-file.`)
+  const target = completeTarget({ ...options, secret, secretId: 'none', provider: provider ?? scheme })
+  const sample = sampleWebhooks[scheme]
+  const { type = sample.type } = options
+  const isForm = settings.body === undefined ? sample.isForm === true : settings.body !== 'json'
+  const webhook = { scheme, settings, id, type, isForm, body: readBody(body, options, sample.body) }
+  return signProviderDelivery(target, webhook, sentAt)
+}
+
 function readSecret({ secretFile }: Options): string | undefined {
-  if (secretFile === undefined) return readWebhookSecret()
-  try {
-    return readFileSync(secretFile, 'utf8').trim()
-  } catch (error) {
-    throw new CommandError(`--secret-file cannot be read: ${(error as Error).message}.`, { cause: error })
-  }
+  return secretFile === undefined ? readWebhookSecret() : readSecretFile(secretFile)
 }
 
 /** The option existed. Its error must not repeat the secret, as commander's own would. */
@@ -105,8 +130,8 @@ function refuseSecret(): never {
   )
 }
 
-function readBody(body: string | undefined, { file }: Options): Buffer {
-  if (file === undefined) return Buffer.from(body ?? defaultBody)
+function readBody(body: string | undefined, { file }: Options, usual = defaultBody): Buffer {
+  if (file === undefined) return Buffer.from(body ?? usual)
   if (body !== undefined) throw usageError('Give either a body or --file, not both.')
   try {
     return readFileSync(file)

@@ -61,6 +61,9 @@ const sentences: Readonly<Record<string, Describe>> = {
   'signing_secret.created': ({ details }, names) => [
     `created a signing secret for ${counterparty(details, names)}`,
   ],
+  'signing_secret.updated': ({ details }, names) => [
+    `changed ${write(details.changed)} of the signing secret of ${counterparty(details, names)}`,
+  ],
   'signing_secret.retired': ({ details }, names) => [
     `retired the signing secret of ${counterparty(details, names)}`,
     untilText(details.retiresAt, names),

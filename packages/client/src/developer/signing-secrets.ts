@@ -1,4 +1,4 @@
-import type { SigningSecret, SigningSecretList, SigningSecretToCreate } from '../api.js'
+import type { SigningSecret, SigningSecretList, SigningSecretToCreate, SigningSecretToPut } from '../api.js'
 import type { Inputs } from '../operation.js'
 import { Pages } from '../pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
@@ -30,6 +30,15 @@ export class SigningSecrets {
   /** The secret without its text. */
   get(id: string, options?: RequestOptions) {
     return this.#sender.ask('GET /api/developer/v1/signing-secrets/{id}', { path: { id } }, options)
+  }
+
+  /** Stores the text that the provider has made, or other settings. What is omitted stays. */
+  put(id: string, secret: SigningSecretToPut, options?: RequestOptions) {
+    return this.#sender.ask(
+      'PUT /api/developer/v1/signing-secrets/{id}',
+      { path: { id }, body: secret },
+      options,
+    )
   }
 
   /** The secret remains valid while its sender switches to the next one. @param overlap how long: `24h` */

@@ -1011,7 +1011,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver a signed webhook. A repeated delivery has no effect
-         * @description For systems that send events signed. 202: accepted and committed. 200: this id was accepted before, and nothing happens again. The same id with another body is 422. A wrong signature, and an unknown provider, workspace or secret, are one and the same 401.
+         * @description For systems that send events signed, in the scheme of the provider’s signing secrets; the headers below are those of the scheme `automation`. Providers with forms send `application/x-www-form-urlencoded`, and some get a response of their own. 202: accepted and committed. 200: this id was accepted before, and nothing happens again. The same id with another body is 422 (`automation`), or 200 with `bodyDiffers`. A wrong signature, and an unknown provider, workspace or secret, are one and the same 401.
          *
          *     Needs no token.
          */
@@ -1339,7 +1339,7 @@ export interface paths {
         put?: never;
         /**
          * Create a signing secret. Only this response contains its text
-         * @description An incoming secret signs the webhooks of a provider. An outgoing secret signs webhooks that the service sends.
+         * @description An incoming secret signs the webhooks of a provider, in the way that `scheme` names. The secrets in use of a provider have one scheme (409, `scheme_in_use`). Bring the text along as `secret` if the provider has made it. An outgoing secret signs webhooks that the service sends.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1364,7 +1364,13 @@ export interface paths {
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["getSigningSecret"];
-        put?: never;
+        /**
+         * Store the text that the provider has made, or other settings of the scheme
+         * @description For an incoming secret that is in use. What is omitted stays; `settings` replace all earlier ones. The previous text is not valid from then on: to rotate without a gap, create a second secret.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        put: operations["putSigningSecret"];
         post?: never;
         /**
          * Revoke a signing secret with immediate effect
@@ -2094,7 +2100,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -2407,6 +2413,8 @@ export interface components {
             /** @enum {string} */
             receiptState: "accepted";
             deduplicated: boolean;
+            /** @description Schemes of providers: this delivery has the id of the first, and another body */
+            bodyDiffers?: boolean;
             /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
             warnings?: components["schemas"]["FieldError"][];
         };
@@ -3196,6 +3204,8 @@ export interface components {
             direction: components["schemas"]["SecretDirection"];
             /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
             provider: string;
+            scheme: components["schemas"]["SchemeName"];
+            settings: components["schemas"]["SchemeSettings"] | null;
             /**
              * @description Signatures of active and retiring secrets are valid.
              * @enum {string}
@@ -3459,6 +3469,15 @@ export interface components {
             signatureId?: string;
             /** @description If accepted: ids of the events, in the order of eventTypes */
             eventIds?: string[];
+            /** @description The provider only asked whether the endpoint is there: no event followed */
+            handshake?: boolean;
+            /**
+             * @description Schemes of providers, if it was delivered again: whether its id or the hash of what is signed said so, the last time
+             * @enum {string}
+             */
+            repeatedBy?: "id" | "body";
+            /** @description true if a repeated delivery had the same id and another body */
+            bodyDiffers?: boolean;
             /** @description If rejected: the reason */
             reason?: string;
             /** @description If rejected, for admins only: what the sender did differently */
@@ -4172,6 +4191,78 @@ export interface components {
             operator: "equals" | "eq" | "not_equals" | "neq" | "contains" | "not_contains";
             value: components["schemas"]["RootReference"] | components["schemas"]["FieldReference"] | (string | number | boolean | null);
         };
+        /**
+         * @description How a provider signs and writes its webhooks. automation (default): the way of this service (docs/signing.md). standard_webhooks: also Svix. generic: as `settings` say.
+         * @enum {string}
+         */
+        SchemeName: "automation" | "standard_webhooks" | "stripe" | "github" | "shopify" | "slack" | "twilio" | "generic";
+        SchemeSettings: {
+            /** @description Types of the provider, and the event type that each becomes: `{ "payment_intent.payment_failed": "PAYMENT_FAILED" }`. Such a webhook becomes a second event. */
+            types?: {
+                [key: string]: string;
+            };
+            /** @description Path of the object in the payload that is the data of the second event. Without it: the payload */
+            dataFrom?: string;
+            /** @description Further headers that rules can read as `headers.<name in lowercase>` of WEBHOOK_RECEIVED */
+            headers?: string[];
+            /** @description twilio, and generic if {url} is signed: the URL as it is entered at the provider */
+            publicUrl?: string;
+            /** @description generic: the header with the signature. Its name contains sign, hmac or hash. */
+            signatureHeader?: string;
+            /** @description generic: what stands before each signature, such as `sha256=` */
+            signaturePrefix?: string;
+            /**
+             * @description generic: what separates several parts of the header
+             * @enum {string}
+             */
+            signatureSeparator?: "," | ";" | " ";
+            /**
+             * @description generic: what is signed, such as `{timestamp}.{body}`, with {id}, {timestamp}, {body}, {url} and {fields} (the sorted fields of a form)
+             * @default {body}
+             */
+            signed?: string;
+            /**
+             * @description generic: of the HMAC
+             * @default sha256
+             * @enum {string}
+             */
+            hash?: "sha256" | "sha1" | "sha512";
+            /**
+             * @description generic: of the signature
+             * @default hex
+             * @enum {string}
+             */
+            encoding?: "hex" | "base64";
+            /**
+             * @description generic: how the text of the secret is read as a key
+             * @default text
+             * @enum {string}
+             */
+            keyEncoding?: "text" | "base64" | "hex" | "whsec";
+            /** @description generic: the header with the Unix time, if it is signed */
+            timestampHeader?: string;
+            /** @description generic: what stands before the time, such as `t=`, if the header has several parts */
+            timestampPrefix?: string;
+            /** @description generic: the header with the id of the event */
+            idHeader?: string;
+            /** @description generic: the path of the id in the payload */
+            idPath?: string;
+            /** @description generic: the header with the type of the event */
+            typeHeader?: string;
+            /** @description generic: the path of the type in the payload */
+            typePath?: string;
+            /**
+             * @description generic: form:payload is a form whose field payload holds JSON
+             * @default json
+             * @enum {string}
+             */
+            body?: "json" | "form" | "form:payload";
+            /** @description generic: the response to an accepted webhook, for a provider that wants its own */
+            response?: {
+                status: number;
+                body: string;
+            };
+        };
         /** @enum {string} */
         Scope: "receipts:read" | "rules:read" | "rules:run" | "rules:write" | "admin";
         /**
@@ -4297,6 +4388,8 @@ export interface components {
             direction: components["schemas"]["SecretDirection"];
             /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
             provider: string;
+            scheme: components["schemas"]["SchemeName"];
+            settings: components["schemas"]["SchemeSettings"] | null;
             /**
              * @description Signatures of active and retiring secrets are valid.
              * @enum {string}
@@ -4316,6 +4409,15 @@ export interface components {
             /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
             provider: string;
             direction?: components["schemas"]["SecretDirection"];
+            scheme?: components["schemas"]["SchemeName"];
+            settings?: components["schemas"]["SchemeSettings"];
+            /** @description incoming: the secret that the provider has made, 8 to 512 printable characters without spaces. Without it the service makes one */
+            secret?: string;
+        };
+        SigningSecretToPut: {
+            settings?: components["schemas"]["SchemeSettings"];
+            /** @description incoming: the secret that the provider has made, 8 to 512 printable characters without spaces. Without it the service makes one */
+            secret?: string;
         };
         SigningSecretToRetire: {
             /**
@@ -4554,7 +4656,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
+        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -4959,6 +5061,8 @@ export type SampleEvent = components['schemas']['SampleEvent'];
 export type SampleEvents = components['schemas']['SampleEvents'];
 export type Scalar = components['schemas']['Scalar'];
 export type ScalarClause = components['schemas']['ScalarClause'];
+export type SchemeName = components['schemas']['SchemeName'];
+export type SchemeSettings = components['schemas']['SchemeSettings'];
 export type Scope = components['schemas']['Scope'];
 export type SecretDirection = components['schemas']['SecretDirection'];
 export type SendEmailAction = components['schemas']['SendEmailAction'];
@@ -4969,6 +5073,7 @@ export type ShortListClause = components['schemas']['ShortListClause'];
 export type SigningSecret = components['schemas']['SigningSecret'];
 export type SigningSecretList = components['schemas']['SigningSecretList'];
 export type SigningSecretToCreate = components['schemas']['SigningSecretToCreate'];
+export type SigningSecretToPut = components['schemas']['SigningSecretToPut'];
 export type SigningSecretToRetire = components['schemas']['SigningSecretToRetire'];
 export type SomeCondition = components['schemas']['SomeCondition'];
 export type Subscription = components['schemas']['Subscription'];
@@ -9066,15 +9171,15 @@ export interface operations {
     deliverWebhook: {
         parameters: {
             query?: never;
-            header: {
+            header?: {
                 /** @description Id of the event at the provider, the same on every retry */
-                "X-Idempotency-Key": string;
+                "X-Idempotency-Key"?: string;
                 /** @description Unix time in seconds. It may differ from the time of the service by at most 300. */
-                "X-Timestamp": string;
+                "X-Timestamp"?: string;
                 /** @description Id of the signing secret */
-                "X-Signature-Id": string;
+                "X-Signature-Id"?: string;
                 /** @description `v1=` and the HMAC-SHA256 of `<X-Idempotency-Key>.<X-Timestamp>.<body>` as hex. Several signatures are separated by commas. */
-                "X-Signature": string;
+                "X-Signature"?: string;
             };
             path: {
                 /** @description The provider of the signing secret */
@@ -10589,6 +10694,8 @@ export interface operations {
                      *           "id": "01970000-0000-7000-8000-000000000027",
                      *           "direction": "incoming",
                      *           "provider": "shop",
+                     *           "scheme": "automation",
+                     *           "settings": null,
                      *           "state": "active",
                      *           "createdAt": "2026-01-12T09:00:53.000Z",
                      *           "revokedAt": null,
@@ -10599,6 +10706,8 @@ export interface operations {
                      *           "id": "01970000-0000-7000-8000-000000000031",
                      *           "direction": "outgoing",
                      *           "provider": "01970000-0000-7000-8000-000000000002",
+                     *           "scheme": "automation",
+                     *           "settings": null,
                      *           "state": "active",
                      *           "createdAt": "2026-01-12T09:00:56.000Z",
                      *           "revokedAt": null,
@@ -10658,6 +10767,8 @@ export interface operations {
                      *       "id": "01970000-0000-7000-8000-000000000027",
                      *       "direction": "incoming",
                      *       "provider": "shop",
+                     *       "scheme": "automation",
+                     *       "settings": null,
                      *       "state": "active",
                      *       "createdAt": "2026-01-12T09:00:53.000Z",
                      *       "revokedAt": null,
@@ -10709,6 +10820,8 @@ export interface operations {
                      *       "id": "01970000-0000-7000-8000-000000000027",
                      *       "direction": "incoming",
                      *       "provider": "shop",
+                     *       "scheme": "automation",
+                     *       "settings": null,
                      *       "state": "active",
                      *       "createdAt": "2026-01-12T09:00:53.000Z",
                      *       "revokedAt": null,
@@ -10723,6 +10836,68 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putSigningSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the signing secret */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "secret": "whsec_YW4gZXhhbXBsZSBhbmQgbm8gc2VjcmV0IGF0IGFsbCE="
+                 *     }
+                 */
+                "application/json": components["schemas"]["SigningSecretToPut"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000027",
+                     *       "direction": "incoming",
+                     *       "provider": "shop",
+                     *       "scheme": "automation",
+                     *       "settings": null,
+                     *       "state": "active",
+                     *       "createdAt": "2026-01-12T09:00:53.000Z",
+                     *       "revokedAt": null,
+                     *       "lastUsedAt": "2026-01-12T09:00:55.000Z",
+                     *       "retiresAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SigningSecret"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -10803,6 +10978,8 @@ export interface operations {
                      *       "id": "01970000-0000-7000-8000-000000000027",
                      *       "direction": "incoming",
                      *       "provider": "shop",
+                     *       "scheme": "automation",
+                     *       "settings": null,
                      *       "state": "retiring",
                      *       "createdAt": "2026-01-12T09:00:53.000Z",
                      *       "revokedAt": null,

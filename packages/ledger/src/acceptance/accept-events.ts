@@ -32,6 +32,8 @@ export interface NewReceipt {
   /** SHA-256 of the raw body, as hex. */
   bodyHash: string
   secretId: string
+  /** Hex. Another delivery with it is the same webhook, whatever its key. */
+  uniqueHash?: string | undefined
 }
 
 /** An event and the job that carries it; `jobId` is null where the job has the event's own id. */
@@ -55,18 +57,18 @@ const acceptEventsSql = `
 
 /**
  * A webhook that was accepted before, here or by another process at the same moment, inserts neither receipt nor events: the
- * table's unique key decides.
+ * table's unique keys decide.
  *
  * $1 receipts · $2 events: those of webhooks, and others that are accepted with them
  */
 const acceptWebhooksSql = `
   WITH inserted_receipts AS (
-    INSERT INTO webhook_receipts (id, workspace_id, provider, key, body_hash, secret_id, event_types, event_ids)
+    INSERT INTO webhook_receipts (id, workspace_id, provider, key, body_hash, unique_hash, secret_id, event_types, event_ids)
     SELECT input_receipts.*
     FROM json_to_recordset($1::json) AS input_receipts (
-      id uuid, workspace_id uuid, provider text, key text, body_hash bytea, secret_id uuid,
+      id uuid, workspace_id uuid, provider text, key text, body_hash bytea, unique_hash bytea, secret_id uuid,
       event_types text[], event_ids uuid[])
-    ON CONFLICT (workspace_id, provider, key) DO NOTHING
+    ON CONFLICT DO NOTHING
     RETURNING id
   ),
   inserted_events AS (
@@ -125,7 +127,7 @@ export function eventRow({ event, jobId }: CarriedEvent) {
 type ReceiptRow = ReturnType<typeof receiptRow>
 
 function receiptRow(
-  { id, workspaceId, provider, key, bodyHash, secretId }: NewReceipt,
+  { id, workspaceId, provider, key, bodyHash, uniqueHash, secretId }: NewReceipt,
   carried: CarriedEvent[],
 ) {
   return {
@@ -134,13 +136,14 @@ function receiptRow(
     provider,
     key,
     body_hash: `\\x${bodyHash}`,
+    unique_hash: uniqueHash === undefined ? null : `\\x${uniqueHash}`,
     secret_id: secretId,
     event_types: carried.map(({ event }) => event.type),
     event_ids: carried.map(({ event }) => event.id),
   }
 }
 
-/** None of the three holds a slash. */
-function identityOf({ workspace_id, provider, key }: ReceiptRow): string {
-  return `${workspace_id}/${provider}/${key}`
+/** Where a replay has a new key, its hash is the one that stands in the way. None of the three holds a slash. */
+function identityOf({ workspace_id, provider, key, unique_hash }: ReceiptRow): string {
+  return `${workspace_id}/${provider}/${unique_hash ?? key}`
 }

@@ -26,6 +26,20 @@ export const Receipt = Type.Object(
     eventIds: Type.Optional(
       Type.Array(Id, { description: 'If accepted: ids of the events, in the order of eventTypes' }),
     ),
+    handshake: Type.Optional(
+      Type.Boolean({
+        description: 'The provider only asked whether the endpoint is there: no event followed',
+      }),
+    ),
+    repeatedBy: Type.Optional(
+      Type.Enum(['id', 'body'], {
+        description:
+          'Schemes of providers, if it was delivered again: whether its id or the hash of what is signed said so, the last time',
+      }),
+    ),
+    bodyDiffers: Type.Optional(
+      Type.Boolean({ description: 'true if a repeated delivery had the same id and another body' }),
+    ),
     reason: Type.Optional(Type.String({ description: 'If rejected: the reason' })),
     findings: Type.Optional(
       Type.Array(
@@ -55,6 +69,8 @@ export const acceptedFields = {
   eventTypes: true,
   eventIds: true,
   receivedAt: true,
+  repeatedBy: true,
+  bodyDiffers: true,
 } as const satisfies Prisma.WebhookReceiptSelect
 
 export function presentAccepted(
@@ -70,6 +86,9 @@ export function presentAccepted(
     idempotencyKey: row.key,
     signatureId: row.secretId,
     eventIds: row.eventIds,
+    ...(row.eventIds.length === 0 && { handshake: true }),
+    ...(row.repeatedBy !== null && { repeatedBy: row.repeatedBy as 'id' | 'body' }),
+    ...(row.bodyDiffers && { bodyDiffers: true }),
   }
 }
 

@@ -2,8 +2,10 @@ import {
   type Administrator,
   Counterparty,
   createSigningSecret,
+  findSecretFaults,
   listSigningSecrets,
   NewSigningSecret,
+  putSigningSecret,
   readSigningSecret,
   retireSigningSecret,
   revokeSigningSecret,
@@ -11,6 +13,7 @@ import {
   SecretDirection,
   SigningSecret,
   SigningSecretToCreate,
+  SigningSecretToPut,
 } from '@automation/access'
 import { parseDuration } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -68,11 +71,13 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       operationId: 'createSigningSecret',
       summary: 'Create a signing secret. Only this response contains its text',
       description:
-        'An incoming secret signs the webhooks of a provider. An outgoing secret signs webhooks that the service sends.',
+        'An incoming secret signs the webhooks of a provider, in the way that `scheme` names. The secrets in use of a provider have one scheme (409, `scheme_in_use`). Bring the text along as `secret` if the provider has made it. An outgoing secret signs webhooks that the service sends.',
       body: SigningSecretToCreate,
       response: { 201: NewSigningSecret, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
+      const faults = findSecretFaults(request.body)
+      if (faults.length > 0) throw refusals.invalid(faults)
       const create = (administrator: Administrator) =>
         createSigningSecret(administrator, sealer, request.body)
       const present = (secret: NewSigningSecret) => presentCreated(`${app.prefix}/${secret.id}`, secret)
@@ -90,6 +95,21 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       response: { 200: SigningSecret, ...refusalResponses(404) },
     },
     handler: async ({ params, workspace }) => readSigningSecret(workspace.database, params.id),
+  })
+
+  app.put('/:id', {
+    config: { role: 'admin' },
+    schema: {
+      operationId: 'putSigningSecret',
+      summary: 'Store the text that the provider has made, or other settings of the scheme',
+      description:
+        'For an incoming secret that is in use. What is omitted stays; `settings` replace all earlier ones. The previous text is not valid from then on: to rotate without a gap, create a second secret.',
+      params: Type.Object({ id: Id }),
+      body: SigningSecretToPut,
+      response: { 200: SigningSecret, ...refusalResponses(404, 409, 413, 415, 422) },
+    },
+    handler: async (request) =>
+      putSigningSecret(administratorOf(request), sealer, request.params.id, request.body),
   })
 
   app.post('/:id/retire', {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { maySign, toleranceSeconds } from '@automation/webhooks'
 import type { FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 
@@ -14,6 +15,9 @@ export interface IncomingDelivery {
   signature: string
   signatureId: string
   headers: IncomingHttpHeaders
+  /** The part of its URL after the question mark, as it was sent. */
+  query: string
+  isForm: boolean
   /** The received bytes, which the sender has signed. */
   body: Buffer
 }
@@ -47,7 +51,7 @@ export function rejectionReason(error: { code?: string }): RejectionReason | und
   return error instanceof Refusal && error.statusCode === 415 ? 'content_encoding' : undefined
 }
 
-export function readDelivery({ params, headers, body }: FastifyRequest): IncomingDelivery {
+export function readDelivery({ params, headers, body, url }: FastifyRequest): IncomingDelivery {
   const { provider, workspaceId } = params as { provider: string; workspaceId: string }
   // Node joins headers of such names that come twice.
   const header = (name: string) => (headers[name] ?? '') as string
@@ -59,8 +63,31 @@ export function readDelivery({ params, headers, body }: FastifyRequest): Incomin
     signature: header('x-signature'),
     signatureId: header('x-signature-id').toLowerCase(),
     headers,
+    query: url.includes('?') ? url.slice(url.indexOf('?') + 1) : '',
+    isForm: isForm(headers),
     body: body instanceof Buffer ? body : Buffer.alloc(0),
   }
+}
+
+/**
+ * Whether a delivery has to be verified with the secrets of its provider: it names none, and a header may be a signature. Its headers alone
+ * decide, since a refusal must not say which scheme a workspace uses.
+ */
+export function isOfProvider({ signatureId, headers }: IncomingDelivery): boolean {
+  return signatureId === '' && Object.keys(headers).some(maySign)
+}
+
+/** @throws the refusal of a delivery that no secret of its provider has signed: of one that could be our own scheme, what that lacks */
+export function refuseUnsigned(delivery: IncomingDelivery): never {
+  const { headers, isForm } = delivery
+  const isForeign = Object.keys(headers).some((name) => !/^x-signature(-id)?$/.test(name) && maySign(name))
+  if (!isForeign && isForm) throw new DeliveryRefusal('content_type', refusals.notJson())
+  if (!isForeign) checkHeaders(delivery)
+  throw new DeliveryRefusal('signature', refusals.notSigned())
+}
+
+function isForm({ 'content-type': type = '' }: IncomingHttpHeaders): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(type)
 }
 
 /** @throws a 400 refusal; a signature of any look is left to the comparison */
@@ -72,6 +99,13 @@ export function checkHeaders({ id, timestamp, signature, signatureId }: Incoming
   if (!/^[A-Za-z0-9_:-]{1,255}$/.test(id))
     refuse('Header X-Idempotency-Key must be 1 to 255 letters, digits, or any of _ : -')
   if (!/^\d{1,15}$/.test(timestamp)) refuse('Header X-Timestamp must be Unix seconds')
+}
+
+/** @param timestamp Unix seconds, or as some providers have it milliseconds */
+export function isOutsideWindow(timestamp: string, now: number): boolean {
+  const seconds = timestamp.length > 11 ? Number(timestamp) / 1_000 : Number(timestamp)
+  // Of what is no number, too.
+  return !(Math.abs(now / 1_000 - seconds) <= toleranceSeconds)
 }
 
 /** SHA-256, as hex. */

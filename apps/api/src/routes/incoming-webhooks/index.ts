@@ -5,6 +5,7 @@ import { toleranceSeconds } from '@automation/webhooks'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { createUseNotes } from '../../access/last-used.js'
 import type { ApiMetrics } from '../../api-metrics.js'
 import { isPassing, refusals } from '../../errors.js'
 import { strangerAt } from '../../plugins/body-budget.js'
@@ -17,14 +18,19 @@ import {
   DeliveryRefusal,
   hashBody,
   type IncomingDelivery,
+  isOfProvider,
+  isOutsideWindow,
   readDelivery,
   rejectionReason,
 } from './delivery.js'
 import { openKnownReceipts } from './known-receipts.js'
+import { SecretOpener, type StoredSecret } from './open-secrets.js'
 import { createPayloadReader, eventsOfPayload, type Payload } from './payload.js'
+import { ProviderReceiver } from './receive-from-provider.js'
 import { openRejectionLog } from './rejections.js'
 import { openTallies } from './tallies.js'
-import { createDeliveryVerifier, type StoredSecret } from './verify-delivery.js'
+import { createDeliveryVerifier } from './verify-delivery.js'
+import { ProviderVerifier } from './verify-provider.js'
 
 const Delivered = Type.Object(
   {
@@ -34,6 +40,11 @@ const Delivered = Type.Object(
     }),
     receiptState: Type.Literal('accepted'),
     deduplicated: Type.Boolean(),
+    bodyDiffers: Type.Optional(
+      Type.Boolean({
+        description: 'Schemes of providers: this delivery has the id of the first, and another body',
+      }),
+    ),
     warnings: DataWarnings,
   },
   { title: 'Delivered' },
@@ -53,9 +64,20 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   sealer: Sealer
   queuePrefix: string
 }> = async (app, { sealer, queuePrefix }) => {
-  const verifier = createDeliveryVerifier(app, sealer)
+  const opener = new SecretOpener(app, sealer)
+  const noteUse = createUseNotes((id, lastUsedAt) =>
+    app.database.system.signingSecret.updateMany({ where: { id }, data: { lastUsedAt } }),
+  )
+  const verifier = createDeliveryVerifier(app, opener, noteUse)
+  const providerVerifier = new ProviderVerifier(app.database, opener, noteUse)
   const readPayload = createPayloadReader(app)
   const known = openKnownReceipts(app.redis, queuePrefix)
+  const providers = new ProviderReceiver(app, {
+    verifier: providerVerifier,
+    readPayload,
+    known,
+    draw: drawWorkspaceToken,
+  })
   const rejections = openRejectionLog(app.database, (events) => app.inbox.publish(events), sealer, app.log)
   const tallies = openTallies(app.database, app.log)
   app.addHook('onClose', async () => {
@@ -63,12 +85,16 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     await tallies.close()
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+  const types = ['application/json', 'application/x-www-form-urlencoded']
+  app.addContentTypeParser(types, async (request: FastifyRequest, payload: IncomingMessage) => {
+    const head = readDelivery(request)
+    // Our own scheme has JSON alone.
+    if (head.isForm && !isOfProvider(head)) throw new DeliveryRefusal('content_type', refusals.notJson())
     return readBody(request, payload, async () => {
-      const delivery = readDelivery(request)
-      checkHeaders(delivery)
-      const isKnown = await verifier.namesSecret(delivery)
-      return isKnown ? { key: `webhooks:${delivery.workspaceId}` } : strangerAt(request.ip)
+      const isForeign = isOfProvider(head)
+      if (!isForeign) checkHeaders(head)
+      const isKnown = await (isForeign ? providerVerifier.hasSecrets(head) : verifier.namesSecret(head))
+      return isKnown ? { key: `webhooks:${head.workspaceId}` } : strangerAt(request.ip)
     })
   })
 
@@ -94,25 +120,31 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       operationId: 'deliverWebhook',
       summary: 'Deliver a signed webhook. A repeated delivery has no effect',
       description:
-        'For systems that send events signed. 202: accepted and committed. 200: this id was accepted before, and nothing happens again. The same id with another body is 422. A wrong signature, and an unknown provider, workspace or secret, are one and the same 401.',
+        'For systems that send events signed, in the scheme of the provider’s signing secrets; the headers below are those of the scheme `automation`. Providers with forms send `application/x-www-form-urlencoded`, and some get a response of their own. 202: accepted and committed. 200: this id was accepted before, and nothing happens again. The same id with another body is 422 (`automation`), or 200 with `bodyDiffers`. A wrong signature, and an unknown provider, workspace or secret, are one and the same 401.',
       security: [],
       params: Type.Object({
         provider: Type.String({ description: 'The provider of the signing secret' }),
         workspaceId: { ...Id, description: 'The workspace that receives the webhook' },
       }),
       headers: Type.Object({
-        'X-Idempotency-Key': Type.String({
-          pattern: '^[A-Za-z0-9_:-]{1,255}$',
-          description: 'Id of the event at the provider, the same on every retry',
-        }),
-        'X-Timestamp': Type.String({
-          description: `Unix time in seconds. It may differ from the time of the service by at most ${toleranceSeconds}.`,
-        }),
-        'X-Signature-Id': Type.String({ description: 'Id of the signing secret' }),
-        'X-Signature': Type.String({
-          description:
-            '`v1=` and the HMAC-SHA256 of `<X-Idempotency-Key>.<X-Timestamp>.<body>` as hex. Several signatures are separated by commas.',
-        }),
+        'X-Idempotency-Key': Type.Optional(
+          Type.String({
+            pattern: '^[A-Za-z0-9_:-]{1,255}$',
+            description: 'Id of the event at the provider, the same on every retry',
+          }),
+        ),
+        'X-Timestamp': Type.Optional(
+          Type.String({
+            description: `Unix time in seconds. It may differ from the time of the service by at most ${toleranceSeconds}.`,
+          }),
+        ),
+        'X-Signature-Id': Type.Optional(Type.String({ description: 'Id of the signing secret' })),
+        'X-Signature': Type.Optional(
+          Type.String({
+            description:
+              '`v1=` and the HMAC-SHA256 of `<X-Idempotency-Key>.<X-Timestamp>.<body>` as hex. Several signatures are separated by commas.',
+          }),
+        ),
       }),
       response: {
         200: { ...Delivered, 'x-response-description': 'Already accepted. The delivery had no effect.' },
@@ -125,28 +157,54 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     },
     handler: async (request, reply) => {
       const delivery = readDelivery(request)
+      if (isOfProvider(delivery)) return receiveFromProvider(request, reply, delivery)
       checkHeaders(delivery)
       const secret = await verifier.verify(delivery)
       if (secret === undefined) throw new DeliveryRefusal('signature', refusals.notSigned())
-      if (isOutsideWindow(delivery, Date.now()))
+      if (isOutsideWindow(delivery.timestamp, Date.now()))
         throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())
       const [found] = await Promise.all([known.find(delivery), drawWorkspaceToken(request, reply, secret)])
-      const payload = readPayload(request, delivery.body)
+      const payload = readPayload(request, delivery, ['json'])
       const bodyHash = hashBody(delivery)
       const stored = found
         ? { ...found, isFirst: false }
         : await accept(request, delivery, secret, bodyHash, payload)
       if (stored.bodyHash !== bodyHash) throw new DeliveryRefusal('reused_id', refusals.eventIdReused())
-      app.metrics.deliveries[stored.isFirst ? 'accepted' : 'duplicate'].inc()
-      if (!stored.isFirst) tallies.count(delivery.workspaceId, 'duplicates')
-      return reply.status(stored.isFirst ? 202 : 200).send({
-        id: stored.id,
-        receiptState: 'accepted' as const,
-        deduplicated: !stored.isFirst,
-        ...(payload.warnings && { warnings: payload.warnings }),
-      })
+      countAccepted(delivery, stored)
+      return reply.status(stored.isFirst ? 202 : 200).send(presentDelivered(stored, payload))
     },
   })
+
+  async function receiveFromProvider(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    delivery: IncomingDelivery,
+  ) {
+    const { stored, payload, scheme, bodyDiffers, challenge } = await providers.receive(
+      request,
+      reply,
+      delivery,
+    )
+    countAccepted(delivery, stored)
+    if (challenge !== undefined)
+      return reply
+        .status(200)
+        .type('text/plain')
+        .send(challenge as never)
+    const { response } = scheme
+    if (response !== undefined)
+      return reply
+        .status(response.status)
+        .type(response.contentType)
+        .send(response.body as never)
+    const delivered = { ...presentDelivered(stored, payload), ...(bodyDiffers && { bodyDiffers }) }
+    return reply.status(stored.isFirst ? 202 : 200).send(delivered)
+  }
+
+  function countAccepted({ workspaceId }: IncomingDelivery, { isFirst }: { isFirst: boolean }): void {
+    app.metrics.deliveries[isFirst ? 'accepted' : 'duplicate'].inc()
+    if (!isFirst) tallies.count(workspaceId, 'duplicates')
+  }
 
   function countRejected({ workspaceId }: IncomingDelivery, reason: keyof ApiMetrics['rejections']): void {
     tallies.count(workspaceId, 'rejected')
@@ -190,6 +248,15 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   }
 }
 
+function presentDelivered({ id, isFirst }: { id: string; isFirst: boolean }, { warnings }: Payload) {
+  return {
+    id,
+    receiptState: 'accepted' as const,
+    deduplicated: !isFirst,
+    ...(warnings && { warnings }),
+  }
+}
+
 /** Of a refusal that is not written down. */
 function otherReason(error: FastifyError): 'rate_limit' | 'size' | 'unavailable' | 'fault' {
   const { statusCode = 500 } = error
@@ -197,8 +264,4 @@ function otherReason(error: FastifyError): 'rate_limit' | 'size' | 'unavailable'
   // The body has not come as it was announced.
   if (statusCode < 500) return 'size'
   return statusCode === 503 || isPassing(error) ? 'unavailable' : 'fault'
-}
-
-function isOutsideWindow({ timestamp }: IncomingDelivery, now: number): boolean {
-  return Math.abs(now / 1_000 - Number(timestamp)) > toleranceSeconds
 }

@@ -21,10 +21,12 @@ export function openKnownReceipts(redis: Redis, prefix: string) {
     async find(delivery: IncomingDelivery): Promise<StoredReceipt | undefined> {
       const entry = await load(keyOf(delivery)).catch(() => null)
       const [id, bodyHash] = entry?.split(' ') ?? []
-      return id && bodyHash ? { id, bodyHash } : undefined
+      return id && bodyHash ? { id, bodyHash, foundBy: 'id' } : undefined
     },
     remember(delivery: IncomingDelivery, { id, bodyHash }: StoredReceipt): void {
       redis.set(keyOf(delivery), `${id} ${bodyHash}`, 'EX', timeToLiveSeconds).catch(() => {})
     },
   }
 }
+
+export type KnownReceipts = ReturnType<typeof openKnownReceipts>

@@ -2,6 +2,7 @@ import type { Tenant } from '@automation/access'
 import { newId } from '@automation/database'
 import { type Fault, isEventTypeName, mayHaveLongNumber, readJson } from '@automation/engine'
 import type { NewEvent } from '@automation/ledger'
+import { type BodyForm, readForm } from '@automation/webhooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 import { warnOfTexts } from '../../long-numbers.js'
@@ -15,19 +16,40 @@ export interface Payload {
   warnings?: Fault[]
 }
 
-/** Reads JSON of any shape. @throws DeliveryRefusal: 400 where it is none, 422 where it cannot be stored */
+/**
+ * Reads JSON of any shape, or a form.
+ *
+ * @throws DeliveryRefusal: 400 where it is none, 415 where the sender's scheme has no body of its kind, 422 where it cannot be stored
+ */
 export function createPayloadReader(app: FastifyInstance) {
   const parse = app.getDefaultJsonParser('error', 'error')
-  return (request: FastifyRequest, body: Buffer): Payload => {
+  return (
+    request: FastifyRequest,
+    { body, isForm }: IncomingDelivery,
+    forms: readonly BodyForm[],
+  ): Payload => {
+    const isReadable = isForm ? forms.some((form) => form !== 'json') : forms.includes('json')
+    if (!isReadable)
+      throw new DeliveryRefusal('content_type', isForm ? refusals.notJson() : refusals.notForm())
     try {
-      return readStorable(request, body)
+      return isForm ? readFormBody(request, body, forms) : readStorable(request, decodeBody(body))
     } catch (error) {
       throw error instanceof Refusal ? new DeliveryRefusal('body', error) : error
     }
   }
 
-  function readStorable(request: FastifyRequest, body: Buffer): Payload {
-    const text = decodeBody(body)
+  function readFormBody(request: FastifyRequest, body: Buffer, forms: readonly BodyForm[]): Payload {
+    const fields = readForm(body)
+    if (fields === undefined) throw refusals.bodyNotForm()
+    const { payload } = fields
+    if (forms.includes('form:payload') && typeof payload === 'string') return readStorable(request, payload)
+    if (!forms.includes('form')) throw refusals.bodyNotForm()
+    const faults = findUnstorableValues(fields)
+    if (faults.length > 0) throw refusals.invalid(faults)
+    return { payload: fields }
+  }
+
+  function readStorable(request: FastifyRequest, text: string): Payload {
     let payload: unknown
     // It calls back before it returns.
     parse(request, text, (error, value) => {
@@ -41,6 +63,8 @@ export function createPayloadReader(app: FastifyInstance) {
     return { payload: value, ...warnOfTexts(longNumbers) }
   }
 }
+
+export type ReadPayload = ReturnType<typeof createPayloadReader>
 
 /** What a webhook becomes: WEBHOOK_RECEIVED, and the event that its body names, as `{ type, data }`. */
 export async function eventsOfPayload(

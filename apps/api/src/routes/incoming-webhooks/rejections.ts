@@ -6,11 +6,19 @@ import {
   signingSecretState,
 } from '@automation/access'
 import { type Database, isUuid, newId, type Prisma } from '@automation/database'
-import { diagnose, diagnoseHeaders, type KnownSecret, type SignatureFinding } from '@automation/webhooks'
+import {
+  diagnose,
+  diagnoseHeaders,
+  diagnoseProvider,
+  type KnownProviderSecret,
+  type SchemeName,
+  type SchemeSettings,
+  type SignatureFinding,
+} from '@automation/webhooks'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { createLocalBuckets } from '../../rate-limit/token-bucket.js'
-import type { IncomingDelivery, RejectionReason } from './delivery.js'
+import { type IncomingDelivery, isOfProvider, type RejectionReason } from './delivery.js'
 
 type SigningSecretRow = Prisma.SigningSecretGetPayload<object>
 
@@ -126,20 +134,33 @@ export function openRejectionLog(
   }
 
   function explain({ delivery, reason }: Rejection, secrets: SigningSecretRow[]): SignatureFinding[] {
-    if (diagnosable.has(reason)) return diagnose(delivery, secrets.flatMap(openKnownSecret))
+    if (diagnosable.has(reason)) return diagnoseDelivery(delivery, secrets.flatMap(openKnownSecret))
     return verified.has(reason) ? [] : diagnoseHeaders(delivery)
   }
 
-  function openKnownSecret(secret: SigningSecretRow): KnownSecret[] {
+  function openKnownSecret(secret: SigningSecretRow): KnownProviderSecret[] {
     const { id, provider, sealed } = secret
+    const scheme = secret.scheme as SchemeName
+    const settings = secret.settings as SchemeSettings | null
     try {
       const key = sealer.open(sealed, sealingContext(secret))
-      return [{ id, provider, key, state: signingSecretState(secret, Date.now()) }]
+      return [{ id, provider, key, scheme, settings, state: signingSecretState(secret, Date.now()) }]
     } catch {
       // Sealed with a key that ENCRYPTION_KEY does not have. The diagnosis uses the other secrets.
       return []
     }
   }
+}
+
+/** A provider whose secrets have our own scheme may still send in its own: diagnose names it then. */
+function diagnoseDelivery(delivery: IncomingDelivery, secrets: KnownProviderSecret[]): SignatureFinding[] {
+  const foreign = secrets.filter(({ scheme }) => scheme !== 'automation')
+  const isForeign = foreign.some(({ provider }) => provider === delivery.provider)
+  if (isForeign && isOfProvider(delivery)) return diagnoseProvider(delivery, foreign)
+  return diagnose(
+    delivery,
+    secrets.filter(({ scheme }) => scheme === 'automation'),
+  )
 }
 
 function nameOf({ workspaceId, provider }: IncomingDelivery): string {

@@ -1,23 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { type Sealer, sealingContext, type Tenant } from '@automation/access'
 import { createReadBatcher, type Database, isUuid } from '@automation/database'
 import { verifySignature } from '@automation/webhooks'
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { createUseNotes } from '../../access/last-used.js'
 import type { IncomingDelivery } from './delivery.js'
-import { UnopenedSecrets } from './unopened-secrets.js'
-
-export interface StoredSecret extends Tenant {
-  id: string
-  workspaceId: string
-  provider: string
-  sealed: Uint8Array
-}
-
-interface OpenedSecret extends StoredSecret {
-  key: Buffer
-}
+import { noId, type Opened, type SecretOpener, type StoredSecret } from './open-secrets.js'
 
 /** For how long (ms) a secret that another process has revoked may still sign. It saves a busy provider a query each. */
 const secretTtlMs = 50
@@ -33,28 +19,29 @@ export interface DeliveryVerifier {
 }
 
 /**
+ * Verifies deliveries of our own scheme, which name their secret.
+ *
  * An unknown workspace, provider or id, a revoked or retired secret, one that does not open and a wrong signature cost the same
  * work, so that nobody learns from the answer's time which it was: a look-up by the id, and two digests over the whole body, each
  * compared, with a decoy where there is no secret that opens. Only what is rightly signed with a secret that was just looked up
  * is done after the first.
+ *
+ * @param noteUse is told the id of a secret that has signed
  */
-export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): DeliveryVerifier {
+export function createDeliveryVerifier(
+  app: FastifyInstance,
+  opener: SecretOpener,
+  noteUse: (id: string) => void,
+): DeliveryVerifier {
   const load = createReadBatcher((ids: string[]) => loadSecrets(app.database, ids))
-  const recent = new LRUCache<string, OpenedSecret>({ max: 10_000, ttl: secretTtlMs })
+  const recent = new LRUCache<string, Opened<StoredSecret>>({ max: 10_000, ttl: secretTtlMs })
   app.accessCaches.push(recent)
-  const noteUse = createUseNotes((id, lastUsedAt) =>
-    app.database.system.signingSecret.updateMany({ where: { id }, data: { lastUsedAt } }),
-  )
-  const unopened = new UnopenedSecrets(app.log, () => app.metrics.unopenedSecrets.inc())
-  const nobody = { id: noId, workspaceId: noId, provider: '', plan: 'standard', createdBy: null } as const
-  const decoy = { ...nobody, sealed: sealer.seal(randomBytes(32), sealingContext(nobody)) }
-  const openedDecoy = openStored(decoy)
 
   return {
     async verify(delivery) {
-      const known = recent.get(delivery.signatureId) ?? openedDecoy
+      const known = recent.get(delivery.signatureId) ?? opener.decoy
       if (isSignedWith(known, delivery)) return known
-      const secret = open(await loadNamed(delivery))
+      const secret = opener.open(await loadNamed(delivery)) ?? opener.decoy
       if (!isSignedWith(secret, delivery)) return undefined
       recent.set(secret.id, secret)
       noteUse(secret.id)
@@ -69,35 +56,17 @@ export function createDeliveryVerifier(app: FastifyInstance, sealer: Sealer): De
   function loadNamed({ signatureId }: IncomingDelivery): Promise<StoredSecret | undefined> {
     return load(isUuid(signatureId) ? signatureId : noId)
   }
-
-  function open(secret: StoredSecret | undefined): OpenedSecret {
-    if (secret === undefined) return openStored(decoy)
-    try {
-      if (!unopened.has(secret)) return openStored(secret)
-    } catch {
-      // Its delivery is refused like one with an unknown id.
-    }
-    unopened.note(secret)
-    return openStored(decoy)
-  }
-
-  /** @throws Error where no key opens it */
-  function openStored(secret: StoredSecret): OpenedSecret {
-    return { ...secret, key: sealer.open(secret.sealed, sealingContext(secret)) }
-  }
 }
 
 /** Digests the whole body before it compares the workspace, so that the time says nothing about which of them differs. */
-function isSignedWith(secret: OpenedSecret, delivery: IncomingDelivery): boolean {
-  const isRight = verifySignature(secret.key, delivery, delivery.signature)
+function isSignedWith(secret: Opened<StoredSecret>, delivery: IncomingDelivery): boolean {
+  const isRight = verifySignature(secret.opened, delivery, delivery.signature)
   return isRight && isOfPlace(secret, delivery)
 }
 
 function isOfPlace({ workspaceId, provider }: StoredSecret, delivery: IncomingDelivery): boolean {
   return workspaceId === delivery.workspaceId && provider === delivery.provider
 }
-
-const noId = '00000000-0000-0000-0000-000000000000'
 
 /** Those that sign at this moment, in the order of the ids. Outgoing ones never do: the receivers of our webhooks know them. */
 async function loadSecrets(database: Database, ids: string[]): Promise<(StoredSecret | undefined)[]> {
@@ -111,5 +80,5 @@ const statement = `
          w.created_by AS "createdBy"
   FROM signing_secrets s
   JOIN workspaces w ON w.id = s.workspace_id
-  WHERE s.id = ANY($1::uuid[]) AND s.direction = 'incoming'
+  WHERE s.id = ANY($1::uuid[]) AND s.direction = 'incoming' AND s.scheme = 'automation'
     AND s.revoked_at IS NULL AND (s.retires_at IS NULL OR s.retires_at > now())`

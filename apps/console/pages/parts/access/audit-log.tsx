@@ -26,7 +26,12 @@ const kinds: Record<string, readonly string[]> = {
   Executions: ['execution.retried', 'event.replayed'],
   Access: [
     ...['api_key.created', 'api_key.revoked'],
-    ...['signing_secret.created', 'signing_secret.retired', 'signing_secret.revoked'],
+    ...[
+      'signing_secret.created',
+      'signing_secret.updated',
+      'signing_secret.retired',
+      'signing_secret.revoked',
+    ],
   ],
   Subscriptions: ['subscription.created', 'subscription.updated', 'subscription.deleted'],
   Texts: ['email_template.created', 'email_template.updated', 'email_template.deleted'],

@@ -1,0 +1,127 @@
+import { newId } from '@automation/database'
+import { noteRepeat, type StoredReceipt } from '@automation/ledger'
+import { readTimestamp, type Scheme } from '@automation/webhooks'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { refusals } from '../../errors.js'
+import {
+  DeliveryRefusal,
+  hashBody,
+  type IncomingDelivery,
+  isOutsideWindow,
+  refuseUnsigned,
+} from './delivery.js'
+import { type Identity, identify, sameBodyMs } from './identify.js'
+import type { KnownReceipts } from './known-receipts.js'
+import type { Payload, ReadPayload } from './payload.js'
+import { eventsOfProvider } from './provider-events.js'
+import { readText } from './read-text.js'
+import type { ProviderSecret, ProviderVerifier, SignedByProvider } from './verify-provider.js'
+
+/** What became of a webhook of a provider. */
+export interface Received {
+  stored: StoredReceipt & { isFirst: boolean }
+  payload: Payload
+  scheme: Scheme
+  /** The id was known, and the body is another. */
+  bodyDiffers: boolean
+  /** The text that the provider wants to have back. Nothing follows from such a webhook. */
+  challenge: string | undefined
+}
+
+interface Parts {
+  verifier: ProviderVerifier
+  readPayload: ReadPayload
+  known: KnownReceipts
+  /** @throws where the workspace has no token left */
+  draw: (request: FastifyRequest, reply: FastifyReply, secret: ProviderSecret) => Promise<void>
+}
+
+/** Receives the webhooks of providers, each in the scheme of the secret that has signed it. @throws DeliveryRefusal */
+export class ProviderReceiver {
+  readonly #app: FastifyInstance
+  readonly #parts: Parts
+
+  constructor(app: FastifyInstance, parts: Parts) {
+    this.#app = app
+    this.#parts = parts
+  }
+
+  async receive(request: FastifyRequest, reply: FastifyReply, delivery: IncomingDelivery): Promise<Received> {
+    const { verifier, readPayload, draw } = this.#parts
+    const signed = await verifier.verify(delivery)
+    if (signed === undefined) refuseUnsigned(delivery)
+    const { secret, inUse } = signed
+    const { scheme } = inUse
+    if (scheme.timestamp && isOutsideWindow(readTimestamp(scheme, delivery.headers), Date.now()))
+      throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())
+    await draw(request, reply, secret)
+    const payload = readPayload(request, delivery, scheme.bodies)
+    const challenge = findChallenge(scheme, payload)
+    const identity = identify(inUse, delivery, payload.payload, Date.now())
+    const bodyHash = hashBody(delivery)
+    const stored =
+      (await this.#find(delivery, identity)) ??
+      (await this.#accept(request, delivery, signed, { identity, bodyHash, payload, challenge }))
+    const bodyDiffers = !stored.isFirst && stored.bodyHash !== bodyHash
+    if (!stored.isFirst)
+      await noteRepeat(this.#app.database, {
+        receiptId: stored.id,
+        foundBy: stored.foundBy === 'id' ? identity.keyOf : 'body',
+        bodyDiffers,
+      })
+    return { stored, payload, scheme, bodyDiffers, challenge }
+  }
+
+  /** An earlier delivery that needs no attempt to store this one. */
+  async #find(delivery: IncomingDelivery, { key, previousKey }: Identity) {
+    const found = await this.#parts.known.find({ ...delivery, id: key })
+    if (found !== undefined) return { ...found, isFirst: false }
+    if (previousKey === undefined) return undefined
+    const { webhookReceipt } = this.#app.database.forWorkspace(delivery.workspaceId)
+    const receivedAt = { gt: new Date(Date.now() - sameBodyMs) }
+    const where = { provider: delivery.provider, key: previousKey, receivedAt }
+    const row = await webhookReceipt.findFirst({ where, select: { id: true, bodyHash: true } })
+    if (row === null) return undefined
+    return {
+      id: row.id,
+      bodyHash: Buffer.from(row.bodyHash).toString('hex'),
+      foundBy: 'id' as const,
+      isFirst: false,
+    }
+  }
+
+  async #accept(
+    request: FastifyRequest,
+    delivery: IncomingDelivery,
+    signed: SignedByProvider,
+    { identity, bodyHash, payload, challenge }: AboutWebhook,
+  ) {
+    const { inbox, eventTypes } = this.#app
+    const { workspaceId, provider } = delivery
+    const { key, uniqueHash } = identity
+    const id = newId()
+    const events =
+      challenge === undefined ? await eventsOfProvider(signed, delivery, id, payload, eventTypes) : []
+    request.eventId = events[0]?.id
+    const receipt = { id, workspaceId, provider, key, bodyHash, uniqueHash, secretId: signed.secret.id }
+    const stored = await inbox.acceptWebhook(receipt, events)
+    if (!stored.isFirst && stored.foundBy === 'id')
+      this.#parts.known.remember({ ...delivery, id: key }, stored)
+    return stored
+  }
+}
+
+interface AboutWebhook {
+  identity: Identity
+  bodyHash: string
+  payload: Payload
+  challenge: string | undefined
+}
+
+const maxChallenge = 1_000
+
+function findChallenge({ handshake }: Scheme, { payload }: Payload): string | undefined {
+  if (handshake === undefined || readText([handshake.path], payload) !== handshake.is) return undefined
+  const challenge = readText([handshake.challenge], payload)
+  return challenge === undefined || challenge.length > maxChallenge ? undefined : challenge
+}

@@ -1,0 +1,463 @@
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import { revokeSigningSecret } from '@automation/access'
+import { newId } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
+import { type ProviderScheme, type SchemeSettings, signByScheme, useScheme } from '@automation/webhooks'
+import t from 'tap'
+import { type Answer, startApi, type Workspace } from './fixtures/api.js'
+import { makeProvider, type ProviderParcel } from './fixtures/provider.js'
+import { makeSender, nowText, provider as ourProvider } from './fixtures/sender.js'
+
+const api = await startApi(t)
+
+t.test('GitHub is accepted, typed by its header, and known again by its id and by its body', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const types = { 'issues.opened': 'LEAD_CREATED' }
+  const github = await makeProvider(api, workspace, 'github', { types, dataFrom: 'issue' })
+  const body = JSON.stringify({ action: 'opened', issue: { number: 7, title: 'Füße 🦶' } })
+  const id = newId()
+  const first = await github.deliver({ id, type: 'issues', body })
+  t.match(first, { status: 202, body: { receiptState: 'accepted', deduplicated: false } })
+  const events = await workspace.database.event.findMany({ orderBy: { id: 'asc' } })
+  matchLists(t, events, [
+    {
+      type: 'WEBHOOK_RECEIVED',
+      data: {
+        provider: 'github',
+        payload: JSON.parse(body),
+        headers: { 'x-github-event': 'issues', 'x-github-delivery': id },
+      },
+    },
+    { type: 'LEAD_CREATED', data: { number: 7, title: 'Füße 🦶' } },
+  ])
+  t.match(await github.deliver({ id, type: 'issues', body }), { status: 200, body: { deduplicated: true } })
+  const replayed = await github.deliver({ type: 'issues', body })
+  t.match(replayed, { status: 200, body: { id: first.body.id, deduplicated: true } }, 'under another id')
+  t.match(await workspace.call('GET', `/api/developer/v1/webhook-receipts/${first.body.id}`), {
+    body: { repeatedBy: 'body' },
+  })
+  const other = await github.deliver({ id, type: 'issues', body: '{"action":"closed"}' })
+  t.match(other, { status: 200, body: { id: first.body.id, deduplicated: true, bodyDiffers: true } })
+  t.match(await workspace.call('GET', `/api/developer/v1/webhook-receipts/${first.body.id}`), {
+    body: { repeatedBy: 'id', bodyDiffers: true },
+  })
+  t.equal(await workspace.database.event.count(), 2)
+  t.equal((await github.deliver({ type: 'push', body: '{}' })).status, 202, 'a type that is not mapped')
+  t.equal(await workspace.database.event.count(), 3)
+})
+
+t.test('each scheme is accepted in its forms, with its response', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const form = { isForm: true }
+  const publicUrl = 'https://rules.example.com/api/incoming-webhooks/twilio'
+  const acme = {
+    signatureHeader: 'X-Signature',
+    body: 'form:payload',
+    response: { status: 200, body: '[accepted]' },
+  }
+  const cases: [
+    ProviderScheme,
+    SchemeSettings,
+    ProviderParcel,
+    status: number,
+    body: unknown,
+    payload: unknown,
+  ][] = [
+    ['standard_webhooks', {}, { body: '{"a":1}' }, 202, { receiptState: 'accepted' }, { a: 1 }],
+    ['stripe', {}, { body: '{"id":"evt_1"}' }, 202, { receiptState: 'accepted' }, { id: 'evt_1' }],
+    [
+      'github',
+      {},
+      { body: 'payload=%7B%22a%22%3A2%7D', ...form },
+      202,
+      { receiptState: 'accepted' },
+      { a: 2 },
+    ],
+    [
+      'shopify',
+      {},
+      { body: '{"id":820982911946154508}' },
+      202,
+      { warnings: Array },
+      { id: '820982911946154508' },
+    ],
+    ['slack', {}, { body: '{"event_id":"Ev1"}' }, 200, undefined, { event_id: 'Ev1' }],
+    [
+      'twilio',
+      { publicUrl },
+      { body: 'A=1&B=2&A=3', query: 'x=%20', ...form },
+      200,
+      '<Response/>',
+      { A: ['1', '3'], B: '2' },
+    ],
+    ['generic', acme as SchemeSettings, { body: 'payload=[7]', ...form }, 200, '[accepted]', [7]],
+  ]
+  for (const [scheme, settings, parcel, status, body, payload] of cases) {
+    const { deliver } = await makeProvider(api, workspace, scheme, settings)
+    t.match(await deliver(parcel), { status, body }, scheme)
+    const received = await workspace.database.event.findFirst({ orderBy: { id: 'desc' } })
+    t.match(received, { type: 'WEBHOOK_RECEIVED', data: { provider: scheme } }, scheme)
+    t.strictSame((received?.data as { payload: unknown } | undefined)?.payload, payload, scheme)
+  }
+  t.match((await workspace.call('GET', '/api/developer/v1/signing-secrets')).body, {
+    data: cases.toReversed().map(([scheme]) => ({ scheme, provider: scheme })),
+  })
+})
+
+t.test('whatever is wrong with a webhook of a provider, it gets the same 401', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const publicUrl = 'https://rules.example.com/hook'
+  const schemes: [ProviderScheme, SchemeSettings][] = [
+    ['standard_webhooks', {}],
+    ['stripe', {}],
+    ['github', {}],
+    ['shopify', {}],
+    ['slack', {}],
+    ['twilio', { publicUrl }],
+    ['generic', { signatureHeader: 'X-Acme-Signature' }],
+  ]
+  await makeSender(api, workspace)
+  for (const [scheme, settings] of schemes) {
+    const one = await makeProvider(api, workspace, scheme, settings)
+    const isForm = scheme === 'twilio'
+    const body = Buffer.from(isForm ? 'A=1&Name=Zo%C3%AB' : '{"id":"evt_1","name":"Zoë"}')
+    const signed = one.sign({ isForm, body })
+    const wrong: Answer[] = []
+    const ask = async (path: string, headers: object, sent: Buffer = body) => {
+      const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json'
+      wrong.push(await api.call('POST', path, { body: sent, headers: { 'content-type': type, ...headers } }))
+    }
+    for (let at = 0; at < body.length; at++) {
+      const flipped = Buffer.from(body)
+      flipped[at] = (flipped[at] ?? 0) ^ 1
+      await ask(one.path, signed, flipped)
+    }
+    await ask(`/api/incoming-webhooks/${scheme}/${newId()}`, signed)
+    await ask(`/api/incoming-webhooks/${scheme}/ours`, signed)
+    await ask(`/api/incoming-webhooks/nobody/${workspace.id}`, signed)
+    await ask(`/api/incoming-webhooks/${ourProvider}/${workspace.id}`, signed)
+    if (!isForm)
+      await ask(one.path, {
+        ...signed,
+        'x-signature-id': one.id,
+        'x-idempotency-key': 'a',
+        'x-timestamp': nowText(),
+        'x-signature': 'v1=00',
+      })
+    for (const [other] of schemes.filter(([name]) => name !== scheme && name !== 'twilio')) {
+      const elsewhere = await makeProvider(
+        api,
+        workspace,
+        other,
+        { ...(other === 'generic' && { signatureHeader: 'X-Acme-Signature' }) },
+        `${scheme}-${other}`,
+      )
+      await ask(one.path, elsewhere.sign({ body }))
+    }
+    await revokeSigningSecret(administratorOf(workspace), one.id)
+    await ask(one.path, signed)
+    for (const { status, body: answered, headers } of wrong) {
+      t.strictSame(
+        { status, answered },
+        { status: 401, answered: { error: 'Authentication required' } },
+        scheme,
+      )
+      t.equal(headers['x-error-code'], 'invalid_signature')
+    }
+    await workspace.database.signingSecret.deleteMany({ where: { provider: { startsWith: scheme } } })
+  }
+})
+
+t.test('five HMACs are made for every webhook of a provider, right or wrong, known or unknown', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const github = await makeProvider(api, workspace, 'github')
+  const { createHmac } = crypto
+  let count = 0
+  crypto.createHmac = ((...args: Parameters<typeof createHmac>) => {
+    // The diagnosis of what was refused before comes later.
+    if (new Error().stack?.includes('verify-provider')) count++
+    return createHmac(...args)
+  }) as typeof createHmac
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    crypto.createHmac = createHmac
+    syncBuiltinESMExports()
+  })
+  const countOf = async (path: string, headers: Record<string, string>) => {
+    count = 0
+    await api.call('POST', path, { body: '{}', headers })
+    return count
+  }
+  const signed = github.sign({ body: '{}' })
+  const stripe = { 'stripe-signature': `t=${nowText()},v1=${'0'.repeat(64)}` }
+  const right = await countOf(github.path, signed)
+  const counts = [
+    await countOf(github.path, { ...signed, 'x-hub-signature-256': 'sha256=00' }),
+    await countOf(github.path, stripe),
+    await countOf(github.path, { 'x-signature': 'v1=00' }),
+    await countOf(`/api/incoming-webhooks/nobody/${workspace.id}`, signed),
+    await countOf(`/api/incoming-webhooks/github/${newId()}`, signed),
+    await countOf(`/api/incoming-webhooks/github/${newId()}`, { 'x-some-hmac': 'x' }),
+  ]
+  t.equal(right, 5)
+  t.strictSame(counts, Array(6).fill(5))
+})
+
+t.test('what could be our own scheme is refused as ever', async (t) => {
+  const workspace = await api.makeWorkspace()
+  await makeProvider(api, workspace, 'generic', { signatureHeader: 'X-Signature' }, 'acme')
+  for (const provider of ['acme', 'nobody']) {
+    const path = `/api/incoming-webhooks/${provider}/${workspace.id}`
+    const ask = (headers: Record<string, string>) => api.call('POST', path, { body: '{}', headers })
+    t.match(await ask({}), { status: 400, body: { error: 'Header X-Idempotency-Key is required' } })
+    t.match(await ask({ 'x-signature': 'v1=00' }), {
+      status: 400,
+      body: { error: 'Header X-Idempotency-Key is required' },
+    })
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    t.equal((await ask(form)).status, 415)
+    t.equal((await ask({ ...form, 'x-signature': 'v1=00' })).status, 415)
+    t.equal((await ask({ ...form, 'stripe-signature': 't=1' })).status, 401)
+  }
+})
+
+t.test('Slack gets its challenge, once verified, and nothing follows from it', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const slack = await makeProvider(api, workspace, 'slack')
+  const body = JSON.stringify({ token: 'x', challenge: '<b>3eZbrw1a</b>', type: 'url_verification' })
+  const first = await slack.deliver<string>({ body })
+  t.match(first, { status: 200, body: '<b>3eZbrw1a</b>', headers: { 'content-type': /^text\/plain/ } })
+  t.equal((await slack.deliver({ body })).body, '<b>3eZbrw1a</b>', 'and again')
+  t.equal((await slack.deliver({ body, headers: { 'x-slack-signature': 'v0=00' } })).status, 401)
+  t.equal(await workspace.database.event.count(), 0)
+  const receipts = await workspace.call<{ data: object[] }>('GET', '/api/developer/v1/webhook-receipts')
+  t.match(receipts.body.data[0], { handshake: true, eventTypes: [], receiptState: 'accepted' })
+})
+
+t.test('a time is signed, and outside of the window it is refused', async (t) => {
+  const workspace = await api.makeWorkspace()
+  for (const scheme of ['standard_webhooks', 'stripe', 'slack'] as const) {
+    const { deliver } = await makeProvider(api, workspace, scheme)
+    for (const timestamp of [nowText(-400), nowText(400), 'soon', '', '1e99'])
+      t.match(await deliver({ timestamp }), {
+        status: 401,
+        body: { error: 'Timestamp is outside the accepted window' },
+      })
+    t.ok((await deliver({ timestamp: nowText(-200) })).status < 300)
+  }
+})
+
+t.test('a repeated webhook is recognized by what is signed', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const publicUrl = 'https://rules.example.com/hook'
+  const count = () => workspace.database.event.count()
+  const stripe = await makeProvider(api, workspace, 'stripe')
+  await stripe.deliver({ body: '{"id":"evt_1","a":1}' })
+  const changed = await stripe.deliver({ body: '{"id":"evt_1","a":2}' })
+  t.match(changed, { status: 200, body: { deduplicated: true, bodyDiffers: true } })
+  t.equal(await count(), 1)
+  const standard = await makeProvider(api, workspace, 'standard_webhooks')
+  await standard.deliver({ id: 'msg_1' })
+  t.match(await standard.deliver({ id: 'msg_1' }), { status: 200 })
+  t.match(await standard.deliver({ id: 'msg_2' }), { status: 202 }, 'the same body under another signed id')
+  t.equal(await count(), 3)
+  const twilio = await makeProvider(api, workspace, 'twilio', { publicUrl })
+  const status = (word: string) =>
+    twilio.deliver({ isForm: true, body: `MessageSid=SM1&MessageStatus=${word}` })
+  for (const word of ['sent', 'delivered', 'sent']) await status(word)
+  t.equal(await count(), 5, 'one for each state of a message')
+  const shopify = await makeProvider(api, workspace, 'shopify')
+  await Promise.all(Array.from({ length: 10 }, () => shopify.deliver({ body: '{"id":1}' })))
+  t.equal(await count(), 6, 'at once, each under an id of its own')
+  const odd = await makeProvider(api, workspace, 'stripe', {}, 'odd')
+  const body = JSON.stringify({ id: `${'x'.repeat(300)}/ü ` })
+  t.strictSame([(await odd.deliver({ body })).status, (await odd.deliver({ body })).status], [202, 200])
+})
+
+t.test('a body alone identifies a webhook for five minutes only', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const plain = await makeProvider(api, workspace, 'generic', { signatureHeader: 'X-Acme-Signature' })
+  const { now } = Date
+  t.teardown(() => {
+    Date.now = now
+  })
+  const statuses: number[] = []
+  // Near the end of an interval of the keys.
+  const start = Math.ceil(now() / 300_000) * 300_000 - 1_000
+  for (const afterMs of [0, 500, 2_000, 200_000]) {
+    Date.now = () => start + afterMs
+    statuses.push((await plain.deliver()).status)
+    // The clock of Postgres stays.
+    await workspace.database.webhookReceipt.updateMany({ data: { receivedAt: new Date(start) } })
+  }
+  t.strictSame(statuses, [202, 200, 200, 200])
+  Date.now = () => start + 310_000
+  t.equal((await plain.deliver()).status, 202)
+})
+
+t.test(
+  'a secret of a provider is stored as the provider shows it, and its settings are checked',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const secrets = '/api/developer/v1/signing-secrets'
+    const create = (body: object) => workspace.call<{ id: string }>('POST', secrets, { body })
+    const faulty: [body: object, field: string][] = [
+      [{ provider: 'a', scheme: 'twilio' }, 'settings.publicUrl'],
+      [{ provider: 'a', scheme: 'generic' }, 'settings.signatureHeader'],
+      [
+        { provider: 'a', scheme: 'generic', settings: { signatureHeader: 'X-Key' } },
+        'settings.signatureHeader',
+      ],
+      [{ provider: 'a', scheme: 'stripe', settings: { hash: 'sha1' } }, 'settings.hash'],
+      [{ provider: 'a', settings: { types: {} } }, 'settings.types'],
+      [{ provider: 'a', scheme: 'github', settings: { headers: ['Authorization'] } }, 'settings.headers'],
+      [
+        { provider: 'a', scheme: 'github', settings: { headers: ['X-Hub-Signature-256'] } },
+        'settings.headers',
+      ],
+      [{ provider: 'a', scheme: 'github', settings: { headers: ['Cookie'] } }, 'settings.headers'],
+      [{ provider: 'a', scheme: 'github', settings: { dataFrom: 'a..b' } }, 'settings.dataFrom'],
+      [
+        { provider: 'a', scheme: 'github', settings: { types: { push: 'NOBODY_KNOWS' } } },
+        'settings.types.push',
+      ],
+      [
+        { provider: 'a', scheme: 'github', settings: { types: { push: 'WEBHOOK_RECEIVED' } } },
+        'settings.types.push',
+      ],
+      [{ provider: 'a', scheme: 'standard_webhooks', secret: 'whsec_no-base64!' }, 'secret'],
+      [{ provider: 'a', secret: 'not-of-ours' }, 'secret'],
+      [{ provider: 'a', scheme: 'stripe', secret: 'with a space' }, 'secret'],
+      [{ provider: 'example.com', direction: 'outgoing', scheme: 'stripe' }, 'scheme'],
+      [
+        { provider: 'a', scheme: 'generic', settings: { signatureHeader: 'X-Sign', signed: '{timestamp}' } },
+        'settings.signed',
+      ],
+    ]
+    for (const [body, field] of faulty) {
+      const answer = await create(body)
+      t.equal(answer.status, 422, JSON.stringify(body))
+      t.match(answer.body, { errors: [{ field }] }, JSON.stringify(body))
+    }
+    const stripe = await create({ provider: 'pay', scheme: 'stripe', secret: 'whsec_of_the_provider' })
+    t.match(stripe, {
+      status: 201,
+      body: { scheme: 'stripe', settings: null, secret: 'whsec_of_the_provider' },
+    })
+    t.match(await create({ provider: 'pay', scheme: 'github' }), {
+      status: 409,
+      headers: { 'x-error-code': 'scheme_in_use' },
+    })
+    t.match(await create({ provider: 'pay' }), { status: 409, headers: { 'x-error-code': 'scheme_in_use' } })
+    for (let count = 1; count < 5; count++)
+      t.equal((await create({ provider: 'pay', scheme: 'stripe' })).status, 201)
+    t.match(await create({ provider: 'pay', scheme: 'stripe' }), {
+      status: 409,
+      headers: { 'x-error-code': 'limit_reached' },
+    })
+    const path = `${secrets}/${stripe.body.id}`
+    const put = (body: object, at = path) => workspace.call('PUT', at, { body })
+    t.match(await put({ settings: { types: { x: 'LEAD_CREATED' } } }), {
+      status: 200,
+      body: { id: stripe.body.id, settings: { types: { x: 'LEAD_CREATED' } } },
+    })
+    t.equal((await put({ settings: { publicUrl: 'https://example.com' } })).status, 422)
+    t.equal((await put({})).status, 422)
+    const sign = (secret: string) => {
+      const body = '{"id":"evt_1","type":"x"}'
+      const inUse = useScheme('stripe', {})
+      const webhook = {
+        id: '',
+        type: '',
+        timestamp: nowText(),
+        isForm: false,
+        query: '',
+        body: Buffer.from(body),
+      }
+      const headers = signByScheme(inUse, Buffer.from(secret), webhook)
+      return api.call('POST', `/api/incoming-webhooks/pay/${workspace.id}`, { body, headers })
+    }
+    t.equal((await sign('whsec_of_the_provider')).status, 202)
+    t.equal(await workspace.database.event.count(), 2)
+    t.match(await put({ secret: 'whsec_another_one' }), { status: 200 })
+    t.equal((await sign('whsec_of_the_provider')).status, 401)
+    t.equal((await sign('whsec_another_one')).status, 200)
+    const outgoing = await create({ provider: 'example.com', direction: 'outgoing' })
+    t.equal((await put({ secret: 'whsec_another_one' }, `${secrets}/${outgoing.body.id}`)).status, 422)
+    await workspace.call('DELETE', path)
+    t.match(await put({ secret: 'whsec_another_one' }), { status: 409 })
+    const audit = await workspace.call('GET', `/api/developer/v1/audit-log?subject=${stripe.body.id}`)
+    t.notMatch(JSON.stringify(audit.body), 'whsec')
+    t.match(JSON.stringify(audit.body), '"changed":["secret"]')
+  },
+)
+
+t.test('the diagnosis names the provider, what differs, and what is usually wrong', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const publicUrl = 'https://rules.example.com/hook'
+  const [stripe, twilio, github] = [
+    await makeProvider(api, workspace, 'stripe'),
+    await makeProvider(api, workspace, 'twilio', { publicUrl }),
+    await makeProvider(api, workspace, 'github'),
+  ]
+  const other = await makeProvider(api, workspace, 'stripe', {}, 'other')
+  const json = '{"id":"evt_1","b":2}'
+  const slashed = useScheme('twilio', { publicUrl: `${publicUrl}/` })
+  const parcel = { id: '', type: '', timestamp: nowText(), isForm: true, query: '', body: Buffer.from('A=1') }
+  const cases: [send: () => Promise<Answer>, codes: string[], words: RegExp][] = [
+    [
+      () => stripe.deliver({ headers: { 'stripe-signature': `t=${nowText()},v1=00` } }),
+      ['no_match_of_provider', 'usual_mistake'],
+      /stripe listen/,
+    ],
+    [
+      () => stripe.deliver({ body: json, headers: other.sign({ body: json }) }),
+      ['other_provider'],
+      /provider other/,
+    ],
+    [
+      () => stripe.deliver({ body: json, headers: stripe.sign({ body: '{"id": "evt_1", "b": 2}' }) }),
+      ['body_changed'],
+      /json\.dumps/,
+    ],
+    [
+      () => github.deliver({ headers: { 'x-hub-signature-256': undefined, 'x-hub-signature': 'sha1=00' } }),
+      ['header_missing'],
+      /x-hub-signature-256/,
+    ],
+    [
+      () =>
+        github.deliver({ headers: { 'x-hub-signature-256': undefined, 'stripe-signature': 't=1,v1=00' } }),
+      ['foreign_scheme', 'header_missing'],
+      /Stripe/,
+    ],
+    [
+      () =>
+        twilio.deliver({
+          isForm: true,
+          body: 'A=1',
+          headers: signByScheme(slashed, Buffer.from(twilio.secret), parcel),
+        }),
+      ['other_url'],
+      /a slash at its end/,
+    ],
+  ]
+  for (const [send, codes, words] of cases) {
+    await workspace.database.webhookRejection.deleteMany()
+    t.equal((await send()).status, 401, codes.join())
+    const read = () => workspace.database.webhookRejection.findFirst()
+    while ((await read()) === null) await new Promise((resolve) => setTimeout(resolve, 10))
+    const findings = (await read())?.findings as { code: string; message: string }[]
+    t.strictSame(
+      findings.map(({ code }) => code),
+      codes,
+    )
+    t.match(findings.map(({ message }) => message).join(' '), words)
+    t.notMatch(JSON.stringify(findings), stripe.secret)
+  }
+})
+
+function administratorOf({ id }: Workspace) {
+  return { database: api.app.database, workspaceId: id, actor: 'cli:tests' }
+}

@@ -1,0 +1,81 @@
+import type { WorkspaceTransaction } from '@automation/database'
+import { isEventType, parsePath } from '@automation/engine'
+import {
+  findSettingsFaults,
+  readSchemeKey,
+  readSigningKey,
+  type SchemeSettings,
+  useScheme,
+} from '@automation/webhooks'
+import type { Type } from 'typebox'
+import { Refused } from './refused.js'
+import { isProvider, type SigningSecretToCreate } from './signing-secret-schemas.js'
+
+interface SecretFault {
+  field: string
+  message: string
+}
+
+/** What its schema cannot say about a secret that is to be stored. */
+export function findSecretFaults(input: Type.Static<typeof SigningSecretToCreate>): SecretFault[] {
+  const { provider, direction = 'incoming', scheme = 'automation', settings = {}, secret } = input
+  if (direction === 'outgoing') {
+    const given = (['scheme', 'settings', 'secret'] as const).filter((field) => input[field] !== undefined)
+    return given.map((field) => ({ field, message: 'Must be omitted for an outgoing secret' }))
+  }
+  const faults: SecretFault[] = []
+  if (!isProvider(provider))
+    faults.push({
+      field: 'provider',
+      message: 'Must be the name of a provider, as in the path of its webhooks',
+    })
+  faults.push(...findSettingsFaults(scheme, settings))
+  for (const setting of ['dataFrom', 'idPath', 'typePath'] as const) {
+    const path = settings[setting]
+    if (path !== undefined && parsePath(path) === undefined)
+      faults.push({ field: `settings.${setting}`, message: 'Must be a path, such as data.object' })
+  }
+  if (secret !== undefined && !isSecretOf({ scheme, settings, secret }))
+    faults.push({
+      field: 'secret',
+      message: 'Must be the secret as the provider shows it, in the notation of the scheme',
+    })
+  return faults
+}
+
+/** @throws Refused where there is a fault */
+export function refuseFirst([first]: readonly SecretFault[]): void {
+  if (first !== undefined) throw new Refused('validation_failed', first.message, first.field)
+}
+
+/** @throws Refused where a type of the provider would become one that the workspace does not have */
+export async function refuseUnknownTypes(
+  { ownEventType }: Pick<WorkspaceTransaction, 'ownEventType'>,
+  { types = {} }: SchemeSettings = {},
+): Promise<void> {
+  const foreign = Object.values(types).filter((name) => !isEventType(name))
+  const own = await ownEventType.findMany({ where: { name: { in: foreign } }, select: { name: true } })
+  const known = new Set(own.map(({ name }) => name))
+  for (const [type, name] of Object.entries(types))
+    if (name === 'WEBHOOK_RECEIVED' || (foreign.includes(name) && !known.has(name)))
+      throw new Refused(
+        'validation_failed',
+        `Must become an event type of the workspace, other than WEBHOOK_RECEIVED: ${name} is none`,
+        `settings.types.${type}`,
+      )
+}
+
+function isSecretOf({
+  scheme,
+  settings,
+  secret,
+}: Required<Pick<Secret, 'scheme' | 'settings' | 'secret'>>): boolean {
+  if (scheme !== 'automation') return readSchemeKey(useScheme(scheme, settings).scheme, secret) !== undefined
+  try {
+    return readSigningKey(secret).length > 0
+  } catch {
+    return false
+  }
+}
+
+type Secret = Type.Static<typeof SigningSecretToCreate>

@@ -1,0 +1,105 @@
+import { Type } from 'typebox'
+
+const HeaderName = Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" })
+const HeaderOrNone = (description: string) => Type.Optional({ ...HeaderName, description })
+const PathText = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 500, description }))
+
+/** What the person who sets a provider up may say about its scheme. The rest is in the rows. */
+export const SchemeSettings = Type.Object(
+  {
+    types: Type.Optional(
+      Type.Record(
+        Type.String({ minLength: 1, maxLength: 200 }),
+        Type.String({ pattern: '^[A-Z][A-Z0-9_]{1,63}$' }),
+        {
+          maxProperties: 100,
+          description:
+            'Types of the provider, and the event type that each becomes: `{ "payment_intent.payment_failed": "PAYMENT_FAILED" }`. Such a webhook becomes a second event.',
+        },
+      ),
+    ),
+    dataFrom: PathText(
+      'Path of the object in the payload that is the data of the second event. Without it: the payload',
+    ),
+    headers: Type.Optional(
+      Type.Array(HeaderName, {
+        maxItems: 20,
+        description:
+          'Further headers that rules can read as `headers.<name in lowercase>` of WEBHOOK_RECEIVED',
+      }),
+    ),
+    publicUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://[^\\s#]+$',
+        maxLength: 2_000,
+        description: 'twilio, and generic if {url} is signed: the URL as it is entered at the provider',
+      }),
+    ),
+    signatureHeader: HeaderOrNone(
+      'generic: the header with the signature. Its name contains sign, hmac or hash.',
+    ),
+    signaturePrefix: Type.Optional(
+      Type.String({
+        maxLength: 32,
+        description: 'generic: what stands before each signature, such as `sha256=`',
+      }),
+    ),
+    signatureSeparator: Type.Optional(
+      Type.Enum([',', ';', ' '], { description: 'generic: what separates several parts of the header' }),
+    ),
+    signed: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        default: '{body}',
+        description:
+          'generic: what is signed, such as `{timestamp}.{body}`, with {id}, {timestamp}, {body}, {url} and {fields} (the sorted fields of a form)',
+      }),
+    ),
+    hash: Type.Optional(
+      Type.Enum(['sha256', 'sha1', 'sha512'], { default: 'sha256', description: 'generic: of the HMAC' }),
+    ),
+    encoding: Type.Optional(
+      Type.Enum(['hex', 'base64'], { default: 'hex', description: 'generic: of the signature' }),
+    ),
+    keyEncoding: Type.Optional(
+      Type.Enum(['text', 'base64', 'hex', 'whsec'], {
+        default: 'text',
+        description: 'generic: how the text of the secret is read as a key',
+      }),
+    ),
+    timestampHeader: HeaderOrNone('generic: the header with the Unix time, if it is signed'),
+    timestampPrefix: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 32,
+        description: 'generic: what stands before the time, such as `t=`, if the header has several parts',
+      }),
+    ),
+    idHeader: HeaderOrNone('generic: the header with the id of the event'),
+    idPath: PathText('generic: the path of the id in the payload'),
+    typeHeader: HeaderOrNone('generic: the header with the type of the event'),
+    typePath: PathText('generic: the path of the type in the payload'),
+    body: Type.Optional(
+      Type.Enum(['json', 'form', 'form:payload'], {
+        default: 'json',
+        description: 'generic: form:payload is a form whose field payload holds JSON',
+      }),
+    ),
+    response: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Integer({ minimum: 200, maximum: 299 }),
+          body: Type.String({ maxLength: 1_000 }),
+        },
+        {
+          additionalProperties: false,
+          description: 'generic: the response to an accepted webhook, for a provider that wants its own',
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false, title: 'SchemeSettings' },
+)
+export type SchemeSettings = Type.Static<typeof SchemeSettings>
