@@ -1,6 +1,7 @@
 import { openBrowser } from '@automation/launcher/open-browser'
 import t from 'tap'
 import { testBacktests } from './browser/backtests.js'
+import { testChips } from './browser/chips.js'
 import { testEditor } from './browser/editor.js'
 import { testHostileData } from './browser/hostile.js'
 import { testNewcomer } from './browser/newcomer.js'
@@ -17,6 +18,7 @@ const context = { browser, ...product }
 
 testNewcomer(t, context)
 testEditor(t, context)
+testChips(t, context)
 testVerdicts(t, context)
 testHostileData(t, context)
 testTruth(t, context)

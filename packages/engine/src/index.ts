@@ -101,6 +101,7 @@ export {
   type Clause,
   Condition,
   Conditions,
+  countOperators,
   type ListCondition,
   maxPlaceholders,
   RuleDefinition,

@@ -59,7 +59,8 @@ const That = Type.Array(ConditionRef, {
   description:
     'All of them must be true for the same item. Their paths begin at the item; `.` is the item itself. Conditions on lists are not allowed here.',
 })
-const countOperators = operators.filter(({ name }) =>
+/** What compares a number of items. */
+export const countOperators = operators.filter(({ name }) =>
   /^(?:(?:not_)?equals|(?:greater|less)_than(?:_or_equal)?)$/.test(name),
 )
 

@@ -40,10 +40,10 @@ export function readNumber(text: string): number | string {
   return isLongNumber(text) ? text : Number(text)
 }
 
-/** The opposite of readScalar: a text that would be read as something else has quotes. */
+/** The opposite of readScalar: a text that would be read as something else has quotes, and so has one of several lines. */
 export function writeScalar(value: unknown): string {
   if (typeof value !== 'string') return value === undefined ? '' : JSON.stringify(value)
-  return readScalar(value) === value ? value : JSON.stringify(value)
+  return readScalar(value) === value && !/[\n\r]/.test(value) ? value : JSON.stringify(value)
 }
 
 export function readList(text: string): unknown[] {
@@ -54,11 +54,12 @@ export function readList(text: string): unknown[] {
     .map(readScalar)
 }
 
+/** The opposite of readList: a text that would not come back as it is has quotes. */
 export function writeList(value: unknown): string {
   if (!Array.isArray(value)) return ''
   return value
     .map((item) =>
-      typeof item === 'string' && item.includes(',') ? JSON.stringify(item) : writeScalar(item),
+      typeof item === 'string' && /^$|^\s|\s$|[,"]/.test(item) ? JSON.stringify(item) : writeScalar(item),
     )
     .join(', ')
 }

@@ -19,14 +19,22 @@ interface Props {
   /** Names the menu and, if the button has no words, the button: "More for Hot leads". */
   label: string
   items: readonly MenuItem[]
-  /** Of the button. Without it: three dots. */
+  /** Of the button. Without it: an icon, usually three dots. */
   children?: ComponentChildren
+  icon?: IconName
   look?: string
   edge?: 'start' | 'end'
 }
 
 /** A list of commands at its button (the menu button of the ARIA practices): arrows, Home, End and first letters move, Escape closes. */
-export function Menu({ label, items, children, look = 'plain icon-button', edge = 'end' }: Props) {
+export function Menu({
+  label,
+  items,
+  children,
+  icon = 'more',
+  look = 'plain icon-button',
+  edge = 'end',
+}: Props) {
   const { id, element, isOpen, note, close } = usePopover('[role="menuitem"]')
   const firstDanger = items.findIndex(({ isDanger }) => isDanger)
   return (
@@ -39,7 +47,7 @@ export function Menu({ label, items, children, look = 'plain icon-button', edge 
         aria-haspopup="menu"
         aria-expanded={isOpen}
       >
-        {children ?? <Icon name="more" />}
+        {children || <Icon name={icon} />}
       </button>
       <div
         ref={element}

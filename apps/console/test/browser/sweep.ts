@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import type { RuleToCreate } from '@automation/client'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { type Context, go, settle } from './context.js'
@@ -71,6 +72,37 @@ const looks = [
   { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
   { colorScheme: 'dark', viewport: { width: 360, height: 800 } },
 ] as const
+
+/** Lists, two fields, an event for each item, several addresses. */
+const saysAll: RuleToCreate = {
+  name: 'Split the order',
+  trigger: 'DEAL_WON',
+  conditions: [
+    { field: 'amount', operator: 'greater_than', value: { field: 'limit' } },
+    { some: 'items', that: [{ field: 'qty', operator: 'greater_than', value: { root: 'limit' } }] },
+    { count: 'tags', that: [{ field: '.', operator: 'equals', value: 'vip' }], operator: 'equals', value: 1 },
+  ],
+  actions: [
+    {
+      type: 'EMIT_EVENT',
+      config: {
+        eventType: 'DEAL_CREATED',
+        forEach: 'items',
+        where: [{ field: 'qty', operator: 'greater_than', value: 0 }],
+        data: { sku: '{{item.sku}}' },
+      },
+    },
+    {
+      type: 'SEND_EMAIL',
+      config: {
+        to: ['{{owner.email}}', `${'long-'.repeat(20)}address@example.com`],
+        cc: 'ada@example.com',
+        subject: 'Order',
+        template: 'welcome',
+      },
+    },
+  ],
+}
 
 async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['client']) {
   const rule = await client.rules.create({
@@ -144,7 +176,9 @@ async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['clien
     guard: { for: '1h', maxRunsPerHour: 5, maxFailureRate: 0.2 },
   })
   const { tasks } = await client.tasks.list()
+  const split = await client.rules.create(saysAll)
   return [
+    `rules/${split.id}`,
     `tasks?id=${tasks[0]?.id}`,
     'nowhere',
     `rules/${rule.id}`,

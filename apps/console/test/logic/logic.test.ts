@@ -1,11 +1,11 @@
 import { actionDefinitions } from '@automation/engine'
 import fc from 'fast-check'
 import t from 'tap'
-import { readAddressLines, writeAddressLines } from '../../pages/logic/address-lines.js'
 import { describeActual, describeClause } from '../../pages/logic/describe-clause.js'
 import { diffLines } from '../../pages/logic/diff-lines.js'
 import { Drafts } from '../../pages/logic/drafts.js'
 import { type FieldSchema, kindOfField } from '../../pages/logic/editing/schema-kind.js'
+import { splitAddresses } from '../../pages/logic/editing/split-addresses.js'
 import { evaluateDraft } from '../../pages/logic/evaluate-draft.js'
 import { fieldOfFault } from '../../pages/logic/field-of-fault.js'
 import { readSpan, writeQuery } from '../../pages/logic/filters.js'
@@ -280,10 +280,19 @@ t.test('a place in a rule has words', async (t) => {
   t.equal(namePath('conditions'), 'the conditions')
 })
 
-t.test('addresses are one text or a list, as they were saved', async (t) => {
-  for (const addresses of ['ada@example.com', '', ['ada@example.com', '{{team}}'], ['a@b.io', '']])
-    t.strictSame(readAddressLines(writeAddressLines(addresses)), addresses)
-  t.equal(writeAddressLines(undefined), '')
+t.test('what is pasted is split into addresses, and a placeholder stays whole', async (t) => {
+  const pasted = 'ada@example.com, bo@example.com\r\n{{owner.email | default:"a, b"}},,\n cy@example.com '
+  t.strictSame(splitAddresses(pasted), [
+    'ada@example.com',
+    'bo@example.com',
+    '{{owner.email | default:"a, b"}}',
+    'cy@example.com',
+  ])
+  t.strictSame(splitAddresses('ada@example.com'), ['ada@example.com'])
+  t.strictSame(splitAddresses(' ,\n'), [])
+})
+
+t.test('a field that takes one address or a list has chips for them', async (t) => {
   const sendEmail = actionDefinitions.find(({ type }) => type === 'SEND_EMAIL')
   const { to, cc } = (sendEmail?.config.properties ?? {}) as Record<string, FieldSchema>
   t.strictSame(

@@ -46,7 +46,12 @@ const words: Readonly<Record<string, Omit<ActionWords, 'main'> & { main?: string
   WAIT: { verb: 'wait', fields: { duration: '' } },
   EMIT_EVENT: {
     verb: 'emit an event',
-    fields: { eventType: '', forEach: 'for each item of', data: 'with the data' },
+    fields: {
+      eventType: '',
+      forEach: 'for each item of',
+      where: 'only for items with',
+      data: 'with the data',
+    },
   },
 }
 

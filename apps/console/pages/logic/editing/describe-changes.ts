@@ -2,7 +2,7 @@ import type { Definition } from '../rule-definition.js'
 import { show } from '../show.js'
 import { describeAction, nameConfigField, nameType, wordsOf } from './action-words.js'
 import { alignItems, isEqual } from './align-items.js'
-import { describeCondition } from './describe-condition.js'
+import { describeCondition, isKnown } from './describe-condition.js'
 import type { LooseAction } from './kept-configs.js'
 
 /** What changed from one version of a rule to another, a sentence for each change. */
@@ -92,9 +92,8 @@ function listDifferences(before: object, after: object, type: string): string[] 
 
 function writeOption(value: unknown): string | undefined {
   if (value === undefined) return undefined
-  const isCondition =
-    typeof value === 'object' &&
-    value !== null &&
-    ('field' in value || 'any' in value || 'all' in value || 'not' in value)
-  return isCondition ? describeCondition(value as never) : show(value)
+  if (isKnown(value)) return describeCondition(value)
+  return Array.isArray(value) && value.length > 0 && value.every(isKnown)
+    ? value.map(describeCondition).join(' and ')
+    : show(value)
 }

@@ -8,10 +8,11 @@ export function describeCondition(condition: Condition): string {
   return isKnown(condition) ? showControls(describe(condition)) : show(condition)
 }
 
-function isKnown(condition: Condition): boolean {
+/** Whether the editor has words for it. */
+export function isKnown(condition: unknown): condition is Condition {
   if (isClause(condition)) return true
   const kind = groupKindOf(condition)
   if (kind === undefined) return false
-  const children = childrenOf(condition, kind)
+  const children = childrenOf(condition as Condition, kind)
   return Array.isArray(children) && children.every(isKnown)
 }

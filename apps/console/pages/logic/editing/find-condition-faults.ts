@@ -1,8 +1,22 @@
 import type { Condition } from '@automation/client'
-import { type Fault, findOperator, findRuleFaults } from '@automation/engine'
+import { countOperators, type Fault, findOperator, findRuleFaults } from '@automation/engine'
 import { Check } from 'typebox/value'
 import { valueKindOf } from '../value-kind.js'
-import { type Clause, childPath, childrenOf, groupKindOf, isClause, isReference } from './condition-kinds.js'
+import {
+  type Clause,
+  childPath,
+  childrenOf,
+  childrenPath,
+  type GroupKind,
+  groupKindOf,
+  isClause,
+  isReference,
+  listOf,
+  type Reference,
+} from './condition-kinds.js'
+
+/** As the schema of the API has it. */
+const maxCount = 1_000_000
 
 /** A fault that would refuse the rule. */
 export interface ConditionFault extends Fault {
@@ -29,7 +43,31 @@ function listFaults(condition: Condition, path: string): ConditionFault[] {
   if (kind === undefined) return []
   const children = childrenOf(condition, kind)
   if (!Array.isArray(children)) return [wrong(path, 'Must be a list of conditions')]
-  return children.flatMap((child, index) => listFaults(child, childPath(path, kind, index)))
+  return [
+    ...(kind.isList ? listListFaults(condition, kind, path) : []),
+    ...children.flatMap((child, index) => listFaults(child, childPath(path, kind, index))),
+  ]
+}
+
+/** Of the list itself, and of the number of its items. */
+function listListFaults(condition: Condition, kind: GroupKind, path: string): ConditionFault[] {
+  const faults: ConditionFault[] = []
+  if (listOf(condition, kind).trim() === '')
+    faults.push({ field: `${path}.${kind.keyword}`, message: 'Choose a list', isUnfinished: true })
+  if (kind.keyword !== 'count')
+    return childrenOf(condition, kind).length > 0
+      ? faults
+      : [...faults, wrong(childrenPath(path, kind), 'Must have at least one condition')]
+  const { operator, value } = condition as { operator: string; value?: unknown }
+  if (!countOperators.some(({ name, aliases }) => name === operator || aliases.includes(operator)))
+    faults.push(wrong(`${path}.operator`, 'Must be a known comparison'))
+  if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > maxCount)
+    faults.push({
+      field: `${path}.value`,
+      message: 'Must be a whole number from 0 to 1,000,000',
+      isUnfinished: isNothing(value),
+    })
+  return faults
 }
 
 function listClauseFaults({ field, operator: name, value }: Clause, path: string): ConditionFault[] {
@@ -38,14 +76,21 @@ function listClauseFaults({ field, operator: name, value }: Clause, path: string
     faults.push({ field: `${path}.field`, message: 'Choose a field', isUnfinished: true })
   const operator = findOperator(name)
   if (operator === undefined) return [...faults, wrong(`${path}.operator`, 'Must be a known comparison')]
-  // The engine says what is wrong with another field.
-  if (isReference(value) && operator.compareTwo !== undefined) return faults
+  if (isReference(value) && operator.compareTwo !== undefined)
+    return [...faults, ...listReferenceFaults(value, `${path}.value`)]
   const { value: schema } = operator
   // What has no words here is refused all the same, such as a text of more than 10,000 characters.
   const isRefused = schema !== undefined && !Check(schema, value)
   const message = faultOfValue(schema, value) ?? (isRefused ? 'Must be shorter' : undefined)
   if (message !== undefined) faults.push({ field: `${path}.value`, message, isUnfinished: isNothing(value) })
   return faults
+}
+
+/** The engine says what else is wrong with another field. */
+function listReferenceFaults(reference: Reference, path: string): ConditionFault[] {
+  return Object.entries(reference).flatMap(([key, other]) =>
+    other.trim() === '' ? [{ field: `${path}.${key}`, message: 'Choose a field', isUnfinished: true }] : [],
+  )
 }
 
 function wrong(field: string, message: string): ConditionFault {

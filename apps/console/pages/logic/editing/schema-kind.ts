@@ -1,3 +1,5 @@
+import { emptyClause } from './condition-kinds.js'
+
 /** JSON schema, as far as a form needs it. */
 export interface FieldSchema {
   $ref?: string
@@ -10,6 +12,7 @@ export interface FieldSchema {
   maxLength?: number
   properties?: Record<string, FieldSchema>
   required?: readonly string[]
+  items?: FieldSchema
 }
 
 /** How a field of an action is filled in. Everything else is JSON, so a field that nobody thought of can be edited, too. */
@@ -21,6 +24,7 @@ export type FieldKind =
   | 'long text'
   | 'addresses'
   | 'condition'
+  | 'conditions'
   | 'fields'
   | 'json'
 
@@ -28,7 +32,8 @@ export type FieldKind =
 const longText = 1_000
 
 export function kindOfField(schema: FieldSchema): FieldKind {
-  if (schema.$ref === 'Condition#' || schema.title === 'Condition') return 'condition'
+  if (isCondition(schema)) return 'condition'
+  if (schema.items && isCondition(schema.items)) return 'conditions'
   if (schema.enum) return 'choice'
   if (schema.type === 'integer' || schema.type === 'number') return 'number'
   if (schema.type === 'boolean') return 'switch'
@@ -36,6 +41,10 @@ export function kindOfField(schema: FieldSchema): FieldKind {
   if (schema.type === 'string')
     return (schema.maxLength ?? 0) > longText && !isUrl(schema) ? 'long text' : 'text'
   return schema.type === 'object' && schema.properties ? 'fields' : 'json'
+}
+
+function isCondition({ $ref, title }: FieldSchema): boolean {
+  return $ref === 'Condition#' || title === 'Condition'
 }
 
 /** A URL may be long, but has one line. */
@@ -53,7 +62,9 @@ export function emptyOfField(schema: FieldSchema): unknown {
     case 'switch':
       return true
     case 'condition':
-      return { field: '', operator: 'equals' }
+      return emptyClause
+    case 'conditions':
+      return [emptyClause]
     case 'fields':
       return Object.fromEntries(
         (schema.required ?? []).map((name) => [name, emptyOfField(schema.properties?.[name] ?? {})]),

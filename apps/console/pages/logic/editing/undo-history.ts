@@ -15,7 +15,7 @@ export class UndoHistory<State> {
     const path = findChangedPath(before, after)
     if (path === undefined) return
     // Of a list each item comes and goes by itself.
-    const isTyped = !/(^|\.)(conditions|actions|all|any|that)$/.test(path)
+    const isTyped = !/(^|\.)(conditions|actions|all|any|that|where)$/.test(path)
     const isTogether = isTyped && this.#last?.path === path && at - this.#last.at < togetherMs
     if (!isTogether) this.#past = [...this.#past, before].slice(-mostKept)
     this.#last = { path, at }

@@ -8,18 +8,18 @@ import { Switch } from '../../parts/switch.js'
 import { When } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
-import { Conflict } from './conflict.js'
 import { RuleForm } from './rule-form.js'
 import { RuleMenu } from './rule-menu.js'
 import { useDraftSaving } from './use-draft-saving.js'
 import { type RuleDraftState, useRuleDraft } from './use-rule-draft.js'
 import { type Saving, useSaving } from './use-saving.js'
-import { Versions } from './versions.js'
 
 // They come when somebody opens their tab, or a conflict.
 const JsonTab = lazy(() => import('./json-tab.js').then(({ JsonTab }) => JsonTab))
+const Conflict = lazy(() => import('./conflict.js').then(({ Conflict }) => Conflict))
 const DraftConflict = lazy(() => import('./draft-conflict.js').then(({ DraftConflict }) => DraftConflict))
 const Rollout = lazy(() => import('./rollout/rollout.js').then(({ Rollout }) => Rollout))
+const Versions = lazy(() => import('./versions.js').then(({ Versions }) => Versions))
 
 interface Props {
   id: string

@@ -1,16 +1,7 @@
+import type { Suggestions } from '../../logic/editing/suggest-items.js'
 import type { SeenPath } from '../../logic/paths.js'
 import { show } from '../../logic/show.js'
-import type { Option } from '../../parts/combobox.js'
 import type { Fields } from './use-fields.js'
-
-/** What helps to fill in a condition: the fields that events have, and what was in them. */
-export interface Suggestions {
-  fields: readonly Option[]
-  valuesOf: (field: string) => readonly unknown[]
-  exampleOf: (field: string) => unknown
-  /** Values of each kind that events have there. */
-  tellingOf: (field: string) => readonly unknown[]
-}
 
 /** From the survey of many events, and until it is known from the samples. */
 export function suggest(fields: Fields | undefined, paths: readonly SeenPath[]): Suggestions {
@@ -19,10 +10,14 @@ export function suggest(fields: Fields | undefined, paths: readonly SeenPath[]):
     .filter(({ path }) => !surveyed.has(path))
     .map(({ path, kind, example }) => ({ value: path, hint: `${kind}, ${show(example)}` }))
   const examples = new Map(paths.map(({ path, example }) => [path, example]))
+  const options = [...(fields?.options ?? []), ...sampled]
+  const tellingOf = (field: string) =>
+    fields?.tellingOf(field) ?? (examples.has(field) ? [examples.get(field)] : [])
   return {
-    fields: [...(fields?.options ?? []), ...sampled],
+    fields: options,
+    lists: options.filter(({ value }) => tellingOf(value).some(Array.isArray)),
     valuesOf: (field) => fields?.valuesOf(field) ?? [],
     exampleOf: (field) => examples.get(field),
-    tellingOf: (field) => fields?.tellingOf(field) ?? (examples.has(field) ? [examples.get(field)] : []),
+    tellingOf,
   }
 }

@@ -40,6 +40,12 @@ t.test('a change of a rule is told in words', async (t) => {
       'Action added: wait "1h".',
     ],
   )
+  t.strictSame(
+    tell({
+      conditions: [...define().conditions, { some: 'items', that: [clause('qty', { root: 'limit' })] }],
+    }),
+    ['Condition added: at least one of items with qty is above limit.'],
+  )
   t.strictSame(tell({ conditions: [...define().conditions, { sometime: 'x' }] }), [
     'Condition added: {"sometime":"x"}.',
   ])

@@ -28,6 +28,29 @@ t.test('an emptied number, a word for a time and an empty list are faults of the
   ])
 })
 
+t.test(
+  'a list that is not chosen, an odd number of items and another field are faults of their chips',
+  async (t) => {
+    const list = (changes: object) => ({ count: 'items', operator: 'gte', value: 3, ...changes })
+    t.match(find({ some: '', that: [clause('equals', 1, '')] }), [
+      { field: 'conditions[0].some', message: 'Choose a list', isUnfinished: true },
+      { field: 'conditions[0].that[0].field', isUnfinished: true },
+    ])
+    t.match(find({ every: 'items', that: [] }), [{ field: 'conditions[0].that' }])
+    for (const value of [1.5, -1, 1_000_001, '3'])
+      t.match(find(list({ value })), [{ field: 'conditions[0].value', isUnfinished: false }])
+    t.match(find(list({ value: null })), [{ field: 'conditions[0].value', isUnfinished: true }])
+    t.match(find(list({ operator: 'contains' })), [{ field: 'conditions[0].operator' }])
+    t.match(find(clause('equals', { field: '' })), [
+      { field: 'conditions[0].value.field', message: 'Choose a field', isUnfinished: true },
+    ])
+    t.match(find(clause('equals', { root: 'limit' })), [{ field: 'conditions[0].value.root' }])
+    t.match(find({ some: 'items', that: [clause('equals', { root: '' })] }), [
+      { field: 'conditions[0].that[0].value.root', isUnfinished: true },
+    ])
+  },
+)
+
 t.test('what the service takes has no fault', async (t) => {
   const fine = [
     clause('greater_than', 80),

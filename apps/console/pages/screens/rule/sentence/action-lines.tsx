@@ -1,5 +1,6 @@
 import type { Action } from '@automation/client'
 import { actionDefinitions } from '@automation/engine'
+import type { ComponentChildren } from 'preact'
 import { describeAction, nameConfigField, nameField, wordsOf } from '../../../logic/editing/action-words.js'
 import { KeptConfigs, type LooseAction } from '../../../logic/editing/kept-configs.js'
 import { emptyOfField, type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
@@ -8,9 +9,11 @@ import { Icon } from '../../../parts/icon.js'
 import { Menu, type MenuItem } from '../../../parts/menu.js'
 import { ActionOptions } from './action-options.js'
 import { ConfigChip } from './config-chip.js'
-import { focusSoon, stepOfKey, useEditing } from './editing.js'
+import { focusSoon, ItemScope, TemplateScope } from './editing.js'
 import { FaultOf } from './faults.js'
 import { JsonInput } from './json-input.js'
+import { LineEnd } from './line-end.js'
+import { useLines } from './use-lines.js'
 
 const definitions: ReadonlyMap<string, (typeof actionDefinitions)[number]> = new Map(
   actionDefinitions.map((definition) => [definition.type, definition]),
@@ -24,62 +27,36 @@ const keptConfigs = new KeptConfigs()
 
 /** What a rule does, in order. The sentence follows from the schemas of the engine, so a new action or field needs no change here. */
 export function ActionLines({ actions, change }: { actions: Action[]; change: (actions: Action[]) => void }) {
-  const { removes } = useEditing()
   const list = actions as unknown as LooseAction[]
-  const write = (next: LooseAction[]) => change(next as unknown as Action[])
-  const move = (index: number, by: number) => {
-    const moved = list[index]
-    if (!moved || index + by < 0 || index + by >= list.length) return
-    const focused = document.activeElement?.closest('[data-path]')?.getAttribute('data-path')
-    write(list.toSpliced(index, 1).toSpliced(index + by, 0, moved))
-    const to = focused?.replace(`actions[${index}]`, `actions[${index + by}]`)
-    if (to) focusSoon(to)
-  }
-  const add = (action: LooseAction, at = list.length) => {
-    write(list.toSpliced(at, 0, structuredClone(action)))
-    focusSoon(`actions[${at}].type`)
-  }
-  const remove = (index: number) => {
-    removes(`the action "${wordsOf(list[index]?.type ?? '').verb}"`)
-    write(list.toSpliced(index, 1))
-  }
-  const menuOf = (index: number): MenuItem[] => [
-    ...(index > 0 ? [{ label: 'Move up', hint: 'Alt ↑', run: () => move(index, -1) }] : []),
-    ...(index < list.length - 1 ? [{ label: 'Move down', hint: 'Alt ↓', run: () => move(index, 1) }] : []),
-    { label: 'Duplicate', icon: 'copy', run: () => add(list[index] as LooseAction, index + 1) },
-  ]
+  const lines = useLines({
+    items: list,
+    path: 'actions',
+    write: (next) => change(next as unknown as Action[]),
+    nameOf: ({ type }) => `the action "${wordsOf(type).verb}"`,
+    firstPathOf: (_, path) => `${path}.type`,
+  })
   return (
     <>
       <FaultOf path="actions" />
       <ol class="lines">
         {list.map((action, index) => (
-          <li
-            key={index}
-            onKeyDown={(event) => {
-              const by = stepOfKey(event)
-              if (by === 0) return
-              event.preventDefault()
-              move(index, by)
-            }}
-          >
+          <li key={index} onKeyDown={lines.moveByKey(index)}>
             <ActionLine
               action={action}
               index={index}
-              menu={menuOf(index)}
-              change={(next) => write(list.with(index, keptConfigs.follow(action, next)))}
+              menu={lines.menuOf(index)}
+              change={(next) => lines.change(index, keptConfigs.follow(action, next))}
               changeType={(type) =>
-                write(
-                  list.with(
-                    index,
-                    keptConfigs.changeType(
-                      action,
-                      beginAction(type),
-                      fieldsOf(type).map(([name]) => name),
-                    ),
+                lines.change(
+                  index,
+                  keptConfigs.changeType(
+                    action,
+                    beginAction(type),
+                    fieldsOf(type).map(([name]) => name),
                   ),
                 )
               }
-              remove={() => remove(index)}
+              remove={() => lines.remove(index)}
             />
           </li>
         ))}
@@ -87,7 +64,7 @@ export function ActionLines({ actions, change }: { actions: Action[]; change: (a
       <div class="line">
         <span class="joint" />
         <div class="row">
-          <button type="button" class="plain small" onClick={() => add(beginAction('CREATE_TASK'))}>
+          <button type="button" class="plain small" onClick={() => lines.add(beginAction('CREATE_TASK'))}>
             <Icon name="plus" /> Action
           </button>
         </div>
@@ -137,17 +114,7 @@ function ActionLine({ action, index, menu, change, changeType, remove }: LinePro
           <Config {...{ action, path, change }} />
           <FaultOf path={path} />
         </div>
-        <span class="line-end">
-          <Menu label={`More for ${name}`} look="plain icon-button small" items={menu} />
-          <button
-            type="button"
-            class="plain icon-button small"
-            aria-label={`Remove ${name}`}
-            onClick={remove}
-          >
-            <Icon name="close" />
-          </button>
-        </span>
+        <LineEnd name={name} menu={menu} remove={remove} />
       </fieldset>
       <ActionOptions {...{ action, path, change }} />
     </>
@@ -188,17 +155,18 @@ function Config({
   return (
     <>
       {chips.map(([name, schema]) => (
-        <ConfigChip
-          key={`${action.type} ${name}`}
-          name={name}
-          words={nameConfigField(action.type, name)}
-          schema={schema}
-          path={`${path}.config.${name}`}
-          value={action.config[name]}
-          example={(definition.example as Record<string, unknown>)[name]}
-          change={(value) => set(name, value)}
-          remove={required.has(name) ? undefined : () => set(name, undefined)}
-        />
+        <FieldScope key={`${action.type} ${name}`} action={action} schema={schema}>
+          <ConfigChip
+            name={name}
+            words={nameConfigField(action.type, name)}
+            schema={schema}
+            path={`${path}.config.${name}`}
+            value={action.config[name]}
+            example={(definition.example as Record<string, unknown>)[name]}
+            change={(value) => set(name, value)}
+            remove={required.has(name) ? undefined : () => set(name, undefined)}
+          />
+        </FieldScope>
       ))}
       {missing.length > 0 && (
         <Menu
@@ -220,7 +188,23 @@ function Config({
   )
 }
 
+/** For each item of a list: conditions begin at the item, and placeholders may name it. */
+function FieldScope({
+  action: { config },
+  schema,
+  children,
+}: {
+  action: LooseAction
+  schema: FieldSchema
+  children: ComponentChildren
+}) {
+  const { forEach } = config
+  if (typeof forEach !== 'string') return <>{children}</>
+  const Scope = kindOfField(schema) === 'conditions' ? ItemScope : TemplateScope
+  return <Scope list={forEach}>{children}</Scope>
+}
+
 function weightOf(schema: FieldSchema): number {
   const kind = kindOfField(schema)
-  return kind === 'json' || kind === 'long text' ? 1 : 0
+  return kind === 'json' || kind === 'long text' || kind === 'conditions' ? 1 : 0
 }

@@ -1,7 +1,7 @@
 import { nameField } from '../../../logic/editing/action-words.js'
 import { describeCondition } from '../../../logic/editing/describe-condition.js'
 import type { LooseAction } from '../../../logic/editing/kept-configs.js'
-import { emptyOfField, type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
+import { emptyOfField, type FieldSchema } from '../../../logic/editing/schema-kind.js'
 import { show } from '../../../logic/show.js'
 import { Icon } from '../../../parts/icon.js'
 import { ConfigChip } from './config-chip.js'
@@ -76,9 +76,8 @@ export function ActionOptions({ action, path, change }: Props) {
               class="chip empty-chip"
               title={schema.description}
               onClick={() => {
-                const value = emptyOfField(schema)
-                set(name, value)
-                focusSoon(kindOfField(schema) === 'condition' ? `${path}.${name}.field` : `${path}.${name}`)
+                set(name, emptyOfField(schema))
+                focusSoon(`${path}.${name}`)
               }}
             >
               <Icon name="plus" /> {nameOf(name)}

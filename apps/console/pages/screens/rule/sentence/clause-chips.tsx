@@ -1,21 +1,16 @@
-import { phrases } from '@automation/check'
 import type { Condition } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { listComparisons } from '../../../logic/editing/comparisons.js'
-import type { Clause } from '../../../logic/editing/condition-kinds.js'
+import { type Clause, isReference } from '../../../logic/editing/condition-kinds.js'
 import { findNearestPath } from '../../../logic/paths.js'
 import { show } from '../../../logic/show.js'
 import { valueKindOf } from '../../../logic/value-kind.js'
-import { Combobox, type Option } from '../../../parts/combobox.js'
+import { Combobox } from '../../../parts/combobox.js'
+import { ComparisonChip, operatorsByName } from './comparison-chip.js'
 import { focusSoon, useEditing, vocabulary } from './editing.js'
 import { useFault } from './faults.js'
 import { emptyValue, ValueChip } from './value-chip.js'
 
-const byName = new Map(
-  vocabulary.operators.flatMap((operator) =>
-    [operator.name, ...operator.aliases].map((name) => [name, operator]),
-  ),
-)
 const names = vocabulary.operators.map(({ name }) => name)
 
 interface Props {
@@ -27,14 +22,16 @@ interface Props {
 /** A field of the event, a comparison, a value: `score` `is above` `80`. */
 export function ClauseChips({ clause, path, change }: Props) {
   const { suggestions } = useEditing()
-  const operator = byName.get(clause.operator)
+  const operator = operatorsByName.get(clause.operator)
   const kind = valueKindOf(operator?.value)
   const fault = useFault(`${path}.field`)
   const write = (changes: Partial<Clause>) => change({ ...clause, ...changes } as Condition)
   const choose = (name: string) => {
-    const nextKind = valueKindOf(byName.get(name)?.value)
+    const next = operatorsByName.get(name)
+    const nextKind = valueKindOf(next?.value)
     const { value: _, ...rest } = clause
-    const value = nextKind === kind ? clause.value : emptyValue(nextKind)
+    const isKept = isReference(clause.value) ? next?.comparesFields : nextKind === kind
+    const value = isKept ? clause.value : emptyValue(nextKind)
     change({ ...rest, operator: name, ...(nextKind !== 'none' && { value }) } as Condition)
   }
   return (
@@ -59,6 +56,7 @@ export function ClauseChips({ clause, path, change }: Props) {
         path={`${path}.value`}
         example={operator?.example.value}
         seen={suggestions.valuesOf(clause.field)}
+        comparesFields={operator?.comparesFields ?? false}
         change={(value) => write({ value })}
       />
       {fault.text}
@@ -69,7 +67,7 @@ export function ClauseChips({ clause, path, change }: Props) {
 
 /** Only comparisons that read what events have in the field; the others come when somebody asks for them. */
 function Comparison({
-  clause,
+  clause: { field, operator },
   path,
   choose,
 }: {
@@ -79,33 +77,16 @@ function Comparison({
 }) {
   const { suggestions } = useEditing()
   const [isAll, showAll] = useState(false)
-  const fault = useFault(`${path}.operator`)
-  const name = byName.get(clause.operator)?.name ?? clause.operator
-  const fitting = listComparisons(names, isAll ? [] : suggestions.tellingOf(clause.field))
-  const offered = names.filter((one) => fitting.includes(one) || one === name)
-  const options: Option[] = offered.map((one) => ({
-    value: one,
-    text: phrases[one] ?? one.replaceAll('_', ' '),
-    hint: byName.get(one)?.description ?? '',
-  }))
-  if (fitting.length < names.length)
-    options.push({ value: '', text: 'all comparisons…', hint: '', more: () => showAll(true) })
+  const name = operatorsByName.get(operator)?.name ?? operator
+  const fitting = listComparisons(names, isAll ? [] : suggestions.tellingOf(field))
   return (
-    <>
-      <Combobox
-        label="Comparison"
-        path={`${path}.operator`}
-        look={`chip ${fault.look}`}
-        isStrict
-        value={name}
-        options={options}
-        change={choose}
-        taken={() => focusSoon(`${path}.value`)}
-        isInvalid={fault.isInvalid}
-        describedBy={fault.describedBy}
-      />
-      {fault.text}
-    </>
+    <ComparisonChip
+      path={path}
+      operator={operator}
+      offered={names.filter((one) => fitting.includes(one) || one === name)}
+      choose={choose}
+      more={fitting.length < names.length ? () => showAll(true) : undefined}
+    />
   )
 }
 
@@ -119,7 +100,7 @@ function About({ field, take }: { field: string; take: (field: string) => void }
   const near = findNearestPath(field, known) ?? known.find((one) => one.startsWith(field))
   return (
     <span class="sub wait">
-      No event has {field} so far.{' '}
+      No {suggestions.event ? 'item' : 'event'} has {field} so far.{' '}
       {near && (
         <button type="button" class="link" onClick={() => take(near)}>
           Use {near}

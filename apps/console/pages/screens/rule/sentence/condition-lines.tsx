@@ -1,26 +1,34 @@
 import type { Condition } from '@automation/client'
 import type { ComponentChildren } from 'preact'
 import {
+  changeKind,
   childPath,
   childrenOf,
+  childrenPath,
+  emptyClause,
+  emptyList,
+  firstPathOf,
   type GroupKind,
   groupKindOf,
   groupKinds,
   isClause,
+  listKinds,
+  listOf,
   makeGroup,
+  nameCondition,
+  withChildren,
 } from '../../../logic/editing/condition-kinds.js'
 import { describeCondition } from '../../../logic/editing/describe-condition.js'
 import { Combobox } from '../../../parts/combobox.js'
 import { Icon } from '../../../parts/icon.js'
-import { Menu, type MenuItem } from '../../../parts/menu.js'
+import type { MenuItem } from '../../../parts/menu.js'
 import { ClauseChips } from './clause-chips.js'
-import { focusSoon, stepOfKey, useEditing } from './editing.js'
+import { ItemScope, useEditing } from './editing.js'
 import { FaultOf } from './faults.js'
 import { JsonChip } from './json-chip.js'
-
-// Without a value: an empty text would be one.
-const emptyClause = { field: '', operator: 'equals' } as Condition
-const groupOptions = groupKinds.map(({ keyword, words }) => ({ value: keyword, text: words }))
+import { LineEnd } from './line-end.js'
+import { ListChips } from './list-chips.js'
+import { useLines } from './use-lines.js'
 
 interface ListProps {
   conditions: Condition[]
@@ -34,61 +42,36 @@ interface ListProps {
   note?: ((index: number) => string | undefined) | undefined
 }
 
-/** Conditions of one group, a line each. Nothing needs a mouse. */
+/** Conditions of one group, a line each. */
 export function ConditionLines({ conditions, path, change, joint, begin = '', note }: ListProps) {
-  const { removes } = useEditing()
-  const pathOf = (index: number) => `${path}[${index}]`
-  const move = (index: number, by: number) => {
-    const moved = conditions[index]
-    if (!moved || index + by < 0 || index + by >= conditions.length) return
-    const focused = document.activeElement?.getAttribute('data-path')
-    change(conditions.toSpliced(index, 1).toSpliced(index + by, 0, moved))
-    // The focus goes with what was moved.
-    const to = focused?.replace(pathOf(index), pathOf(index + by))
-    if (to) focusSoon(to)
-  }
-  const add = (condition: Condition, at = conditions.length) => {
-    change(conditions.toSpliced(at, 0, structuredClone(condition)))
-    const kind = groupKindOf(condition)
-    focusSoon(`${kind ? childPath(pathOf(at), kind, 0) : pathOf(at)}.field`)
-  }
+  const { suggestions } = useEditing()
+  const lines = useLines({ items: conditions, path, write: change, nameOf: nameCondition, firstPathOf })
   const menuOf = (index: number): MenuItem[] => [
-    ...(index > 0 ? [{ label: 'Move up', hint: 'Alt ↑', run: () => move(index, -1) }] : []),
-    ...(index < conditions.length - 1
-      ? [{ label: 'Move down', hint: 'Alt ↓', run: () => move(index, 1) }]
-      : []),
-    { label: 'Duplicate', icon: 'copy', run: () => add(conditions[index] as Condition, index + 1) },
+    ...lines.menuOf(index),
     ...groupKinds.map((kind) => ({
       label: `Put into "${kind.words}"`,
-      run: () =>
-        change(conditions.with(index, makeGroup(kind, [conditions[index] as Condition]) as Condition)),
+      run: () => lines.change(index, makeGroup(kind, [conditions[index] as Condition]) as Condition),
     })),
+  ]
+  const begins: [string, Condition][] = [
+    ['Condition', emptyClause],
+    ['Group', { any: [emptyClause] } as Condition],
+    // There are no lists within lists.
+    ...(suggestions.event ? [] : [['List', emptyList] as [string, Condition]]),
   ]
   return (
     <>
       <ul class="lines">
         {conditions.map((condition, index) => (
-          <li
-            key={index}
-            onKeyDown={(event) => {
-              const by = stepOfKey(event)
-              if (by === 0) return
-              event.preventDefault()
-              event.stopPropagation()
-              move(index, by)
-            }}
-          >
+          <li key={index} onKeyDown={lines.moveByKey(index)}>
             <ConditionLine
               condition={condition}
-              path={pathOf(index)}
+              path={lines.pathOf(index)}
               joint={index === 0 ? begin : joint}
               note={note?.(index)}
               menu={menuOf(index)}
-              change={(next) => change(conditions.with(index, next))}
-              remove={() => {
-                removes(nameOf(condition))
-                change(conditions.toSpliced(index, 1))
-              }}
+              change={(next) => lines.change(index, next)}
+              remove={() => lines.remove(index)}
             />
           </li>
         ))}
@@ -96,12 +79,11 @@ export function ConditionLines({ conditions, path, change, joint, begin = '', no
       <div class="line">
         <span class="joint" />
         <div class="row">
-          <button type="button" class="plain small" onClick={() => add(emptyClause)}>
-            <Icon name="plus" /> Condition
-          </button>
-          <button type="button" class="plain small" onClick={() => add({ any: [emptyClause] } as Condition)}>
-            <Icon name="plus" /> Group
-          </button>
+          {begins.map(([words, condition]) => (
+            <button key={words} type="button" class="plain small" onClick={() => lines.add(condition)}>
+              <Icon name="plus" /> {words}
+            </button>
+          ))}
         </div>
       </div>
     </>
@@ -121,7 +103,7 @@ interface LineProps {
 /** One condition, of any kind. */
 export function ConditionLine({ condition, path, joint, note, menu, change, remove }: LineProps) {
   const kind = groupKindOf(condition)
-  const name = nameOf(condition)
+  const name = nameCondition(condition)
   return (
     <>
       <fieldset class="line" aria-label={`Condition: ${describeCondition(condition)}`} data-path={path}>
@@ -130,7 +112,10 @@ export function ConditionLine({ condition, path, joint, note, menu, change, remo
           {isClause(condition) ? (
             <ClauseChips clause={condition} path={path} change={change} />
           ) : kind ? (
-            <GroupChip {...{ condition, kind, path, change }} />
+            <>
+              <KindChip {...{ condition, kind, path, change }} />
+              {kind.isList && <ListChips {...{ condition, kind, path, change }} />}
+            </>
           ) : (
             <JsonChip label={name} path={path} value={condition} change={(next) => change(next as Condition)}>
               {describeCondition(condition)}
@@ -138,18 +123,9 @@ export function ConditionLine({ condition, path, joint, note, menu, change, remo
           )}
           <FaultOf path={path} />
         </div>
-        <span class="line-end">
+        <LineEnd name={name} menu={menu} remove={remove}>
           {note && <span class="sub count">{note}</span>}
-          <Menu label={`More for ${name}`} look="plain icon-button small" items={menu} />
-          <button
-            type="button"
-            class="plain icon-button small"
-            aria-label={`Remove ${name}`}
-            onClick={remove}
-          >
-            <Icon name="close" />
-          </button>
-        </span>
+        </LineEnd>
       </fieldset>
       {kind && <GroupLines {...{ condition, kind, path, change, remove }} />}
     </>
@@ -163,19 +139,21 @@ interface GroupProps {
   change: (condition: Condition) => void
 }
 
-function GroupChip({ condition, kind, path, change }: GroupProps) {
+/** What makes it a group, or how many items of a list are meant. */
+function KindChip({ condition, kind, path, change }: GroupProps) {
+  const kinds = kind.isList ? listKinds : groupKinds
   return (
     <Combobox
-      label="Group"
-      path={`${path}.${kind.keyword}`}
+      label={kind.isList ? 'How many' : 'Group'}
+      path={`${path}.kind`}
       look="chip"
       isStrict
       value={kind.keyword}
-      options={groupOptions}
+      options={kinds.map(({ keyword, words }) => ({ value: keyword, text: words }))}
       change={(keyword) => {
-        const next = groupKinds.find((one) => one.keyword === keyword)
-        const group = next && makeGroup(next, childrenOf(condition, kind))
-        if (group) change(group)
+        const next = kinds.find((one) => one.keyword === keyword)
+        const changed = next && changeKind(condition, kind, next)
+        if (changed) change(changed)
       }}
     />
   )
@@ -185,35 +163,32 @@ function GroupLines({ condition, kind, path, change, remove }: GroupProps & { re
   const children = childrenOf(condition, kind)
   if (!Array.isArray(children)) return null
   const write = (list: Condition[]) => {
-    const group = makeGroup(kind, list)
+    const group = withChildren(condition, kind, list)
     return group === undefined ? remove() : change(group)
   }
   const [only] = children
+  const inner =
+    kind.isSingle && only ? (
+      <ConditionLine
+        condition={only}
+        path={childPath(path, kind, 0)}
+        joint=""
+        menu={[]}
+        change={(next) => write([next])}
+        remove={remove}
+      />
+    ) : (
+      <ConditionLines
+        conditions={children}
+        path={childrenPath(path, kind)}
+        joint={kind.joint}
+        begin={kind.isList ? 'with' : ''}
+        change={write}
+      />
+    )
   return (
     <div class="nested">
-      {kind.isSingle && only ? (
-        <ConditionLine
-          condition={only}
-          path={childPath(path, kind, 0)}
-          joint=""
-          menu={[]}
-          change={(next) => write([next])}
-          remove={remove}
-        />
-      ) : (
-        <ConditionLines
-          conditions={children}
-          path={`${path}.${kind.keyword}`}
-          joint={kind.joint}
-          change={write}
-        />
-      )}
+      {kind.isList ? <ItemScope list={listOf(condition, kind)}>{inner}</ItemScope> : inner}
     </div>
   )
-}
-
-/** What a person calls it. */
-function nameOf(condition: Condition): string {
-  if (isClause(condition)) return `the condition on ${condition.field || 'a field'}`
-  return groupKindOf(condition) ? 'the group' : 'the condition in JSON'
 }

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { readAddressLines, writeAddressLines } from '../../../logic/address-lines.js'
 import { nameField } from '../../../logic/editing/action-words.js'
-import { type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
+import { type FieldKind, type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
 import { readNumber } from '../../../logic/value-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
 import { Icon } from '../../../parts/icon.js'
 import { TemplateInput } from '../../../parts/template-input.js'
-import { ConditionLine } from './condition-lines.js'
+import { AddressChips } from './address-chips.js'
+import { ConditionLine, ConditionLines } from './condition-lines.js'
 import { filterOptions, useEditing } from './editing.js'
 import { useFault } from './faults.js'
 import { JsonInput } from './json-input.js'
@@ -33,25 +33,29 @@ export function ConfigChip(field: ConfigField) {
   const kind = kindOfField(schema)
   const fault = useFault(path)
   const label = words || nameField(name)
-  const isBlock = kind === 'json' || kind === 'long text' || kind === 'condition' || kind === 'fields'
+  // What is in them is removed by itself.
+  const isWhole = kind === 'condition' || kind === 'addresses'
   return (
-    <span class={isBlock ? 'config block' : 'config'} data-path={path}>
+    <span class={blocks.has(kind) ? 'config block' : 'config'} data-path={path}>
       {words && <span class="words">{words}</span>}
       <Control {...field} label={label} fault={fault} />
-      {remove && kind !== 'condition' && (
+      {remove && !isWhole && (
         <button type="button" class="plain icon-button small" aria-label={`Remove ${label}`} onClick={remove}>
           <Icon name="close" />
         </button>
       )}
-      {fault.text}
+      {kind !== 'addresses' && fault.text}
     </span>
   )
 }
 
+/** They have a line of their own. */
+const blocks: ReadonlySet<FieldKind> = new Set(['json', 'long text', 'condition', 'conditions', 'fields'])
+
 type ControlProps = ConfigField & { label: string; fault: ReturnType<typeof useFault> }
 
 function Control(props: ControlProps): ComponentChildren {
-  const { schema, value, change, path, label } = props
+  const { schema, value, change, path, label, remove } = props
   switch (kindOfField(schema)) {
     case 'choice':
       return <ChoiceControl {...props} />
@@ -70,12 +74,22 @@ function Control(props: ControlProps): ComponentChildren {
       return <ConditionControl {...props} />
     case 'fields':
       return <FieldsControl {...props} />
+    case 'conditions':
+      return (
+        <div class="nested">
+          <ConditionLines
+            conditions={value as never}
+            path={path}
+            joint="and"
+            change={(next) => (next.length === 0 ? remove?.() : change(next))}
+          />
+        </div>
+      )
     case 'addresses':
       return (
-        <TextControl
-          {...props}
-          value={writeAddressLines(value)}
-          change={(text) => change(readAddressLines(String(text)))}
+        <AddressChips
+          {...{ label, path, value, change, remove }}
+          placeholder={typeof props.example === 'string' ? props.example : 'ada@example.com'}
         />
       )
     case 'json':
@@ -107,21 +121,18 @@ function TextControl({ name, schema, path, value, example, change, label, fault 
     return (
       <Combobox
         {...shared}
-        look={`chip value-chip ${look}`}
+        look={`chip ${name === 'forEach' ? 'field-chip' : 'value-chip'} ${look}`}
         options={choices}
         takesFirst
         begin={() => want(true)}
       />
     )
-  const kind = kindOfField(schema)
-  const isLong = kind === 'long text'
-  // Each address has a line of its own.
-  const lines = kind === 'addresses' ? text.split('\n').length : undefined
+  const isLong = kindOfField(schema) === 'long text'
   return (
     <TemplateInput
       {...shared}
       look={`${isLong ? 'text-chip' : 'chip'} value-chip ${look}`}
-      rows={isLong ? 2 : lines}
+      rows={isLong ? 2 : undefined}
       fields={suggestions.fields}
       filters={filterOptions}
     />

@@ -4,6 +4,7 @@ import { nameType } from '../../../logic/editing/action-words.js'
 import type { Option } from '../../../parts/combobox.js'
 import { api } from '../../../state/session.js'
 import { useQuery } from '../../../state/use-query.js'
+import { useEditing } from './editing.js'
 
 /** The types of events, those of the workspace after the first wish. */
 export function useEventTypes(isWanted: boolean, current = ''): Option[] {
@@ -25,14 +26,16 @@ export function useEventTypes(isWanted: boolean, current = ''): Option[] {
     .map((type) => ({ value: type, text: nameType(type), hint: described.get(type) ?? 'of this workspace' }))
 }
 
-/** What can be chosen for a field of an action that names something of the workspace; undefined for other fields. */
-export function useChoices(name: string, isWanted: boolean): Option[] | undefined {
+/** What can be chosen for a field of an action that names something of the workspace, or a list; undefined for other fields. */
+export function useChoices(name: string, isWanted: boolean): readonly Option[] | undefined {
+  const { suggestions } = useEditing()
   const types = useEventTypes(isWanted && name === 'eventType')
   const templates = useQuery<{ emailTemplates: EmailTemplateSummary[] }>({
     key: isWanted && name === 'template' ? ['email-templates', 'names'] : undefined,
     read: () => api().emailTemplates.list({ limit: 100 }),
     pollMs: false,
   })
+  if (name === 'forEach') return suggestions.lists
   if (name === 'eventType') return types.map(({ value, hint = '' }) => ({ value, hint }))
   return name === 'template'
     ? (templates.data?.emailTemplates ?? []).map((one) => ({ value: one.name, hint: 'template' }))

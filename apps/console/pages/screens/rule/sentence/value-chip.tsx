@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks'
 import { isReference, type Reference } from '../../../logic/editing/condition-kinds.js'
 import { show } from '../../../logic/show.js'
 import {
@@ -10,8 +9,11 @@ import {
   writeScalar,
 } from '../../../logic/value-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
-import { useEditing } from './editing.js'
+import { Icon } from '../../../parts/icon.js'
+import { Menu } from '../../../parts/menu.js'
+import { focusSoon, useEditing } from './editing.js'
 import { useFault } from './faults.js'
+import { useTyped } from './use-typed.js'
 
 export function emptyValue(kind: ValueKind): unknown {
   if (kind === 'range') return [null, null]
@@ -28,15 +30,29 @@ interface Props {
   example: unknown
   /** Values that events had there. */
   seen: readonly unknown[]
+  /** It may be another field, in place of a constant. */
+  comparesFields: boolean
   change: (value: unknown) => void
 }
 
-/** The value of a comparison, typed as its kind is written. */
-export function ValueChip({ kind, value, path, example, seen, change }: Props) {
+/** The value of a comparison, typed as its kind is written, or another field. */
+export function ValueChip(props: Props) {
+  const { kind, value, path, comparesFields, change } = props
   const fault = useFault(path)
+  if (kind === 'none') return null
+  const isOther = isReference(value)
+  return (
+    <>
+      {isOther ? <ReferenceChip {...{ path, value, change }} /> : <Constant {...props} fault={fault} />}
+      {(isOther || comparesFields) && <SourceMenu {...{ kind, path, value, change }} />}
+      {fault.text}
+    </>
+  )
+}
+
+function Constant({ kind, value, path, example, seen, change, fault }: Props & Pick<ChipProps, 'fault'>) {
   const shared = { path, fault }
   if (kind === 'none') return null
-  if (isReference(value)) return <ReferenceChip {...shared} value={value} change={change} />
   if (kind === 'range') {
     const [low = null, high = null] = Array.isArray(value) ? (value as unknown[]) : []
     return (
@@ -44,36 +60,25 @@ export function ValueChip({ kind, value, path, example, seen, change }: Props) {
         <NumberChip label="From" {...shared} value={low} change={(next) => change([next, high])} />
         <span>and</span>
         <NumberChip label="To" {...shared} value={high} change={(next) => change([low, next])} />
-        {fault.text}
       </>
     )
   }
-  if (kind === 'number')
-    return (
-      <>
-        <NumberChip label="Value" {...shared} value={value} change={change} />
-        {fault.text}
-      </>
-    )
-  const way = ways[kind]
+  if (kind === 'number') return <NumberChip label="Value" {...shared} value={value} change={change} />
   return (
-    <>
-      <TypedChip
-        {...shared}
-        {...way}
-        value={value}
-        placeholder={
-          kind === 'scalar'
-            ? 'value'
-            : Array.isArray(example)
-              ? writeList(example)
-              : show(example).replaceAll('"', '')
-        }
-        options={kind === 'text' ? seen.filter((one) => typeof one === 'string') : seen.map(writeScalar)}
-        change={change}
-      />
-      {fault.text}
-    </>
+    <TypedChip
+      {...shared}
+      {...ways[kind]}
+      value={value}
+      placeholder={
+        kind === 'scalar'
+          ? 'value'
+          : Array.isArray(example)
+            ? writeList(example)
+            : show(example).replaceAll('"', '')
+      }
+      options={kind === 'text' ? seen.filter((one) => typeof one === 'string') : seen.map(writeScalar)}
+      change={change}
+    />
   )
 }
 
@@ -83,20 +88,27 @@ const ways = {
   scalar: { label: 'Value', read: readScalar, write: writeScalar, isList: false },
 }
 
-type ReferenceProps = Omit<ChipProps, 'label'> & { value: Reference }
+interface ReferenceProps {
+  path: string
+  value: Reference
+  change: (value: unknown) => void
+}
 
-/** Another field of the event, in place of a constant. */
-function ReferenceChip({ path, fault, value, change }: ReferenceProps) {
+/** Another field of the event, or of the item of a list. */
+function ReferenceChip({ path, value, change }: ReferenceProps) {
   const { suggestions } = useEditing()
   const [[key, field] = ['field', '']] = Object.entries(value)
+  const fault = useFault(`${path}.${key}`)
+  const { fields } = key === 'root' ? (suggestions.event ?? suggestions) : suggestions
   return (
     <>
       <Combobox
         label="Other field"
-        path={path}
-        look={`chip field-chip ${fault.look}`}
+        path={`${path}.${key}`}
+        placeholder="other field"
+        look={`chip field-chip ${field === '' ? 'empty-chip' : fault.look}`}
         value={field}
-        options={suggestions.fields}
+        options={fields}
         change={(next) => change({ [key]: next })}
         takesFirst
         isInvalid={fault.isInvalid}
@@ -104,6 +116,50 @@ function ReferenceChip({ path, fault, value, change }: ReferenceProps) {
       />
       {fault.text}
     </>
+  )
+}
+
+type Source = 'constant' | 'field' | 'root'
+
+/** What the value is: a constant, or another field. */
+function SourceMenu({
+  kind,
+  path,
+  value,
+  change,
+}: Omit<ReferenceProps, 'value'> & { kind: ValueKind; value: unknown }) {
+  const { event: outer } = useEditing().suggestions
+  const now = (isReference(value) ? Object.keys(value)[0] : 'constant') as Source
+  const words: [Source, string][] = outer
+    ? [
+        ['constant', 'a value'],
+        ['field', 'another field of the item'],
+        ['root', 'a field of the event'],
+      ]
+    : [
+        ['constant', 'a value'],
+        ['field', 'another field'],
+      ]
+  const choose = (source: Source) => {
+    change(source === 'constant' ? emptyValue(kind) : { [source]: '' })
+    focusSoon(path)
+  }
+  return (
+    <Menu
+      label="Compare with something else"
+      look="plain small other"
+      edge="start"
+      icon="down"
+      items={words
+        .filter(([source]) => source !== now)
+        .map(([source, label]) => ({ label: `Compare with ${label}`, run: () => choose(source) }))}
+    >
+      {outer && now !== 'constant' && (
+        <>
+          {now === 'root' ? 'of the event' : 'of the item'} <Icon name="down" />
+        </>
+      )}
+    </Menu>
   )
 }
 
@@ -141,7 +197,6 @@ interface TypedProps extends ChipProps {
   options: readonly string[]
 }
 
-/** Keeps the text as it is typed: `1.` is on its way to `1.5`. */
 function TypedChip({
   label,
   path,
@@ -154,11 +209,7 @@ function TypedChip({
   options,
   change,
 }: TypedProps) {
-  const [text, setText] = useState(write(value ?? ''))
-  const isOther = JSON.stringify(read(text)) !== JSON.stringify(value ?? '')
-  useEffect(() => {
-    if (isOther) setText(write(value ?? ''))
-  }, [isOther])
+  const [text, setText] = useTyped(value, read, write)
   const [head, last] = splitList(text, isList)
   return (
     <Combobox
