@@ -1,5 +1,5 @@
 import { type Database, executionIdOf, newId, openDatabase } from '@automation/database'
-import { Evaluation } from '@automation/engine'
+import { compileRule, Evaluation } from '@automation/engine'
 import { matchLists } from '@automation/launcher/match-lists'
 import type { Outcome as AnyOutcome, ExecutionRecord, TaskToCreate } from '@automation/ledger'
 import { countsOf } from '@automation/ledger'
@@ -110,7 +110,7 @@ function describeExecution(
     rule: {
       ...{ id: ruleId, name: 'Rule', version: 1, group: null, order: null },
       heapBytes: 0,
-      compiled: { conditions: [], actions: [] },
+      compiled: compileRule({ conditions: [], actions: [] }),
     },
     evaluation: new Evaluation(clock),
     budget: new EffectBudget(event, new Causation(database)),

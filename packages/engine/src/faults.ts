@@ -7,8 +7,9 @@ import type { Operator } from './operators/operator.js'
 import { maxPathLength, parsePath } from './path.js'
 import { capitalize } from './plain-bounds.js'
 import { quantifiers } from './quantifiers.js'
+import { type Declared, findReadFault, maxCaptured, readDeclared } from './recorded.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
-import type { Template } from './template.js'
+import { readsOf, type Template } from './template.js'
 import { isReference, itemItself } from './value-reference.js'
 
 /** One fault: its path, such as `actions[1].config.to`, and a message. */
@@ -23,6 +24,9 @@ interface Search {
   /** Of all patterns together: see patternSteps. */
   patternSteps: number
   placeholders: number
+  readonly declared: Declared
+  /** The index of the action that is searched; -1 in the conditions of the rule. */
+  action: number
 }
 
 // The API refuses deeper bodies earlier. With this limit the engine handles the input of every caller.
@@ -34,11 +38,14 @@ const maxConfigDepth = 32
  * needs the whole definition, also for a partial update. Never throws.
  */
 export function findRuleFaults(definition: { conditions?: unknown; actions?: unknown }): Fault[] {
-  const search: Search = { faults: [], clauses: 0, patternSteps: 0, placeholders: 0 }
+  const declared = readDeclared(definition.actions)
+  const search: Search = { faults: [], clauses: 0, patternSteps: 0, placeholders: 0, declared, action: -1 }
   searchConditions(search, definition.conditions, 'conditions', outermost)
   if (Array.isArray(definition.actions)) {
-    for (const [index, action] of definition.actions.entries())
+    for (const [index, action] of definition.actions.entries()) {
+      search.action = index
       searchAction(search, action, `actions[${index}]`)
+    }
   }
   if (search.clauses > maxClauses)
     report(
@@ -54,6 +61,8 @@ export function findRuleFaults(definition: { conditions?: unknown; actions?: unk
     )
   if (search.placeholders > maxPlaceholders)
     report(search, 'actions', `must have at most ${maxPlaceholders} placeholders in all`)
+  const captured = [...declared.captured.values()].flat().length
+  if (captured > maxCaptured) report(search, 'actions', `must capture at most ${maxCaptured} values in all`)
   return search.faults
 }
 
@@ -123,6 +132,13 @@ function searchPath(search: Search, path: unknown, field: string, { isItem }: Pl
       `must be a field path such as lead.tags[0].name${isItem ? ', or . for the item itself' : ''}`,
     )
   else if (hasInvisible(path)) report(search, field, 'has an invisible character: type it again')
+  else if (!isItem) searchRead(search, path, field)
+}
+
+/** Of the event, or of what earlier actions recorded. */
+function searchRead(search: Search, path: string, field: string): void {
+  const fault = findReadFault(search.declared, path, search.action)
+  if (fault) report(search, field, fault)
 }
 
 function searchReference(
@@ -141,6 +157,7 @@ function searchReference(
 
 function searchAction(search: Search, action: unknown, field: string): void {
   if (!isObject(action)) return
+  searchName(search, action.name, `${field}.name`)
   searchCondition(search, action.when, `${field}.when`, outermost)
   if (!isObject(action.config)) return
   // Of the items of forEach.
@@ -151,11 +168,18 @@ function searchAction(search: Search, action: unknown, field: string): void {
     const compile = findCompiler(action.type, action.config, key)
     searchTexts(search, value, `${field}.config.${key}`, 1, compile)
   }
+  if (typeof action.config.forEach === 'string')
+    searchRead(search, action.config.forEach, `${field}.config.forEach`)
   const definition = findDefinition(action.type)
   if (definition === undefined) return
   searchFormats(search, definition, action.config, `${field}.config`)
   const fault = definition.findFault?.(action.config)
   if (fault) report(search, `${field}.config.${fault.field}`, fault.message)
+}
+
+function searchName({ declared, action, ...search }: Search, name: unknown, field: string): void {
+  const [first = action] = (typeof name === 'string' && declared.actions.get(name)) || []
+  if (first < action) report(search, field, `must be unique in the rule: actions[${first}] has this name`)
 }
 
 function searchTexts(
@@ -182,13 +206,15 @@ function searchTexts(
 
 function searchTemplate(
   search: Search,
-  { placeholders, parts = [], itemParts = [] }: Template,
+  { placeholders, parts = [], itemParts = [], lists = [] }: Template,
   field: string,
 ): void {
   search.placeholders += placeholders
-  for (const { name } of [...parts, ...itemParts].slice(0, maxPlaceholders)) {
+  for (const path of lists) searchRead(search, path, field)
+  for (const { name, calls } of [...parts, ...itemParts].slice(0, maxPlaceholders)) {
     const fault = findForeignSyntax(name)
     if (fault !== undefined) report(search, field, fault)
+    for (const path of readsOf({ name, calls })) searchRead(search, path, field)
   }
 }
 
@@ -214,7 +240,7 @@ function searchFormats(
   }
 }
 
-function report(search: Search, field: string, message: string): void {
+function report(search: Pick<Search, 'faults'>, field: string, message: string): void {
   search.faults.push({ field, message: capitalize(message) })
 }
 

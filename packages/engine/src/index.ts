@@ -8,6 +8,7 @@ export {
   type CallType,
   isCallType,
 } from './actions/index.js'
+export { assume, type Given, type GivenOutcome } from './assumed-result.js'
 export { boundWork, chargingOperators, type WorkBound } from './bound-work.js'
 export { writeChatBody } from './chat-format.js'
 export { toNumber } from './comparison.js'
@@ -23,6 +24,7 @@ export {
   partsOf,
   readList,
 } from './condition-parts.js'
+export { listConditionPaths, listRootPaths, type PlacedPath } from './condition-paths.js'
 export {
   compileCondition,
   compileItemConditions,
@@ -67,6 +69,7 @@ export {
   Attempt,
   type ClauseTrace,
   type ConditionTrace,
+  isOpen,
   type ListTrace,
   Trace,
 } from './outcome.js'
@@ -77,8 +80,6 @@ export {
   type Effect,
   findError,
   findNextAction,
-  hasActionsLeft,
-  isOpen,
   settleAction,
   showConfig,
   simulatePlan,
@@ -94,6 +95,15 @@ export {
   readJson,
 } from './read-json.js'
 export { firstMilliseconds, firstSeconds, lastMilliseconds, readTime } from './read-time.js'
+export {
+  type Declared,
+  findReadFault,
+  findRoot,
+  findSources,
+  listCaptured,
+  maxCaptured,
+  readDeclared,
+} from './recorded.js'
 export { findRetryDelay, Retry } from './retry.js'
 export {
   Action,

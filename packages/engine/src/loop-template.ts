@@ -40,6 +40,7 @@ export function joinLoops({ head, loops }: LoopText, compilePart: CompilePart): 
     placeholders: [...outer, ...inner].reduce((sum, { placeholders }) => sum + placeholders, loops.length),
     parts: outer.flatMap(({ parts = [] }) => parts),
     itemParts: inner.flatMap(({ parts = [] }) => parts),
+    lists: loops.map(({ name }) => name),
     render(data, rendering) {
       let rendered = first.render(data, rendering)
       for (const loop of rounds)

@@ -33,6 +33,11 @@ export const ActionResult = Type.Object(
     reason: Type.Optional(Type.String({ description: 'Why the action was skipped' })),
     config: Type.Optional(Type.Unknown({ description: 'In a dry run: the rendered config' })),
     output: Type.Optional(Type.Unknown()),
+    captured: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'What `capture` of a SEND_WEBHOOK took from the last response, by its names',
+      }),
+    ),
     warnings: Type.Optional(Type.Array(Type.String())),
     attempts: Type.Optional(
       Type.Array(Attempt, { description: 'The calls that were made, at most the last 20' }),
@@ -65,6 +70,11 @@ export const ActionResult = Type.Object(
   { title: 'ActionResult' },
 )
 export type ActionResult = Type.Static<typeof ActionResult>
+
+/** True for an action that is neither done nor given up. */
+export function isOpen({ status }: ActionResult): boolean {
+  return status === 'running' || status === 'retrying' || status === 'pending' || status === 'scheduled'
+}
 
 export interface ClauseTrace {
   field: string

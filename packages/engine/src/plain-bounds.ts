@@ -1,9 +1,12 @@
 import { lonePlaceholder, plainPath } from './actions/emit-event.js'
-import { headerValue } from './actions/send-webhook.js'
+import { beResponsePath, headerValue, responsePath } from './actions/send-webhook.js'
+import { recordedName } from './recorded.js'
 
 /** What the patterns of configs ask for. */
 const plainPatterns = new Map<string, string>([
   [headerValue, 'have only characters of ISO 8859-1 and no line break: a header carries no others'],
+  [recordedName, 'begin with a letter, and have at most 64 letters, digits, _ and -'],
+  [responsePath, beResponsePath],
   [plainPath, 'be the path of a list, such as items, without {{ }}'],
   [lonePlaceholder, 'be an object, or one placeholder that leads to an object'],
 ])

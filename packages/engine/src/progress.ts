@@ -1,15 +1,16 @@
 import { Evaluation } from './evaluation.js'
-import type { ActionResult } from './outcome.js'
+import { type ActionResult, isOpen } from './outcome.js'
 import type { CompiledAction, CompiledRule, PlannedAction, ReadyAction, RulePlan } from './run.js'
-import { isReady, planAction, readEnd } from './run.js'
+import { isReady, planAction, readEnd, scopeOf } from './run.js'
 
 /** The effect of an action. A failure is an expected result, not an error to throw. */
 export type Effect =
-  | { status: 'success'; output?: unknown; warnings?: string[] }
+  | { status: 'success'; output?: unknown; captured?: Record<string, unknown>; warnings?: string[] }
   | {
       status: 'failed'
       error: string
       output?: unknown
+      captured?: Record<string, unknown>
       warnings?: string[]
       /** True if another attempt cannot help, whatever `retry` allows. */
       isFinal?: boolean
@@ -42,12 +43,13 @@ export function findNextAction(
 ): ReadyAction | undefined {
   let at = startedAt
   let isStopped = false
+  reopenSkipped(rule, results)
   for (const action of rule.actions) {
     let result = results[action.index]
     if (result === undefined || isOpen(result)) {
       if (isStopped) result = skip(action, skippedAfterFailure)
       else {
-        const planned = planAction(action, data, at, evaluation)
+        const planned = planAction(action, scopeOf(rule, action, data, results, evaluation), at, evaluation)
         if (isReady(planned)) return planned
         result = settleUnready(planned)
       }
@@ -59,14 +61,18 @@ export function findNextAction(
   return undefined
 }
 
-/** Whether an action is left to be planned. After a failure that stops the rule, none is. */
-export function hasActionsLeft(rule: CompiledRule, results: ActionResult[]): boolean {
-  for (const action of rule.actions) {
-    const result = results[action.index]
-    if (result === undefined || isOpen(result)) return true
-    if (isFailure(result) && !action.continueOnError) return false
+/**
+ * After a retry by hand, an action that its own `when` skipped starts again if that `when` reads what a repeated action recorded. Without a
+ * retry there is none: what it reads was settled before it.
+ */
+function reopenSkipped({ actions }: CompiledRule, results: ActionResult[]): void {
+  for (const { index, whenSources } of actions) {
+    const result = results[index]
+    if (whenSources.length === 0 || result?.status !== 'skipped' || result.reason === skippedAfterFailure)
+      continue
+    const isRepeated = (source: number) => results[source] === undefined || isOpen(results[source])
+    if (whenSources.some(isRepeated)) results[index] = { action: result.action, status: 'pending' }
   }
-  return false
 }
 
 /** The result of an action that was performed. */
@@ -74,12 +80,8 @@ export function settleAction(action: ReadyAction, effect: Effect): ActionResult 
   const result: ActionResult = { action: action.type, status: effect.status }
   if (effect.status === 'failed') result.error = effect.error
   if (effect.output !== undefined) result.output = effect.output
+  if (effect.captured !== undefined) result.captured = effect.captured
   return withWarnings(result, action.warnings, effect.warnings)
-}
-
-/** True for an action that is neither done nor given up. */
-export function isOpen({ status }: ActionResult): boolean {
-  return status === 'running' || status === 'retrying' || status === 'pending' || status === 'scheduled'
 }
 
 export function isFailure({ status }: ActionResult): boolean {

@@ -1,4 +1,4 @@
-import { isListCondition, itemPartsOf, listLeaves, readList } from './condition-parts.js'
+import { listConditionPaths } from './condition-paths.js'
 import { listConfigUses } from './config-uses.js'
 import { describeListEnd } from './dead-end.js'
 import { findDoubtfulForms } from './doubtful-forms.js'
@@ -6,9 +6,9 @@ import { eventTypeDefinitions } from './event-types.js'
 import type { Fault } from './faults.js'
 import { findMisspelt } from './nearest.js'
 import { isIndex, parsePath } from './path.js'
-import type { Action, Condition, ListCondition, RuleDefinition } from './rule.js'
+import { findRoot, readDeclared } from './recorded.js'
+import type { Action, Condition, RuleDefinition } from './rule.js'
 import { compileTemplate } from './template.js'
-import { isReference, readReference } from './value-reference.js'
 
 /**
  * Finds what is allowed in a rule and probably a mistake: fields that are almost those of the event type's example, paths that begin
@@ -17,7 +17,9 @@ import { isReference, readReference } from './value-reference.js'
 export function findRuleWarnings(rule: RuleDefinition & { trigger: string }): Fault[] {
   const { trigger, conditions, actions } = rule
   const example = eventTypeDefinitions.find(({ type }) => type === trigger)?.example ?? {}
-  const warnOfPath = (field: string, path: string) => warnAboutPath(field, path, trigger, example)
+  const declared = readDeclared(actions)
+  const warnOfPath = (field: string, path: string) =>
+    findRoot(declared, path) === undefined ? warnAboutPath(field, path, trigger, example) : []
   return [
     ...conditions.flatMap((condition, index) =>
       searchCondition(condition, `conditions[${index}]`, warnOfPath),
@@ -30,27 +32,7 @@ export function findRuleWarnings(rule: RuleDefinition & { trigger: string }): Fa
 type WarnOfPath = (field: string, path: string) => Fault[]
 
 function searchCondition(condition: Condition, field: string, warnOfPath: WarnOfPath): Fault[] {
-  return listLeaves(condition, field).flatMap(({ leaf, path }) => {
-    if (isListCondition(leaf)) return searchList(leaf, path, warnOfPath)
-    const { value } = leaf
-    return [
-      ...warnOfPath(`${path}.field`, leaf.field),
-      ...(isReference(value) ? warnOfPath(`${path}.value`, readReference(value).text) : []),
-    ]
-  })
-}
-
-/** What the items have is not in the example of the event type. */
-function searchList(condition: ListCondition, field: string, warnOfPath: WarnOfPath): Fault[] {
-  const { quantifier, path } = readList(condition)
-  const ofRoots = itemPartsOf(condition)
-    .flatMap((part) => listLeaves(part.condition, field + part.place))
-    .flatMap(({ leaf, path }) => {
-      const value = 'value' in leaf ? leaf.value : undefined
-      const reference = isReference(value) ? readReference(value) : undefined
-      return reference?.isRoot ? warnOfPath(`${path}.value`, reference.text) : []
-    })
-  return [...warnOfPath(`${field}.${quantifier}`, path), ...ofRoots]
+  return listConditionPaths(condition, field).flatMap(({ path, place }) => warnOfPath(place, path))
 }
 
 function searchAction(action: Action, field: string, warnOfPath: WarnOfPath): Fault[] {

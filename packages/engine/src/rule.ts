@@ -4,6 +4,7 @@ import { operators } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
 import { maxPathLength } from './path.js'
 import { type Quantifier, quantifiers } from './quantifiers.js'
+import { recordedName } from './recorded.js'
 import { Retry } from './retry.js'
 
 export const maxActions = 20
@@ -145,6 +146,13 @@ export type Conditions = Static<typeof Conditions>
 
 /** The fields of an action beside its type and config. */
 export const actionFields = {
+  name: Type.Optional(
+    Type.String({
+      pattern: recordedName,
+      description:
+        'Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status.',
+    }),
+  ),
   when: Type.Optional(
     Type.Unsafe<Condition>({
       $ref: 'Condition#',
@@ -181,6 +189,7 @@ export const Action = Type.Unsafe<Action>({
   type: 'object',
   properties: {
     type: {},
+    name: {},
     config: {},
     when: {},
     continueOnError: {},

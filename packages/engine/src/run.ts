@@ -1,4 +1,5 @@
 import { type ActionConfig, type ActionType, isDoneByCommit } from './actions/index.js'
+import { type Given, recordOrAssume } from './assumed-result.js'
 import type { CompiledCondition } from './compiled-condition.js'
 import { explainAll } from './condition-groups.js'
 import { compileCondition } from './conditions.js'
@@ -9,6 +10,8 @@ import { compileEach, type ItemEvent, type RenderEach } from './emit-each.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import type { Rendering } from './fill-placeholder.js'
 import type { ActionResult, Trace } from './outcome.js'
+import { addRecorded, type Declared, listCaptured, readDeclared } from './recorded.js'
+import { findRecordedReads, type RecordedReads } from './recorded-reads.js'
 import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
 import type { Template } from './template.js'
@@ -19,12 +22,14 @@ import type { WorkBudget } from './work-budget.js'
 export interface CompiledRule {
   readonly conditions: readonly CompiledCondition[]
   readonly actions: readonly CompiledAction[]
+  readonly declared: Declared
 }
 
-export interface CompiledAction {
+export interface CompiledAction extends RecordedReads {
   /** Index of the action in the rule, from 0. */
   readonly index: number
   readonly type: ActionType
+  readonly name: string | undefined
   readonly when?: CompiledCondition
   readonly config: Template
   /** Of an action with forEach, whose `where` and `data` are not in `config`: they are for each item. */
@@ -33,6 +38,8 @@ export interface CompiledAction {
   readonly timeoutMs: number | undefined
   readonly retry: Retry | undefined
   readonly onUncertain: 'retry' | 'stop'
+  /** The names of the values that it captures. */
+  readonly captures: readonly string[]
 }
 
 /** What a rule would do for one event: evaluated, rendered and checked, but not yet done. */
@@ -81,9 +88,11 @@ const notPassed: RulePlan = Object.freeze({ conditionsPassed: false, actions: Ob
  * A definition is compiled once and planned many times.
  */
 export function compileRule(definition: RuleDefinition): CompiledRule {
+  const declared = readDeclared(definition.actions)
   return {
     conditions: definition.conditions.map(compileCondition),
-    actions: definition.actions.map(compileAction),
+    actions: definition.actions.map((action, index) => compileAction(action, index, declared)),
+    declared,
   }
 }
 
@@ -107,10 +116,11 @@ export function planRule(
   now: number,
   limits?: WorkLimits,
   budget?: WorkBudget,
+  given?: Given,
 ): RulePlan {
   const evaluation = new Evaluation(now, limits, budget)
   if (!ruleHolds(rule, data, evaluation)) return planNothing(evaluation)
-  return planActions(rule, data, now, evaluation)
+  return planActions(rule, data, now, evaluation, [], given)
 }
 
 /** The plan for a rule whose conditions did not pass, or could not be evaluated. */
@@ -123,6 +133,7 @@ export function planNothing({ fault }: Pick<Evaluation, 'fault'>): RulePlan {
  * ends.
  *
  * @param results of an execution, whose WAITs have ended when they did
+ * @param given what calls without a result are assumed to have recorded
  */
 export function planActions(
   rule: CompiledRule,
@@ -130,13 +141,16 @@ export function planActions(
   now: number,
   evaluation: Evaluation,
   results: readonly ActionResult[] = [],
+  given?: Given,
 ): RulePlan {
   const actions: PlannedAction[] = []
+  const recorded: ActionResult[] = []
   let at = now
   evaluation.beginRule()
   for (const action of rule.actions) {
-    const planned = planAction(action, data, at, evaluation)
+    const planned = planAction(action, scopeOf(rule, action, data, recorded, evaluation), at, evaluation)
     actions.push(planned)
+    if (isDeclaring(rule)) recorded.push(recordOrAssume(results[action.index], planned, given))
     at = (action.type === 'WAIT' ? readEnd(results[action.index]) : undefined) ?? endOf(planned)
     // What the commit does is recorded with the turn; all else ends it.
     if (isReady(planned) && !isDoneByCommit(planned.type)) evaluation.beginRule()
@@ -164,22 +178,44 @@ export function explainRule(
   limits?: WorkLimits,
   budget?: WorkBudget,
   results: readonly ActionResult[] = [],
+  given?: Given,
 ): Trace {
   const evaluation = new Evaluation(now, limits, budget)
   const spare = new Evaluation(now, limits, budget)
   const { children, verdict } = explainAll('all', rule.conditions, data, evaluation, spare)
   evaluation.beginRule()
   const planning = new Evaluation(now, limits, budget)
+  const recorded: ActionResult[] = []
   let at = now
   const actions = rule.actions.map((action) => {
     const { index, type, when } = action
     evaluation.now = spare.now = at
-    const trace = { index, type, ...(when && { when: when.explain(data, evaluation, spare) }) }
+    const scope = scopeOf(rule, action, data, recorded, evaluation)
+    const trace = { index, type, ...(when && { when: when.explain(scope, evaluation, spare) }) }
     if (trace.when?.verdict !== false && !isDoneByCommit(type)) evaluation.beginRule()
-    if (type === 'WAIT') at = readEnd(results[index]) ?? endOf(planAction(action, data, at, planning))
+    if (type === 'WAIT' || isDeclaring(rule)) {
+      const planned = planAction(action, scope, at, planning)
+      if (type === 'WAIT') at = readEnd(results[index]) ?? endOf(planned)
+      recorded.push(recordOrAssume(results[index], planned, given))
+    }
     return trace
   })
   return { conditionsPassed: verdict, conditions: children, actions }
+}
+
+/** What an action reads: the data of the event, and in a rule that declares it, what earlier actions recorded. */
+export function scopeOf(
+  { declared }: CompiledRule,
+  { index, readsRecorded }: CompiledAction,
+  data: unknown,
+  results: readonly ActionResult[],
+  evaluation: Evaluation,
+): unknown {
+  return readsRecorded ? addRecorded(declared, data, results, index, evaluation) : data
+}
+
+function isDeclaring({ declared: { actions, captured } }: CompiledRule): boolean {
+  return actions.size + captured.size > 0
 }
 
 /** The end of a WAIT that was reached. */
@@ -187,16 +223,19 @@ export function readEnd(result: ActionResult | undefined): number | undefined {
   return result?.until === undefined ? undefined : Date.parse(result.until)
 }
 
-function compileAction(action: Action, index: number): CompiledAction {
+function compileAction(action: Action, index: number, declared: Declared): CompiledAction {
   return {
     index,
     type: action.type,
+    name: action.name,
     ...(action.when && { when: compileCondition(action.when) }),
     ...compileActionConfig(action),
     continueOnError: action.continueOnError ?? false,
     timeoutMs: action.timeoutMs,
     retry: action.retry,
     onUncertain: action.onUncertain ?? 'retry',
+    captures: listCaptured(action),
+    ...findRecordedReads(action, index, declared),
   }
 }
 

@@ -23,6 +23,8 @@ export interface Template {
   readonly parts?: readonly Placeholder[]
   /** Those that are filled for each item of a list. */
   readonly itemParts?: readonly Placeholder[]
+  /** The paths of these lists. */
+  readonly lists?: readonly string[]
   /** Whether the text is one placeholder and nothing else. */
   readonly isWhole?: boolean
   /** The templates within an object or a list, by their key. */
@@ -103,9 +105,14 @@ function useOf({ name, calls }: Placeholder, isWhole: boolean): PlaceholderUse {
     path: name,
     filters: calls,
     fallbacks: calls.filter((call) => call.name === 'default').flatMap(listFields),
-    reads: [name, ...calls.flatMap(listFields)],
+    reads: readsOf({ name, calls }),
     isWhole,
   }
+}
+
+/** All paths that a placeholder reads. */
+export function readsOf({ name, calls }: Pick<Placeholder, 'name' | 'calls'>): string[] {
+  return [name, ...calls.flatMap(listFields)]
 }
 
 /** Where `item` is the item of a list: what is read of it is not read of the event. */

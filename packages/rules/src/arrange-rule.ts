@@ -44,6 +44,7 @@ function arrangeAction(action: RuleDefinition['actions'][number]): object {
     }),
   }
   return arrangeKeys(arranged, [
+    'name',
     'type',
     'config',
     'when',

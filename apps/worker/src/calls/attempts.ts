@@ -47,6 +47,8 @@ export function settleAttempt(record: ExecutionRecord, action: OutsideAction, ef
   const dueAt = new Date(Date.now() + delayMs)
   result.status = 'retrying'
   result.until = dueAt.toISOString()
+  // What is captured is what the last response had.
+  delete result.captured
   suspend(record, 'retrying', dueAt)
 }
 

@@ -1,8 +1,10 @@
 import type { Effect } from '@automation/engine'
 import type { Dispatcher } from 'undici'
+import { captureValues, maxCapturedBytes } from './capture-values.js'
+import { decode } from './decode.js'
 import { failed } from './effect.js'
 
-/** How long (ms) a body may take after its headers. The rest of a slower one is not read, and its connection is closed. */
+/** How long (ms) a body may take after its headers, if nothing is captured. The rest of a slower one is not read, and its connection is closed. */
 const bodyMs = 1_000
 /** The same for the rest of a longer one. */
 const maxResponseBytes = 65_536
@@ -18,17 +20,23 @@ const redirectCodes = new Set([301, 302, 303, 307, 308])
  * However the body ends, the receiver has decided. It is read to keep the connection, and to help find the fault.
  *
  * @param url that was called
+ * @param capture what later actions read of it, of a failure too. Then more of its body is read, for as long as the call may take
  */
 export async function readResponse(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   url: URL,
+  capture?: Readonly<Record<string, string>>,
 ): Promise<Effect> {
-  const bytes = await readStart(body)
-  if (statusCode >= 200 && statusCode < 300) return { status: 'success', output: { statusCode } }
+  const { bytes, isWhole } = await (capture
+    ? readStart(body, maxCapturedBytes)
+    : readStart(body, maxResponseBytes, bodyMs))
+  const taken = capture && captureValues(capture, { headers, bytes, isWhole })
+  if (statusCode >= 200 && statusCode < 300) return { status: 'success', output: { statusCode }, ...taken }
   const text = readText(headers, bytes)
   const effect: Effect = {
     ...failed(`HTTP ${statusCode}${redirectCodes.has(statusCode) ? describeRedirect(headers, url) : ''}`),
     output: text === undefined ? { statusCode } : { statusCode, body: text },
+    ...taken,
   }
   if (!temporaryCodes.has(statusCode) && !(statusCode >= 500 && statusCode < 600)) effect.isFinal = true
   else {
@@ -54,22 +62,26 @@ export function readRetryAfter(header: string | string[] | undefined, now: numbe
 }
 
 /** Reads as much of a body as comes in time, and ignores how it ends. */
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+async function readStart(
+  body: Dispatcher.ResponseData['body'],
+  maxBytes: number,
+  maxMs?: number,
+): Promise<{ bytes: Buffer; isWhole: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
-  const timer = setTimeout(() => body.destroy(), bodyMs)
+  const timer = maxMs === undefined ? undefined : setTimeout(() => body.destroy(), maxMs)
   try {
     for await (const chunk of body) {
       chunks.push(chunk)
       size += chunk.length
-      if (size > maxResponseBytes) break
+      if (size > maxBytes) break
     }
   } catch {
     // Cut off, reset, or not in time.
   } finally {
     clearTimeout(timer)
   }
-  return Buffer.concat(chunks)
+  return { bytes: Buffer.concat(chunks), isWhole: body.readableEnded }
 }
 
 function describeRedirect({ location }: Dispatcher.ResponseData['headers'], url: URL): string {
@@ -89,26 +101,6 @@ function readText(headers: Dispatcher.ResponseData['headers'], bytes: Buffer): s
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters mark binary content.
   return /[\0-\x08\x0e-\x1f]/.test(text) ? undefined : text
 }
-
-/** Decodes by the byte order mark, or the declared charset, or as UTF-8. */
-function decode(bytes: Buffer, type: string): string {
-  const start = bytes.toString('hex', 0, 3)
-  const marked = byteOrderMarks.find(([mark]) => start.startsWith(mark))?.[1]
-  const declared = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(type)?.[1]
-  const label = marked ?? declared
-  try {
-    return new TextDecoder(label).decode(bytes)
-  } catch {
-    // The label is unknown.
-    return new TextDecoder().decode(bytes)
-  }
-}
-
-const byteOrderMarks = [
-  ['efbbbf', 'utf-8'],
-  ['fffe', 'utf-16le'],
-  ['feff', 'utf-16be'],
-] as const
 
 function firstOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header

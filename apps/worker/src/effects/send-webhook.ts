@@ -31,10 +31,10 @@ export function createSender(
 
   return {
     sendWebhook(action: ActionOf<'SEND_WEBHOOK'>, context: CallContext): Promise<Effect> {
-      const { url, method = 'POST', headers = {}, timeoutMs } = action.config
+      const { url, method = 'POST', headers = {}, timeoutMs, capture } = action.config
       const hasBody = method !== 'GET' && method !== 'DELETE'
       const body = action.config.body ?? (hasBody ? describeEvent(context, outbound.consoleUrl) : undefined)
-      return send(action, context, { url, method, headers, body, timeoutMs })
+      return send(action, context, { url, method, headers, body, timeoutMs, capture })
     },
     sendNotification(action: ActionOf<'SEND_NOTIFICATION'>, context: CallContext): Promise<Effect> {
       const { url } = action.config
@@ -61,7 +61,7 @@ export function createSender(
     try {
       return await within(timeoutMs, (signal) =>
         agent.call(url, { method, headers, body, mayRepeat }, signal, (response) =>
-          readResponse(response, url),
+          readResponse(response, url, call.capture),
         ),
       )
     } catch (error) {
@@ -79,6 +79,7 @@ interface Call {
   headers: Record<string, string>
   body: unknown
   timeoutMs: number | undefined
+  capture?: Record<string, string> | undefined
 }
 
 /** A body is JSON, except for a text that the rule declares as something else, such as a form. */

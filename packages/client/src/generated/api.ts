@@ -2009,6 +2009,10 @@ export interface components {
             /** @description In a dry run: the rendered config */
             config?: unknown;
             output?: unknown;
+            /** @description What `capture` of a SEND_WEBHOOK took from the last response, by its names */
+            captured?: {
+                [key: string]: unknown;
+            };
             warnings?: string[];
             /** @description The calls that were made, at most the last 20 */
             attempts?: components["schemas"]["Attempt"][];
@@ -2377,6 +2381,8 @@ export interface components {
              * @enum {string}
              */
             type: "CREATE_TASK";
+            /** @description Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status. */
+            name?: string;
             config: {
                 /** @description Title of the task */
                 title: string;
@@ -2513,6 +2519,8 @@ export interface components {
              * @enum {string}
              */
             type: "EMIT_EVENT";
+            /** @description Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status. */
+            name?: string;
             config: {
                 eventType: components["schemas"]["EventType"];
                 /** @description Path of a list: an event for each of its items, at most 500, all of them or none. It needs data, in which {{item}} is the item. */
@@ -4276,6 +4284,8 @@ export interface components {
              * @enum {string}
              */
             type: "SEND_EMAIL";
+            /** @description Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status. */
+            name?: string;
             config: {
                 /** @description One email address, or a list of at most 50 */
                 to: string | string[];
@@ -4312,6 +4322,8 @@ export interface components {
              * @enum {string}
              */
             type: "SEND_NOTIFICATION";
+            /** @description Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status. */
+            name?: string;
             config: {
                 /** @description URL of the incoming webhook of a chat */
                 url: string;
@@ -4341,6 +4353,8 @@ export interface components {
              * @enum {string}
              */
             type: "SEND_WEBHOOK";
+            /** @description Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status. */
+            name?: string;
             config: {
                 /** @description http or https URL */
                 url: string;
@@ -4355,6 +4369,10 @@ export interface components {
                 };
                 /** @description Any JSON value. Its strings may contain placeholders. */
                 body?: unknown;
+                /** @description What later actions read of the response, as {{captured.NAME}}: paths such as body.id or headers.etag, by names. The body must be JSON of at most 256 KiB, and the values of a response have at most 4 KiB together. At most 10 in a rule. */
+                capture?: {
+                    [key: string]: string;
+                };
                 /** @description Timeout of one attempt */
                 timeoutMs?: number;
             };
@@ -4607,6 +4625,8 @@ export interface components {
              * @enum {string}
              */
             type: "WAIT";
+            /** @description Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status. */
+            name?: string;
             config: {
                 /** @description Time before the next action: an integer with s, m, h, d or w, at most 366 days */
                 duration: string;

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { EventType } from '../event-types.js'
 import { maxPathLength, parsePath } from '../path.js'
+import { constantTemplate } from '../template.js'
 import type { ActionDefinition } from './action-definition.js'
 
 export const lonePlaceholder = '^\\{\\{[^{}]*\\}\\}$'
@@ -51,7 +52,7 @@ export const emitEvent = {
     forEach: (text) =>
       parsePath(text) ? undefined : 'must be the path of a list, such as items or order.lines',
   },
-  templates: { forEach: (text) => ({ placeholders: 0, constant: text, render: () => text }) },
+  templates: { forEach: constantTemplate },
   findFault({ forEach, where, data }) {
     if (forEach === undefined)
       return where === undefined ? undefined : { field: 'where', message: 'must stand beside forEach' }

@@ -1,5 +1,8 @@
 import { Type } from 'typebox'
 import { httpUrl } from '../formats.js'
+import { maxPathLength, parsePath } from '../path.js'
+import { maxCaptured, recordedName } from '../recorded.js'
+import { constantTemplate } from '../template.js'
 import { compileUrl } from '../url-template.js'
 import type { ActionDefinition } from './action-definition.js'
 
@@ -24,6 +27,10 @@ const reservedNames = [
   'webhook-timestamp',
   'webhook-signature',
 ]
+/** A path of a response. */
+export const responsePath = '^(?:body|headers)(?:[.[][^{}]*)?$'
+export const beResponsePath = 'be a path of the response, such as body.id, body.items[0].id or headers.etag'
+
 const headerName = `^(?!(?:${reservedNames.map(inAnyCase).join('|')})$)[!#$%&'*+.^_\`|~0-9A-Za-z-]{1,100}$`
 
 export const sendWebhook = {
@@ -57,6 +64,17 @@ export const sendWebhook = {
       body: Type.Optional(
         Type.Unknown({ description: 'Any JSON value. Its strings may contain placeholders.' }),
       ),
+      capture: Type.Optional(
+        Type.Unsafe<Record<string, string>>({
+          type: 'object',
+          maxProperties: maxCaptured,
+          patternProperties: {
+            [recordedName]: { type: 'string', maxLength: maxPathLength, pattern: responsePath },
+          },
+          additionalProperties: false,
+          description: `What later actions read of the response, as {{captured.NAME}}: paths such as body.id or headers.etag, by names. The body must be JSON of at most 256 KiB, and the values of a response have at most 4 KiB together. At most ${maxCaptured} in a rule.`,
+        }),
+      ),
       timeoutMs: Type.Optional(
         Type.Integer({ minimum: 100, maximum: 30_000, description: 'Timeout of one attempt' }),
       ),
@@ -64,8 +82,21 @@ export const sendWebhook = {
     { additionalProperties: false },
   ),
   formats: { url: httpUrl },
-  templates: { url: compileUrl },
+  templates: { url: compileUrl, capture: constantTemplate },
+  findFault: ({ capture }) => findCaptureFault(capture),
 } as const satisfies ActionDefinition
+
+/** Takes any shape, and finds what the pattern lets through. */
+function findCaptureFault(capture: unknown): { field: string; message: string } | undefined {
+  if (typeof capture !== 'object' || capture === null) return undefined
+  for (const [name, path] of Object.entries(capture)) {
+    if (typeof path !== 'string' || !new RegExp(responsePath).test(path)) continue
+    const [root, ...keys] = parsePath(path) ?? []
+    const isPath = root === 'body' || (root === 'headers' && keys.length === 1)
+    if (!isPath) return { field: `capture.${name.slice(0, 64)}`, message: `must ${beResponsePath}` }
+  }
+  return undefined
+}
 
 /** A pattern of JSON schema has no flag for ignoring case. */
 function inAnyCase(name: string): string {

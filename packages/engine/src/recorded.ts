@@ -1,0 +1,120 @@
+import type { Evaluation } from './evaluation.js'
+import { type ActionResult, isOpen } from './outcome.js'
+import { parsePath } from './path.js'
+
+/**
+ * What later actions of a rule read of earlier ones: `captured.NAME` of a response, `actions.NAME.outcome` and `actions.NAME.status`. A root is
+ * special only in a rule that declares it; elsewhere it is event data, so that no rule changes its meaning.
+ */
+export interface Declared {
+  /** The indexes of the actions with these names; one index, but for a faulty rule. */
+  readonly actions: ReadonlyMap<string, readonly number[]>
+  /** The indexes of the actions that capture these values. */
+  readonly captured: ReadonlyMap<string, readonly number[]>
+}
+
+export type RecordedRoot = keyof Declared
+
+/** The name of an action, and of a value that it captures. */
+export const recordedName = '^[A-Za-z][A-Za-z0-9_-]{0,63}$'
+
+/** Of all actions of a rule together. */
+export const maxCaptured = 10
+
+/** What may be read of a named action. */
+const facts = ['outcome', 'status']
+
+/** Reads what actions declare. Takes any shape. */
+export function readDeclared(actions: unknown): Declared {
+  const names = new Map<string, number[]>()
+  const captures = new Map<string, number[]>()
+  if (!Array.isArray(actions)) return { actions: names, captured: captures }
+  for (const [index, action] of actions.entries()) {
+    if (typeof action?.name === 'string') note(names, action.name, index)
+    for (const name of listCaptured(action)) note(captures, name, index)
+  }
+  return { actions: names, captured: captures }
+}
+
+/** The names of the values that an action captures. Takes any shape. */
+export function listCaptured(action: { config?: object } | null | undefined): string[] {
+  const { capture } = (action?.config ?? {}) as { capture?: unknown }
+  return typeof capture === 'object' && capture !== null ? Object.keys(capture) : []
+}
+
+/** The root that a path begins with, if the rule declares it. */
+export function findRoot(declared: Declared, path: string): RecordedRoot | undefined {
+  const [, root] = /^(actions|captured)(?:[.[]|$)/.exec(path) ?? []
+  return root !== undefined && declared[root as RecordedRoot].size > 0 ? (root as RecordedRoot) : undefined
+}
+
+/** The actions that a path reads, before an action. None for a path into the data of the event. */
+export function findSources(declared: Declared, path: string, before: number): readonly number[] {
+  const root = findRoot(declared, path)
+  if (root === undefined) return []
+  const [, name = ''] = parsePath(path) ?? []
+  return declared[root].get(name)?.filter((index) => index < before) ?? []
+}
+
+/** Says why an action, or the conditions of the rule (-1), cannot read a path. Undefined if it can, or if the path is one into the event. */
+export function findReadFault(declared: Declared, path: string, before: number): string | undefined {
+  const root = findRoot(declared, path)
+  if (root === undefined) return undefined
+  if (before < 0)
+    return `must not read ${path.slice(0, 60)}: the conditions of the rule are evaluated before its actions`
+  const [, name, fact, ...deeper] = parsePath(path) ?? []
+  if (name === undefined) return `must name one of them, such as ${exampleOf(root)}`
+  const known = declared[root].get(name)
+  const verb = root === 'captured' ? 'captures' : 'has the name'
+  if (known === undefined) {
+    const names = [...declared[root].keys()].join(', ')
+    return `must read what an earlier action has: no action ${verb} ${name.slice(0, 60)}, but ${names}`
+  }
+  if (known.every((index) => index >= before))
+    return `must read what an earlier action has: actions[${known[0]}] ${verb} ${name}, and is not earlier`
+  if (root === 'actions' && (fact === undefined || !facts.includes(fact) || deeper.length > 0))
+    return `must read actions.${name}.outcome or actions.${name}.status`
+  return undefined
+}
+
+/** Units of work to copy a field of the event. */
+const workPerField = 4
+
+/** What an action reads: the data of the event, and beside it what is recorded of the actions before it. */
+export function addRecorded(
+  declared: Declared,
+  data: unknown,
+  results: readonly (ActionResult | undefined)[],
+  before: number,
+  evaluation: Evaluation,
+): object {
+  // Spreads define keys and never assign them, so `__proto__` is an ordinary one.
+  const scope: { actions?: object; captured?: object } = { ...(data as object) }
+  evaluation.charge(Object.keys(scope).length * workPerField)
+  if (declared.actions.size > 0) scope.actions = Object.fromEntries(listFacts(declared, results, before))
+  if (declared.captured.size > 0)
+    scope.captured = Object.fromEntries(
+      results.slice(0, before).flatMap((result) => Object.entries(result?.captured ?? {})),
+    )
+  return scope
+}
+
+/** Without a response, the status is null: that is no mistake of the rule, so nothing warns of it. */
+function listFacts(declared: Declared, results: readonly (ActionResult | undefined)[], before: number) {
+  return [...declared.actions].flatMap(([name, [index = before]]) => {
+    const result = results[index]
+    if (index >= before || result === undefined || isOpen(result)) return []
+    const { statusCode: status = null } = (result.output ?? {}) as { statusCode?: number }
+    return [[name, { outcome: result.status === 'simulated' ? 'success' : result.status, status }] as const]
+  })
+}
+
+function note(known: Map<string, number[]>, name: string, index: number): void {
+  const indexes = known.get(name)
+  if (indexes === undefined) known.set(name, [index])
+  else indexes.push(index)
+}
+
+function exampleOf(root: RecordedRoot): string {
+  return root === 'captured' ? 'captured.orderId' : 'actions.ticket.outcome'
+}
