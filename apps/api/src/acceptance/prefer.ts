@@ -19,6 +19,15 @@ export const PreferHeader = Type.Object({
   ),
 })
 
+/** Of a read that responds immediately, unless its caller wants more to be there. */
+export const WaitHeader = Type.Object({
+  Prefer: Type.Optional(
+    Type.String({
+      description: `\`wait=<seconds>\`: wait up to this long until no event is left to read, at most ${maxWaitSeconds}. Without it the response is immediate.`,
+    }),
+  ),
+})
+
 const none: Preference = { waitMs: defaultWaitSeconds * 1_000, applied: undefined }
 
 /** Parses `Prefer: respond-async` and `Prefer: wait=<seconds>`. As RFC 7240 requires, unknown preferences are ignored. */

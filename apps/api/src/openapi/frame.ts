@@ -29,14 +29,14 @@ const groups = {
   Rules: {
     Rules:
       'Rules, their definitions and their versions. [The rule language](/docs/rules) lists every operator, filter and action.',
-    'Drafts and guards': 'Drafts, shadow mode, and promotion under a guard that rolls back',
-    Backtests: 'What a rule would have done for past events',
-    'Event types': 'The types of events, and what a rule can be made of',
+    'Drafts and guards': 'A draft is the next version of a rule, and does nothing until you promote it. A guard restores the previous version if the new one runs or fails too often. A rule in shadow mode only shows what it would do',
+    Backtests: 'A backtest computes what a rule would have done for past events. Nothing is executed',
+    'Event types': 'The catalogue of event types, types of your own, and the operators, filters and actions of rules',
     'Email templates': 'Templates for the emails of SEND_EMAIL actions',
     Health: 'Success rates, rules that need attention, and overviews',
   },
   Webhooks: {
-    'Incoming webhooks': 'Deliver signed webhooks, and read their receipts',
+    'Incoming webhooks': 'Other systems deliver signed webhooks. A receipt says that one was accepted or rejected',
     Subscriptions: 'URLs that receive events about your workspace, such as a rule that was switched off',
     'Signing secrets': 'Secrets for incoming and outgoing webhooks',
   },
@@ -48,27 +48,37 @@ const groups = {
   Service: { Probes: 'Liveness and readiness of the process' },
 }
 
-const introduction = `Rules for many workspaces: an event triggers rules, workers evaluate their conditions and execute their actions.
-Two pages are for authors of rules: [the rule language](/docs/rules) and [recipes](/docs/recipes).
+const introduction = `Your application posts events, such as \`DEAL_WON\`. Every active rule with that trigger evaluates its conditions, and runs its actions if they match: it
+creates a task, sends an email, calls a URL, waits. That is one execution. A workspace holds the rules, members, keys and history of one
+customer or team, and sees nothing of the others.
+
+\`POST /api/events\` is the first request to try, and \`GET /api/events/{id}/why\` says why a rule ran or did not. Two pages are for authors of
+rules: [the rule language](/docs/rules) and [recipes](/docs/recipes).
 
 ## Authentication
-A user sends \`Authorization: Bearer <JWT>\` and \`x-workspace-id\`. A program sends an API key in the same header, and no workspace: a key belongs
-to one. Each operation names the role and the scope that it needs; a role includes the rights of those before it: viewer, operator, editor, admin.
+A user sends \`Authorization: Bearer <JWT>\` and \`x-workspace-id\`. A program sends \`Authorization: Bearer <API key>\` and no workspace, because a key
+belongs to one. Each operation names the role and the scope that it needs. A role includes the rights of those before it: viewer, operator,
+editor, admin.
 
 ## Errors
-A refusal has \`{ "error": … }\`, or \`{ "errors": [{ "field", "message" }] }\` with all errors of a body (422). \`X-Error-Code\` has the reason in one
-word: compare that, because texts change. \`WWW-Authenticate\` (401, 403) and \`Link\` (an unknown event type) have details.
+A refusal has \`{ "error": … }\`, or \`{ "errors": [{ "field", "message" }] }\` with all errors of a body (422). \`X-Error-Code\` has the reason for
+programs, such as \`rule_not_found\`: compare it, because texts change. \`WWW-Authenticate\` (401, 403) and \`Link\` (an unknown event type) have details.
+An unknown query parameter or field is refused, and the message names the nearest known one.
 
 ## Pages
-A list has \`nextCursor\`, null on the last page. Send it as \`cursor\`. A page can be short, and still have a next one.
+A list has \`nextCursor\`, null on the last page. Send it as \`cursor\`. A page can have fewer items than its limit, and still have a next one.
 
 ## Idempotency
 Send \`Idempotency-Key\` with an operation that has this header. For 24 hours, a repeat with the same key and body has no effect and gets the first
-response again, with \`Idempotent-Replayed: true\`.
+response again, with \`Idempotent-Replayed: true\`. Other operations refuse the header.
+
+## Concurrent changes
+Send the \`ETag\` of what you have read as \`If-Match\` with an operation that has this header. If somebody else has changed it since, the response is
+412, and nothing is changed. Other changes refuse the header.
 
 ## Rate limits
-A request costs one token of a bucket. \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\` describe it. Beyond it the response is 429, and \`Retry-After\` says
-when to repeat it.
+A request costs one token of a bucket, which fills steadily: 60 a minute by default, and 100 at most. \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`
+describe it. If it is empty, the response is 429, and \`Retry-After\` says when to repeat the request.
 
 ## Versioning
 Paths without a version are version 1. They only grow: new fields, parameters, operations and codes may come at any time, so ignore what you

@@ -9,18 +9,18 @@ const count = { type: 'integer', minimum: 0 }
 const headers: Record<string, Header> = {
   'x-request-id': { description: 'Identifies the request in the logs of the service', schema: text },
   'X-RateLimit-Limit': {
-    description: 'Size of the bucket with the fewest tokens left: so many requests at once',
+    description: 'Size of the bucket with the fewest tokens left: the most requests at once',
     schema: count,
   },
-  'X-RateLimit-Remaining': { description: 'Tokens left in it', schema: count },
-  'X-RateLimit-Reset': { description: 'Seconds until it is full', schema: count },
+  'X-RateLimit-Remaining': { description: 'Tokens left in that bucket', schema: count },
+  'X-RateLimit-Reset': { description: 'Seconds until that bucket is full', schema: count },
   'RateLimit-Policy': {
     description: 'The rate of that bucket: `60;w=60;burst=100` is 60 tokens in 60 s, and 100 at once',
     schema: text,
   },
   'Retry-After': { description: 'Seconds after which the request may be repeated', schema: count },
   'X-Error-Code': {
-    description: 'The reason in one word, for programs: texts may change, codes do not',
+    description: 'The reason for programs, such as rule_not_found: texts may change, codes do not',
     schema: { $ref: '#/components/schemas/ErrorCode' },
   },
   'WWW-Authenticate': {
@@ -33,8 +33,8 @@ const headers: Record<string, Header> = {
       'RFC 8288. `rel="next"`: the next page of a list. `rel="help"`: on `invalid_trigger_type`, its title names the nearest event types',
     schema: text,
   },
-  ETag: { description: 'The version, for If-Match or If-None-Match of a later request', schema: text },
-  Location: { description: 'Path of what was created, or of the outcome to come', schema: text },
+  ETag: { description: 'The state of what was read or changed: send it as If-Match with a change, or as If-None-Match with a read of the vocabulary', schema: text },
+  Location: { description: 'Path of what was created, or under which the outcome will be', schema: text },
   'Content-Location': {
     description: 'Path of the event or execution whose outcome this is: its last part is the id',
     schema: text,

@@ -19,7 +19,7 @@ import type { FastifyError, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
-import { PreferHeader } from '../../acceptance/prefer.js'
+import { WaitHeader } from '../../acceptance/prefer.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { IfMatchHeader } from '../../etag.js'
@@ -83,7 +83,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       description:
         'Workers compute the difference when it is asked for, and continue it at most once a minute. The response has what was stored last: null at first, usually for a second. With `Prefer: wait=<seconds>` it waits until no event is left to read.',
       params: RuleParams,
-      headers: PreferHeader,
+      headers: WaitHeader,
       response: { 200: RuleDraft, ...refusalResponses(404) },
     },
     handler: async (request, reply) => {
@@ -169,7 +169,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
       description:
         'The report is that of a draft, but there is nothing to compare with: `active` and `difference` are null. A rule that is not in shadow mode is 404.',
       params: RuleParams,
-      headers: PreferHeader,
+      headers: WaitHeader,
       response: { 200: RuleComparison, ...refusalResponses(404) },
     },
     handler: async (request, reply) => {
