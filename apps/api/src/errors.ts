@@ -33,10 +33,10 @@ export function isPassing(error: unknown): boolean {
 
 /** All refusals of the API, each named once. */
 export const refusals = {
-  badRequest: (
-    message: string,
-    code: 'invalid_query' | 'invalid_cursor' | 'invalid_header' = 'invalid_query',
-  ) => new Refusal(code, message),
+  badRequest: (message: string, code: 'invalid_query' | 'invalid_header' = 'invalid_query') =>
+    new Refusal(code, message),
+  invalidCursor: (name = 'Query parameter cursor') =>
+    new Refusal('invalid_cursor', `${name} must be the nextCursor of the previous page`),
   badUrl: () => new Refusal('invalid_url', 'URL cannot be decoded'),
   bodyNotJson: (text: string) =>
     new Refusal('body_not_json', `Body is not valid JSON${describeJsonFault(text)}`),

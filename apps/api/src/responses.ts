@@ -23,7 +23,10 @@ const described = {
   403: { ...ErrorBody, 'x-response-description': 'Insufficient permissions' },
   404: { ...ErrorBody, 'x-response-description': 'Not found' },
   409: { ...ErrorBody, 'x-response-description': 'Conflict with the current state' },
-  412: { ...ErrorBody, 'x-response-description': 'If-Match is outdated: what you change has changed since you read it' },
+  412: {
+    ...ErrorBody,
+    'x-response-description': 'If-Match is outdated: what you change has changed since you read it',
+  },
   413: { ...ErrorBody, 'x-response-description': 'Body too large' },
   415: { ...ErrorBody, 'x-response-description': 'The content type is not application/json' },
   422: { ...FaultsBody, 'x-response-description': 'Invalid data format' },

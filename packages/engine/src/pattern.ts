@@ -215,6 +215,6 @@ export function findPatternFault(pattern: string): string | undefined {
     if (loadPattern(pattern).size <= maxProgramSize) return undefined
     return 'must be a smaller pattern'
   } catch (error) {
-    return `must be an RE2 pattern (${error instanceof RE2JSException ? error.message : 'it does not compile'})`
+    return `must be a regular expression in RE2 syntax (${error instanceof RE2JSException ? error.message : 'it does not compile'})`
   }
 }

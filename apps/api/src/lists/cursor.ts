@@ -19,6 +19,6 @@ export function parseCursor(cursor: string): string | undefined {
 /** @throws a 400 refusal for a text that is not a cursor of this service */
 export function readCursor(cursor: string): string {
   const id = parseCursor(cursor)
-  if (id === undefined) throw refusals.badRequest('Query parameter cursor is not a cursor', 'invalid_cursor')
+  if (id === undefined) throw refusals.invalidCursor()
   return id
 }

@@ -29,14 +29,17 @@ const groups = {
   Rules: {
     Rules:
       'Rules, their definitions and their versions. [The rule language](/docs/rules) lists every operator, filter and action.',
-    'Drafts and guards': 'A draft is the next version of a rule, and does nothing until you promote it. A guard restores the previous version if the new one runs or fails too often. A rule in shadow mode only shows what it would do',
+    'Drafts and guards':
+      'A draft is the next version of a rule, and does nothing until you promote it. A guard restores the previous version if the new one runs or fails too often. A rule in shadow mode only shows what it would do',
     Backtests: 'A backtest computes what a rule would have done for past events. Nothing is executed',
-    'Event types': 'The catalogue of event types, types of your own, and the operators, filters and actions of rules',
+    'Event types':
+      'The catalogue of event types, types of your own, and the operators, filters and actions of rules',
     'Email templates': 'Templates for the emails of SEND_EMAIL actions',
     Health: 'Success rates, rules that need attention, and overviews',
   },
   Webhooks: {
-    'Incoming webhooks': 'Other systems deliver signed webhooks. A receipt says that one was accepted or rejected',
+    'Incoming webhooks':
+      'Other systems deliver signed webhooks. A receipt says that one was accepted or rejected',
     Subscriptions: 'URLs that receive events about your workspace, such as a rule that was switched off',
     'Signing secrets': 'Secrets for incoming and outgoing webhooks',
   },

@@ -33,7 +33,11 @@ const headers: Record<string, Header> = {
       'RFC 8288. `rel="next"`: the next page of a list. `rel="help"`: on `invalid_trigger_type`, its title names the nearest event types',
     schema: text,
   },
-  ETag: { description: 'The state of what was read or changed: send it as If-Match with a change, or as If-None-Match with a read of the vocabulary', schema: text },
+  ETag: {
+    description:
+      'The state of what was read or changed: send it as If-Match with a change, or as If-None-Match with a read of the vocabulary',
+    schema: text,
+  },
   Location: { description: 'Path of what was created, or under which the outcome will be', schema: text },
   'Content-Location': {
     description: 'Path of the event or execution whose outcome this is: its last part is the id',

@@ -4758,7 +4758,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description If-Match names an outdated version */
+        /** @description If-Match is outdated: what you change has changed since you read it */
         PreconditionFailed: {
             headers: {
                 "X-Error-Code": components["headers"]["X-Error-Code"];
@@ -4871,25 +4871,25 @@ export interface components {
     headers: {
         /** @description Identifies the request in the logs of the service */
         "x-request-id": string;
-        /** @description Size of the bucket with the fewest tokens left: so many requests at once */
+        /** @description Size of the bucket with the fewest tokens left: the most requests at once */
         "X-RateLimit-Limit": number;
-        /** @description Tokens left in it */
+        /** @description Tokens left in that bucket */
         "X-RateLimit-Remaining": number;
-        /** @description Seconds until it is full */
+        /** @description Seconds until that bucket is full */
         "X-RateLimit-Reset": number;
         /** @description The rate of that bucket: `60;w=60;burst=100` is 60 tokens in 60 s, and 100 at once */
         "RateLimit-Policy": string;
         /** @description Seconds after which the request may be repeated */
         "Retry-After": number;
-        /** @description The reason in one word, for programs: texts may change, codes do not */
+        /** @description The reason for programs, such as rule_not_found: texts may change, codes do not */
         "X-Error-Code": components["schemas"]["ErrorCode"];
         /** @description RFC 6750: why the token is not accepted, or which role and scope are needed, in `error_description` and `scope` */
         "WWW-Authenticate": string;
         /** @description RFC 8288. `rel="next"`: the next page of a list. `rel="help"`: on `invalid_trigger_type`, its title names the nearest event types */
         Link: string;
-        /** @description The version, for If-Match or If-None-Match of a later request */
+        /** @description The state of what was read or changed: send it as If-Match with a change, or as If-None-Match with a read of the vocabulary */
         ETag: string;
-        /** @description Path of what was created, or of the outcome to come */
+        /** @description Path of what was created, or under which the outcome will be */
         Location: string;
         /** @description Path of the event or execution whose outcome this is: its last part is the id */
         "Content-Location": string;
@@ -6747,7 +6747,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
+                /** @description `wait=<seconds>`: wait up to this long until no event is left to read, at most 30. Without it the response is immediate. */
                 Prefer?: string;
             };
             path: {
@@ -7135,7 +7135,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `respond-async`: respond with 202 immediately. `wait=<seconds>`: wait up to this long for the outcome, at most 30. */
+                /** @description `wait=<seconds>`: wait up to this long until no event is left to read, at most 30. Without it the response is immediate. */
                 Prefer?: string;
             };
             path: {

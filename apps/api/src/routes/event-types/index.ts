@@ -133,7 +133,6 @@ function writeName(name: string): string {
 
 function readName(cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString()
-  if (!text.startsWith(namePrefix))
-    throw refusals.badRequest('Query parameter cursor is not a cursor', 'invalid_cursor')
+  if (!text.startsWith(namePrefix)) throw refusals.invalidCursor()
   return text.slice(namePrefix.length)
 }

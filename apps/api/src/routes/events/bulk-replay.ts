@@ -77,7 +77,7 @@ async function readEventsToReplay(
   })
   const after = cursor === undefined ? undefined : parseCursor(cursor)
   if (cursor !== undefined && after === undefined)
-    throw refusals.invalid([{ field: 'cursor', message: 'Is not a cursor' }])
+    throw refusals.invalid([{ field: 'cursor', message: 'Must be the nextCursor of the previous call' }])
   return { narrowing, after }
 }
 

@@ -137,8 +137,7 @@ function writeEnd(id: string, search: EventSearch): string {
 
 function readEnd(cursor: string, search: EventSearch): string {
   const [id, digest] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (!isUuid(id) || digest !== digestOf(search))
-    throw refusals.badRequest('cursor is not a cursor of this search', 'invalid_cursor')
+  if (!isUuid(id) || digest !== digestOf(search)) throw refusals.invalidCursor('cursor')
   return id
 }
 

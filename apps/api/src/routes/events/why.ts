@@ -170,8 +170,7 @@ function writeCursor(explained: number[], eventId: string): string {
 function readCursor(cursor: string, eventId: string): number[] {
   const bytes = Buffer.from(cursor, 'base64url')
   const isOfEvent = bytes.toString('hex', 0, idBytes) === eventId.toLowerCase().replaceAll('-', '')
-  if (!isOfEvent || bytes.length > idBytes + maxRules / 8)
-    throw refusals.badRequest('Query parameter cursor is not a cursor of this event', 'invalid_cursor')
+  if (!isOfEvent || bytes.length > idBytes + maxRules / 8) throw refusals.invalidCursor()
   return [...bytes.subarray(idBytes)].flatMap((byte, index) =>
     [0, 1, 2, 3, 4, 5, 6, 7].flatMap((bit) => (byte & (1 << bit) ? [index * 8 + bit] : [])),
   )

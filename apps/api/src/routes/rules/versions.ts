@@ -153,7 +153,6 @@ function writeCursor(version: number): string {
 /** @throws a 400 refusal for a text that never was a cursor of ours */
 function readCursor(cursor: string): number {
   const text = Buffer.from(cursor, 'base64url').toString()
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw refusals.badRequest('Query parameter cursor is not a cursor', 'invalid_cursor')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw refusals.invalidCursor()
   return Number(text)
 }
