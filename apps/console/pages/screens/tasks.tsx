@@ -15,7 +15,7 @@ import { useRuleNames } from '../state/use-rules.js'
 import { TaskDetail } from './task-detail.js'
 
 const priorities = { low: 'low', normal: 'normal', high: 'high', urgent: 'urgent' }
-const dues = { now: 'by now', '24h': 'within 24 hours', '7d': 'within 7 days' }
+const dues = { now: 'before now', '24h': 'within 24 hours', '7d': 'within 7 days' }
 const noFilter = { rule: '', execution: '', for: '', priority: '', due: '' }
 
 /** What is to be done, by whom and until when, and which rule says so? */

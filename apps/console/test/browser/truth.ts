@@ -101,7 +101,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     await shows('Ask ada')
     await page.getByLabel(/^Due/).selectOption('within 7 days')
     await shows('Ask ada', 'Ask bo')
-    await page.getByLabel(/^Due/).selectOption('by now')
+    await page.getByLabel(/^Due/).selectOption('before now')
     await page.getByText('No tasks match the filter').waitFor()
 
     const { tasks } = await client.tasks.list()
