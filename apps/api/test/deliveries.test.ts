@@ -17,6 +17,7 @@ interface Received {
 }
 interface Delivery {
   id: string
+  eventId: string
   eventType: string
   status: string
   attempts: number
@@ -103,6 +104,53 @@ t.test(
       { eventType: 'rule.created', status: 'succeeded', attempts: 2, lastStatusCode: 204, error: null },
     ])
     t.equal(both[0]?.headers['webhook-id'], `${deliveries[0]?.id}:0`)
+  },
+)
+
+t.test(
+  'one delivery, a range of a subscription, and all that failed are delivered again',
+  { buffered: true },
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const { call } = workspace
+    const { id, secret } = await subscribe(workspace, '/again', 'rule.created')
+    const other = await subscribe(workspace, '/elsewhere', 'rule.created')
+    answers['/again'] = [400]
+    const makeRule = () => call<Rule>('POST', rules, { body: ruleBody() })
+    const { body: first } = await makeRule()
+    const [failed] = await settle(workspace, id, 1)
+    t.match(failed, { status: 'failed', lastStatusCode: 400 })
+
+    const filter = { subscriptionId: id }
+    t.match(await call('POST', '/api/executions/retry', { body: { filter, dryRun: false } }), {
+      status: 202,
+      body: { retried: 1 },
+    })
+    const [refused, retried] = await receive('/again', 2)
+    t.equal(retried?.headers['webhook-id'], refused?.headers['webhook-id'], 'a retry keeps the id')
+    await makeRule()
+    const both = await settle(workspace, id, 2)
+
+    t.equal((await call('POST', `/api/events/${both.at(-1)?.eventId}/replay`)).status, 200)
+    const again = (await receive('/again', 4)).at(-1)
+    t.ok(again && isFromThem(secret, again.headers, again.body))
+    t.match(JSON.parse(String(again?.body)), { type: 'rule.created', data: { ruleId: first.id } })
+    t.not(
+      again?.headers['webhook-id'],
+      refused?.headers['webhook-id'],
+      'a receiver that knows the first takes it',
+    )
+
+    const range = { body: { filter: { ...filter, from: '2020-01-01' }, dryRun: false } }
+    t.match(await call('POST', '/api/events/replay', range), {
+      status: 202,
+      body: { matched: 2, replayed: 2 },
+    })
+    t.equal((await receive('/again', 6)).length, 6, 'what was delivered again is not delivered a third time')
+    t.equal((await settle(workspace, other.id, 2)).length, 2, 'and nothing goes to others')
+    const stranger = await api.makeWorkspace()
+    t.equal((await stranger.call('POST', `/api/events/${both[0]?.eventId}/replay`)).status, 404)
+    t.match((await stranger.call('POST', '/api/events/replay', range)).body, { matched: 0, replayed: 0 })
   },
 )
 

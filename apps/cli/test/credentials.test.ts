@@ -54,6 +54,36 @@ t.test('a key is shown once and works until it is revoked', async (t) => {
   t.same(unknown, { code: 1, output: '', errors: `There is no API key ${id}.\n` })
 })
 
+t.test('a secret that a provider has made is stored from a file, with its scheme and settings', async (t) => {
+  const { id } = await makeWorkspace()
+  const file = t.testdir({ 'stripe.txt': 'whsec_of_stripe\n', 'next.txt': 'whsec_next' })
+  const settings = '{"types":{"lead":"LEAD_CREATED"}}'
+  const create = `secrets create --workspace ${id} --provider pay --scheme stripe --settings ${settings}`
+  const secret = await ask<NewSigningSecret>(`${create} --secret-file ${file}/stripe.txt`)
+  t.match(secret, { scheme: 'stripe', settings: JSON.parse(settings), secret: 'whsec_of_stripe' })
+  const read = async () => {
+    const row = await database.system.signingSecret.findUniqueOrThrow({ where: { id: secret.id } })
+    return createSealer(encryptionKey).open(row.sealed, sealingContext(row)).toString()
+  }
+  t.equal(await read(), 'whsec_of_stripe')
+  t.match(await ask<SigningSecret>(`secrets set ${secret.id} --secret-file ${file}/next.txt`), {
+    scheme: 'stripe',
+  })
+  t.equal(await read(), 'whsec_next')
+  t.match(await admin(`secrets set ${secret.id}`), {
+    code: 64,
+    errors: /Give --secret-file, --settings, or both/,
+  })
+  t.match(await admin(`secrets set ${secret.id} --settings {"hash":"sha1"}`), {
+    code: 1,
+    errors: /Must be omitted for the scheme stripe/,
+  })
+  t.match(await admin(`secrets create --workspace ${id} --provider pay`), {
+    code: 1,
+    errors: /have the scheme stripe/,
+  })
+})
+
 t.test('a signing secret is shown once, sealed, retired and revoked', async (t) => {
   const { id } = await makeWorkspace()
   // An id in capitals is the same workspace, and the API must be able to decrypt what is sealed for it.

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { matchLists } from '@automation/launcher/match-lists'
+import { type ProviderScheme, type SchemeSettings, useScheme, verifyByScheme } from '@automation/webhooks'
 import t, { type Test } from 'tap'
 import { startReceiver } from './fixtures/receiver.js'
 import { run, runJson } from './fixtures/run.js'
@@ -110,6 +111,51 @@ t.test('with a target of its own a delivery needs no demo', async (t) => {
   for (const name of ['x-idempotency-key', 'x-timestamp', 'x-signature-id', 'x-signature'])
     t.match(verbose.output, `\n${name}: ${received[0]?.headers[name]}\n`)
   t.match(verbose.output, /\n\n202 \{/)
+})
+
+t.test('--scheme signs as a provider does', async (t) => {
+  const { url, received, send } = await startDemo(t)
+  const secret = 'a-secret-of-the-provider'
+  const verifies = (scheme: ProviderScheme, settings: SchemeSettings = {}) => {
+    const { headers, body } = received.at(-1) ?? { headers: {}, body: Buffer.alloc(0) }
+    const isForm = headers['content-type'] !== 'application/json'
+    return verifyByScheme(useScheme(scheme, settings), Buffer.from(secret), {
+      headers,
+      body,
+      isForm,
+      query: '',
+    })
+  }
+  for (const scheme of ['stripe', 'github', 'shopify', 'slack', 'twilio'] as const) {
+    // The receiver knows our own scheme alone.
+    t.equal((await send(`--scheme ${scheme} --tampered`, { WEBHOOK_SECRET: secret })).code, 0, scheme)
+    t.notOk(verifies(scheme, { publicUrl: `${url}/api/incoming-webhooks/twilio/a-workspace` }), scheme)
+    await send(`--scheme ${scheme}`, { WEBHOOK_SECRET: secret })
+    t.equal(received.at(-1)?.path, `/api/incoming-webhooks/${scheme}/a-workspace`)
+    t.ok(verifies(scheme, { publicUrl: `${url}/api/incoming-webhooks/${scheme}/a-workspace` }), scheme)
+  }
+  await send('--scheme github --type push --provider our-github {}', { WEBHOOK_SECRET: secret })
+  t.match(received.at(-1), {
+    path: '/api/incoming-webhooks/our-github/a-workspace',
+    headers: { 'x-github-event': 'push', 'x-github-delivery': /^msg_/ },
+  })
+  const settings = '{"signatureHeader":"X-Acme-Signature","signaturePrefix":"v=","hash":"sha1"}'
+  await send(`--scheme generic --settings ${settings}`, { WEBHOOK_SECRET: secret })
+  t.ok(verifies('generic', JSON.parse(settings) as SchemeSettings))
+  t.match(await send('--scheme stripe'), { code: 64, errors: /needs the signing secret/ })
+  t.match(await send('--scheme standard_webhooks', { WEBHOOK_SECRET: 'whsec_?' }), {
+    code: 1,
+    errors: /none of the scheme/,
+  })
+  t.match(await send('--scheme generic --settings {', { WEBHOOK_SECRET: secret }), {
+    code: 64,
+    errors: /must be JSON/,
+  })
+  t.match(await send('--scheme generic --settings {"a":1}', { WEBHOOK_SECRET: secret }), {
+    code: 64,
+    errors: /^--settings: /,
+  })
+  t.match(await send('--scheme paypal'), { code: 64, errors: /one of automation, standard_webhooks, stripe/ })
 })
 
 t.test('errors are reported in one sentence', async (t) => {

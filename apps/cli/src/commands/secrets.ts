@@ -127,13 +127,14 @@ async function create(
 ): Promise<void> {
   const sealer = createSealer(readEncryptionKey())
   const brought = secretFile === undefined ? {} : { secret: readSecretFile(secretFile) }
-  const { settings, ...created } = await useWorkspace('change', workspace, (administrator) =>
+  const secret = await useWorkspace('change', workspace, (administrator) =>
     createSigningSecret(administrator, sealer, { ...fields, ...brought }),
   )
-  const secret = { ...created, ...(settings !== null && { settings: JSON.stringify(settings) }) }
   const isOurs = secret.direction === 'incoming' && secret.scheme === 'automation'
   const use = isOurs ? ' Senders put its id into X-Signature-Id.' : ''
-  print(command, secret, `${formatFields(secret)}\n\nSave the secret now: it cannot be shown again.${use}`)
+  const { settings, ...shown } = secret
+  const lines = formatFields({ ...shown, ...(settings && { settings: JSON.stringify(settings) }) })
+  print(command, secret, `${lines}\n\nSave the secret now: it cannot be shown again.${use}`)
 }
 
 async function set(

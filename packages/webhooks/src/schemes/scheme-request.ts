@@ -54,7 +54,7 @@ export function listSignedParts(
     timestamp: () => readTimestamp(scheme, headers),
     body: () => body,
     url: () => urlOf(publicUrl, request),
-    fields: () => (request.isForm ? joinFields(body) : ''),
+    fields: () => (request.isForm ? joinFieldsOnce(body) : ''),
   }
   // Every other piece is the name of a part.
   return scheme.signed.split(partNames).map((piece, at) => (at % 2 === 0 ? piece : (parts[piece]?.() ?? '')))
@@ -86,6 +86,15 @@ function splitHeader(value: string, separator: string): string[] {
 function urlOf(publicUrl: string, { query }: SchemeRequest): string {
   const [base = ''] = publicUrl.split('?')
   return query === '' ? base : `${base}?${query}`
+}
+
+/** A body is tried with several secrets, and its form is read once. */
+const joined = new WeakMap<Buffer, string>()
+
+function joinFieldsOnce(body: Buffer): string {
+  const known = joined.get(body) ?? joinFields(body)
+  joined.set(body, known)
+  return known
 }
 
 /** Twilio's way: the names in order, each followed by its value; of several values each once, in order. */

@@ -1,14 +1,12 @@
 import type { SigningSecret, Subscription } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
-import { useChange } from '../../state/use-change.js'
 import { useQuery } from '../../state/use-query.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
-import { DialogForm } from '../dialog-form.js'
 import { Mark } from '../mark.js'
-import { ShownOnceDialog } from '../shown-once.js'
 import { When } from '../when.js'
+import { ChangeSecret, NewSecret, schemes } from './secret-forms.js'
 
 export function Secrets() {
   const [hasSubscriptions, setHasSubscriptions] = useState(false)
@@ -42,7 +40,10 @@ export function Secrets() {
             {nameOf(secret.provider)}
             <span class="sub id">{secret.id}</span>
           </th>
-          <td data-label="Direction">{secret.direction === 'incoming' ? 'incoming' : 'outgoing'}</td>
+          <td data-label="Direction">
+            {secret.direction}
+            {secret.scheme !== 'automation' && <span class="sub">{schemes[secret.scheme]}</span>}
+          </td>
           <td data-label="State">
             <Mark of={secret.state} />
             {secret.state === 'retiring' && (
@@ -67,9 +68,11 @@ function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 }
 
-function EndSecret({ secret: { id, state }, name }: { secret: SigningSecret; name: string }) {
+function EndSecret({ secret, name }: { secret: SigningSecret; name: string }) {
+  const { id, state } = secret
   return (
     <span class="row">
+      {secret.scheme !== 'automation' && state === 'active' && <ChangeSecret secret={secret} />}
       {state === 'active' && (
         <Confirm
           label="Retire"
@@ -91,45 +94,5 @@ function EndSecret({ secret: { id, state }, name }: { secret: SigningSecret; nam
         </Confirm>
       )}
     </span>
-  )
-}
-
-function NewSecret({ close }: { close: () => void }) {
-  const { change, problem, isBusy } = useChange('secrets')
-  const [provider, setProvider] = useState('')
-  const [direction, setDirection] = useState<'incoming' | 'outgoing'>('incoming')
-  const [text, setText] = useState<string>()
-  if (text !== undefined) return <ShownOnceDialog title="New signing secret" text={text} close={close} />
-  return (
-    <DialogForm
-      title="New signing secret"
-      send="Create"
-      close={close}
-      problem={problem}
-      isBusy={isBusy}
-      submit={async () =>
-        setText((await change(() => api().developer.signingSecrets.create({ provider, direction })))?.secret)
-      }
-    >
-      <label>
-        It signs
-        <select
-          value={direction}
-          onChange={({ currentTarget }) => setDirection(currentTarget.value as 'incoming')}
-        >
-          <option value="incoming">incoming webhooks</option>
-          <option value="outgoing">outgoing webhooks</option>
-        </select>
-      </label>
-      <label>
-        {direction === 'incoming' ? 'Provider' : 'Host'}
-        <input
-          required
-          value={provider}
-          placeholder={direction === 'incoming' ? 'shop' : 'hooks.example.com'}
-          onInput={({ currentTarget }) => setProvider(currentTarget.value)}
-        />
-      </label>
-    </DialogForm>
   )
 }

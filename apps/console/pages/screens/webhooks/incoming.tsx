@@ -125,6 +125,13 @@ function Doctor({ receipt, close }: { receipt: Receipt; close: () => void }) {
           ))}
         </p>
       )}
+      {receipt.handshake && <p>The provider asked whether the address is there. Nothing followed.</p>}
+      {receipt.repeatedBy && (
+        <p>
+          It was delivered again, with the same {receipt.repeatedBy}
+          {receipt.bodyDiffers && ', and once with another body'}. That had no effect.
+        </p>
+      )}
       {receiptState === 'rejected' && <Refusal receipt={receipt} />}
       <p class="quiet id">{id}</p>
     </>

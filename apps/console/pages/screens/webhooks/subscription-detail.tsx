@@ -4,9 +4,11 @@ import { Confirm } from '../../parts/confirm.js'
 import { DetailHead } from '../../parts/detail-head.js'
 import { Newer, Older } from '../../parts/list-controls.js'
 import { Mark } from '../../parts/mark.js'
+import { RetryMany } from '../../parts/retry.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
-import { api } from '../../state/session.js'
+import { api, may } from '../../state/session.js'
+import { useChange } from '../../state/use-change.js'
 import { linkTo } from '../../state/use-filters.js'
 import { useList } from '../../state/use-list.js'
 import { describeError, readAgain } from '../../state/use-query.js'
@@ -93,10 +95,39 @@ function Deliveries({ id }: { id: string }) {
             {delivery.attempts === 1 ? 'attempt' : 'attempts'}
             {delivery.lastStatusCode !== null && <> · status {delivery.lastStatusCode}</>}
             {delivery.error && <span class="sub bad">{delivery.error}</span>}
+            <DeliverAgain delivery={delivery} />
           </li>
         ))}
       </ul>
       {list.rows.length > 0 && <Older {...list} />}
+      {list.rows.some(({ status }) => status === 'failed') && (
+        <RetryMany filter={{ subscriptionId: id, status: ['failed'] }} label="Retry all that failed…" />
+      )}
+    </>
+  )
+}
+
+/** A failed one keeps its id, by which a receiver knows it; one that arrived comes as a new one. */
+function DeliverAgain({ delivery: { id, eventId, status } }: { delivery: SubscriptionDelivery }) {
+  const { change, problem, isBusy } = useChange('deliveries')
+  const isRetry = status === 'failed' || status === 'cancelled'
+  if ((!isRetry && status !== 'succeeded') || !may('operator')) return null
+  return (
+    <>
+      {' '}
+      <button
+        type="button"
+        class="small"
+        aria-disabled={isBusy}
+        onClick={() =>
+          void change<unknown>(() => (isRetry ? api().executions.retry(id) : api().events.replay(eventId)))
+        }
+      >
+        Deliver again
+      </button>
+      <span role="alert" class="sub bad">
+        {problem}
+      </span>
     </>
   )
 }
