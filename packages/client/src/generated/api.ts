@@ -9796,18 +9796,19 @@ export interface operations {
                      *       ],
                      *       "actionFields": [
                      *         {
+                     *           "name": "name",
+                     *           "schema": {
+                     *             "type": "string",
+                     *             "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$",
+                     *             "description": "Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status."
+                     *           }
+                     *         },
+                     *         {
                      *           "name": "when",
                      *           "schema": {
                      *             "title": "Condition",
                      *             "type": "object",
                      *             "description": "The action is skipped unless this condition is true. It is evaluated right before the action."
-                     *           }
-                     *         },
-                     *         {
-                     *           "name": "continueOnError",
-                     *           "schema": {
-                     *             "type": "boolean",
-                     *             "description": "Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false."
                      *           }
                      *         }
                      *       ],
@@ -11384,6 +11385,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000036",
+                     *           "eventId": "01970000-0000-7000-8000-000000000036",
                      *           "eventType": "subscription.ping",
                      *           "status": "failed",
                      *           "attempts": 1,
