@@ -224,7 +224,7 @@ class Client:
         return self._send("POST", f"/api/events/{_part(id)}/replay", headers=headers)
 
     def replay_events(self, body=None):
-        """Replay the events that match a filter, oldest first, at most 1000 per call."""
+        """Replay the events that match a filter, oldest first, at most 1,000 per call."""
         return self._send("POST", "/api/events/replay", body=body)
 
     def survey_event_type(self, name, query=None):
@@ -260,7 +260,7 @@ class Client:
         return self._send("POST", f"/api/executions/{_part(id)}/retry", body=body, headers=headers)
 
     def retry_executions(self, body=None, headers=None):
-        """Retry the executions that match a filter, oldest first, at most 1000 per call."""
+        """Retry the executions that match a filter, oldest first, at most 1,000 per call."""
         return self._send("POST", "/api/executions/retry", body=body, headers=headers)
 
     def deliver_webhook(self, provider, workspace_id, body=None, headers=None):
@@ -396,11 +396,11 @@ class Client:
         return self._send("GET", "/api/developer/v1/members")
 
     def get_member(self, user_id):
-        """Get a member and its role."""
+        """Get a member and their role."""
         return self._send("GET", f"/api/developer/v1/members/{_part(user_id)}")
 
     def put_member(self, user_id, body=None, headers=None):
-        """Add a member, or change its role."""
+        """Add a member, or change their role."""
         return self._send("PUT", f"/api/developer/v1/members/{_part(user_id)}", body=body, headers=headers)
 
     def remove_member(self, user_id, headers=None):
@@ -428,7 +428,7 @@ class Client:
         return self._send("GET", "/api/developer/v1/audit-log", query=query)
 
     def get_ledger(self, query=None):
-        """Reconcile receipts, events, executions, effects and counters."""
+        """Reconcile receipts, events, executions, effects and counters: is everything accounted for?."""
         return self._send("GET", "/api/developer/v1/ledger", query=query)
 
 

@@ -333,7 +333,7 @@ func (c *Client) ReplayEvent(ctx context.Context, id string, headers map[string]
 	return c.send(ctx, "POST", "/api/events/"+url.PathEscape(id)+"/replay", nil, nil, headers)
 }
 
-// ReplayEvents: Replay the events that match a filter, oldest first, at most 1000 per call.
+// ReplayEvents: Replay the events that match a filter, oldest first, at most 1,000 per call.
 func (c *Client) ReplayEvents(ctx context.Context, body any) (*Response, error) {
 	return c.send(ctx, "POST", "/api/events/replay", body, nil, nil)
 }
@@ -378,7 +378,7 @@ func (c *Client) RetryExecution(ctx context.Context, id string, body any, header
 	return c.send(ctx, "POST", "/api/executions/"+url.PathEscape(id)+"/retry", body, nil, headers)
 }
 
-// RetryExecutions: Retry the executions that match a filter, oldest first, at most 1000 per call.
+// RetryExecutions: Retry the executions that match a filter, oldest first, at most 1,000 per call.
 func (c *Client) RetryExecutions(ctx context.Context, body any, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/executions/retry", body, nil, headers)
 }
@@ -548,12 +548,12 @@ func (c *Client) ListMembers(ctx context.Context) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/members", nil, nil, nil)
 }
 
-// GetMember: Get a member and its role.
+// GetMember: Get a member and their role.
 func (c *Client) GetMember(ctx context.Context, userId string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/members/"+url.PathEscape(userId), nil, nil, nil)
 }
 
-// PutMember: Add a member, or change its role.
+// PutMember: Add a member, or change their role.
 func (c *Client) PutMember(ctx context.Context, userId string, body any, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "PUT", "/api/developer/v1/members/"+url.PathEscape(userId), body, nil, headers)
 }
@@ -588,7 +588,7 @@ func (c *Client) ListAuditEntries(ctx context.Context, query url.Values) (*Respo
 	return c.send(ctx, "GET", "/api/developer/v1/audit-log", nil, query, nil)
 }
 
-// GetLedger: Reconcile receipts, events, executions, effects and counters.
+// GetLedger: Reconcile receipts, events, executions, effects and counters: is everything accounted for?.
 func (c *Client) GetLedger(ctx context.Context, query url.Values) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/ledger", nil, query, nil)
 }

@@ -5,6 +5,7 @@ import type {
   EmailTemplateToUpdate,
   MailToPreview,
 } from './api.js'
+import { type IfTag, matchingTag } from './if-version.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
@@ -35,18 +36,26 @@ export class EmailTemplates {
   }
 
   /** Takes effect from the next mail on. @param changes any subset of the fields */
-  update(id: string, changes: EmailTemplateToUpdate, options?: RequestOptions) {
-    return this.#sender.ask('PUT /api/email-templates/{id}', { path: { id }, body: changes }, options)
+  update(id: string, changes: EmailTemplateToUpdate, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'PUT /api/email-templates/{id}',
+      { path: { id }, body: changes },
+      matchingTag(options),
+    )
   }
 
   /** The same as `update`, by the method PATCH. */
-  patch(id: string, changes: EmailTemplateToUpdate, options?: RequestOptions) {
-    return this.#sender.ask('PATCH /api/email-templates/{id}', { path: { id }, body: changes }, options)
+  patch(id: string, changes: EmailTemplateToUpdate, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'PATCH /api/email-templates/{id}',
+      { path: { id }, body: changes },
+      matchingTag(options),
+    )
   }
 
   /** From then on, the actions that name the template send the built-in mail. */
-  delete(id: string, options?: RequestOptions) {
-    return this.#sender.ask('DELETE /api/email-templates/{id}', { path: { id } }, options)
+  delete(id: string, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask('DELETE /api/email-templates/{id}', { path: { id } }, matchingTag(options))
   }
 
   /** Renders the mail for an event, without sending it. */

@@ -10,7 +10,7 @@ export function matching<Options extends object>({ ifVersion, ...options }: Opti
   }
 }
 
-/** Applies the change only to the draft that the caller has seen: its `etag`. ApiError 412 if the draft or its rule has changed. */
+/** Applies the change only to what the caller has seen: the `etag` of a draft, or that of the headers of a read (`onHeaders`). ApiError 412 if it has changed. */
 export interface IfTag {
   ifTag?: string | undefined
 }

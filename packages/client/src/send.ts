@@ -19,6 +19,8 @@ export interface RequestOptions {
   timeoutMs?: number | undefined
   /** Maximum number of retries, instead of the client's `retries`. */
   retries?: number | undefined
+  /** Gets the headers of the response: an `etag` for `ifTag` of a later change, for example. */
+  onHeaders?: ((headers: Headers) => void) | undefined
 }
 
 /** Options of a call that takes effect once, however often it is sent. */
@@ -161,6 +163,7 @@ export class Sender {
         alsoGood.includes(status) ? { ...arrival, status: 200 } : arrival,
         method,
       )
+      options.onHeaders?.(arrival.headers)
       return { status, headers: arrival.headers, body: answer }
     } finally {
       pace?.leave(tokens, told)

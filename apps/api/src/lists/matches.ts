@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 export const Matches = Type.Object(
   {
     matched: Type.Integer({
-      description: `Number of matches, including those beyond the limit of one call. The count stops at ${maxCounted}.`,
+      description: `Number of matches, including those beyond the limit of one call. The count stops at ${maxCounted.toLocaleString('en-US')}.`,
     }),
     atLeast: Type.Optional(
       Type.Boolean({

@@ -52,7 +52,7 @@ export const CountedWindow = {
   to: Timestamp,
   countedFrom: Type.String({
     format: 'date-time',
-    description: `Start of the time that was counted. It is later than \`from\` if there are more than ${maxCountedByTime} rows.`,
+    description: `Start of the time that was counted. It is later than \`from\` if there are more than ${maxCountedByTime.toLocaleString('en-US')} rows.`,
   }),
 }
 

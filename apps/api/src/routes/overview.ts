@@ -52,7 +52,7 @@ export const overviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getOverview',
       summary: 'Count events, executions and rejected webhooks by time',
-      description: `The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime} events and executions are counted. The filters are those of the lists of events and executions, and rejected webhooks have none.`,
+      description: `The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime.toLocaleString('en-US')} events and executions are counted. The filters are those of the lists of events and executions, and rejected webhooks have none.`,
       querystring: OverviewQuery,
       response: { 200: Overview, ...refusalResponses() },
     },

@@ -82,7 +82,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getTask',
       summary: 'Get a task',
-      description: 'As the list has it. The task stays as its rule created it.',
+      description: 'As in the list. The task stays as its rule created it.',
       params: Type.Object({ id: Id }),
       response: { 200: Task, ...refusalResponses(404) },
     },

@@ -1,4 +1,5 @@
 import type { Member, MemberList, Role } from '../api.js'
+import { type IfTag, matchingTag } from '../if-version.js'
 import { Pages } from '../pages.js'
 import type { RequestOptions, Sender } from '../send.js'
 
@@ -21,16 +22,20 @@ export class Members {
     return this.#sender.ask('GET /api/developer/v1/members/{userId}', { path: { userId } }, options)
   }
 
-  /** Adds a member, or changes its role. @param userId the `sub` of the user's tokens */
-  put(userId: string, role: Role, options?: RequestOptions) {
+  /** Adds a member, or changes their role. @param userId the `sub` of the user's tokens */
+  put(userId: string, role: Role, options: RequestOptions & IfTag = {}) {
     return this.#sender.ask(
       'PUT /api/developer/v1/members/{userId}',
       { path: { userId }, body: { role } },
-      options,
+      matchingTag(options),
     )
   }
 
-  remove(userId: string, options?: RequestOptions) {
-    return this.#sender.ask('DELETE /api/developer/v1/members/{userId}', { path: { userId } }, options)
+  remove(userId: string, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'DELETE /api/developer/v1/members/{userId}',
+      { path: { userId } },
+      matchingTag(options),
+    )
   }
 }

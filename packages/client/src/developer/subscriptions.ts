@@ -6,6 +6,7 @@ import type {
   SubscriptionToCreate,
   SubscriptionToUpdate,
 } from '../api.js'
+import { type IfTag, matchingTag } from '../if-version.js'
 import type { Inputs } from '../operation.js'
 import { Pages } from '../pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
@@ -41,17 +42,21 @@ export class Subscriptions {
   }
 
   /** @param changes any subset of the fields */
-  update(id: string, changes: SubscriptionToUpdate, options?: RequestOptions) {
+  update(id: string, changes: SubscriptionToUpdate, options: RequestOptions & IfTag = {}) {
     return this.#sender.ask(
       'PATCH /api/developer/v1/subscriptions/{id}',
       { path: { id }, body: changes },
-      options,
+      matchingTag(options),
     )
   }
 
   /** Cancels the waiting deliveries and revokes the secrets of the subscription. */
-  delete(id: string, options?: RequestOptions) {
-    return this.#sender.ask('DELETE /api/developer/v1/subscriptions/{id}', { path: { id } }, options)
+  delete(id: string, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'DELETE /api/developer/v1/subscriptions/{id}',
+      { path: { id } },
+      matchingTag(options),
+    )
   }
 
   /** Sends a `subscription.ping` to test the subscription. */

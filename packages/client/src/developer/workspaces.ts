@@ -1,4 +1,5 @@
 import type { Workspace, WorkspaceList, WorkspaceToCreate, WorkspaceToUpdate } from '../api.js'
+import { type IfTag, matchingTag } from '../if-version.js'
 import { Pages } from '../pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
 
@@ -28,11 +29,11 @@ export class Workspaces {
   }
 
   /** @param changes any subset of the fields */
-  update(id: string, changes: WorkspaceToUpdate, options?: RequestOptions) {
+  update(id: string, changes: WorkspaceToUpdate, options: RequestOptions & IfTag = {}) {
     return this.#sender.ask(
       'PATCH /api/developer/v1/workspaces/{id}',
       { path: { id }, body: changes },
-      options,
+      matchingTag(options),
     )
   }
 }

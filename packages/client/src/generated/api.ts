@@ -92,7 +92,7 @@ export interface paths {
         get: operations["getRule"];
         /**
          * Update any subset of the fields of a rule
-         * @description Fields that the body does not have stay as they are. A changed definition is a new version. PATCH does the same.
+         * @description Fields that you omit stay as they are. A changed definition is a new version. PATCH does the same.
          *
          *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
@@ -109,7 +109,7 @@ export interface paths {
         head?: never;
         /**
          * Update any subset of the fields of a rule, like PUT
-         * @description Fields that the body does not have stay as they are. A changed definition is a new version.
+         * @description Fields that you omit stay as they are. A changed definition is a new version.
          *
          *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * List the versions of a rule, newest first
-         * @description A response of more than 1 MiB costs a token of the rate limit for each MiB.
+         * @description A version is the definition after one change. A response of more than 1 MiB costs a token of the rate limit for each MiB.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -479,7 +479,7 @@ export interface paths {
         };
         /**
          * Count the executions of each rule by time, and show which rules need attention
-         * @description Only rules that ran or need attention are listed. The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 executions of the workspace are counted.
+         * @description Only rules that ran or need attention are listed. The default range is the last 24 hours, and the longest range is 31 days. The newest 50,000 executions of the workspace are counted.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -501,7 +501,7 @@ export interface paths {
         };
         /**
          * List rules without their conditions and actions, newest first
-         * @description A response of more than 1 MiB costs a token of the rate limit for each MiB.
+         * @description For tables and choices: up to 1,000 rules on a page. A response of more than 1 MiB costs a token of the rate limit for each MiB.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -711,7 +711,7 @@ export interface paths {
         };
         /**
          * List the newest events, of all types or of one, with their data
-         * @description Sample events for testing a rule. The response has at most 1048576 bytes of data: larger events are left out.
+         * @description Sample events for testing a rule. The response has at most 1 MiB of data: larger events are left out.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -822,8 +822,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replay the events that match a filter, oldest first, at most 1000 per call
-         * @description Only finished events from outside are replayed. Replays are skipped, and so are events from EMIT_EVENT, because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches 1000 events. 50 events cost one token of the rate limit.
+         * Replay the events that match a filter, oldest first, at most 1,000 per call
+         * @description A dry run, which only counts the matches, unless `dryRun` is false. Only finished events from outside are replayed. Replays are skipped, and so are events from EMIT_EVENT, because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches 1,000 events. 50 events cost one token of the rate limit.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -988,8 +988,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retry the executions that match a filter, oldest first, at most 1000 per call
-         * @description 50 executions cost one token of the rate limit.
+         * Retry the executions that match a filter, oldest first, at most 1,000 per call
+         * @description A dry run, which only counts the matches, unless `dryRun` is false. 50 executions cost one token of the rate limit.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -1053,7 +1053,7 @@ export interface paths {
         };
         /**
          * Get a task
-         * @description As the list has it. The task stays as its rule created it.
+         * @description As in the list. The task stays as its rule created it.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -1209,7 +1209,7 @@ export interface paths {
         };
         /**
          * Count events, executions and rejected webhooks by time
-         * @description The default range is the last 24 hours, and the longest range is 31 days. The newest 50000 events and executions are counted. The filters are those of the lists of events and executions, and rejected webhooks have none.
+         * @description The default range is the last 24 hours, and the longest range is 31 days. The newest 50,000 events and executions are counted. The filters are those of the lists of events and executions, and rejected webhooks have none.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -1303,7 +1303,7 @@ export interface paths {
         };
         /**
          * Get an API key, without its text
-         * @description As the list has it, also if it has expired or was revoked.
+         * @description As in the list, also if it has expired or was revoked.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1339,7 +1339,7 @@ export interface paths {
         put?: never;
         /**
          * Create a signing secret. Only this response contains its text
-         * @description An incoming secret signs the webhooks of a provider, in the way that `scheme` names. The secrets in use of a provider have one scheme (409, `scheme_in_use`). Bring the text along as `secret` if the provider has made it. An outgoing secret signs webhooks that the service sends.
+         * @description An incoming secret signs the webhooks of a provider, in the way that `scheme` names. The secrets in use of a provider have one scheme (409, `scheme_in_use`). If the provider has made the secret, send it as `secret`. An outgoing secret signs webhooks that the service sends.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1359,7 +1359,7 @@ export interface paths {
         };
         /**
          * Get a signing secret, without its text
-         * @description As the list has it, also if it was retired or revoked.
+         * @description As in the list, also if it was retired or revoked.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1542,15 +1542,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a member and its role
-         * @description As the list has it. A user who is no member is 404, also one who is a member elsewhere.
+         * Get a member and their role
+         * @description As in the list. A user who is not a member of this workspace is 404, even if they are a member of another one.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
         get: operations["getMember"];
         /**
-         * Add a member, or change its role
-         * @description 201: the member was added. 200: its role was changed. `userId` is the `sub` of its tokens. The last admin cannot get a lower role (409, `last_admin`).
+         * Add a member, or change their role
+         * @description 201: the member was added. 200: the role was changed. `userId` is the `sub` claim of their tokens. The last admin cannot get a lower role (409, `last_admin`).
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1558,7 +1558,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description From then on its requests are 403. The last admin cannot be removed (409, `last_admin`).
+         * @description From then on their requests are 403. The last admin cannot be removed (409, `last_admin`).
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1654,7 +1654,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reconcile receipts, events, executions, effects and counters
+         * Reconcile receipts, events, executions, effects and counters: is everything accounted for?
          * @description The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. The workspaces of one owner run one reconciliation at a time: others wait, and get 429 after some seconds.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
@@ -2749,7 +2749,7 @@ export interface components {
             nextCursor?: string | null;
         };
         EventsReplayed: {
-            /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
+            /** @description Number of matches, including those beyond the limit of one call. The count stops at 100,000. */
             matched: number;
             /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
             atLeast?: boolean;
@@ -2897,7 +2897,7 @@ export interface components {
             version?: "same" | "latest";
         };
         ExecutionsRetried: {
-            /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
+            /** @description Number of matches, including those beyond the limit of one call. The count stops at 100,000. */
             matched: number;
             /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
             atLeast?: boolean;
@@ -3138,7 +3138,7 @@ export interface components {
             subject?: string;
         };
         Matched: {
-            /** @description Number of matches, including those beyond the limit of one call. The count stops at 100000. */
+            /** @description Number of matches, including those beyond the limit of one call. The count stops at 100,000. */
             matched: number;
             /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
             atLeast?: boolean;
@@ -3346,7 +3346,7 @@ export interface components {
             to: string;
             /**
              * Format: date-time
-             * @description Start of the time that was counted. It is later than `from` if there are more than 50000 rows.
+             * @description Start of the time that was counted. It is later than `from` if there are more than 50,000 rows.
              */
             countedFrom: string;
             totals: {
@@ -4166,7 +4166,7 @@ export interface components {
             to: string;
             /**
              * Format: date-time
-             * @description Start of the time that was counted. It is later than `from` if there are more than 50000 rows.
+             * @description Start of the time that was counted. It is later than `from` if there are more than 50,000 rows.
              */
             countedFrom: string;
             rules: components["schemas"]["RuleOverview"][];

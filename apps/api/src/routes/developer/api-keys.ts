@@ -62,7 +62,7 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getApiKey',
       summary: 'Get an API key, without its text',
-      description: 'As the list has it, also if it has expired or was revoked.',
+      description: 'As in the list, also if it has expired or was revoked.',
       params: Type.Object({ id: Id }),
       response: { 200: ApiKey, ...refusalResponses(404) },
     },

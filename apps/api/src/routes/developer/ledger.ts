@@ -23,7 +23,7 @@ export const ledgerRoutes: FastifyPluginAsyncTypebox<{ retentionDays: number }> 
     config: { role: 'admin' },
     schema: {
       operationId: 'getLedger',
-      summary: 'Reconcile receipts, events, executions, effects and counters',
+      summary: 'Reconcile receipts, events, executions, effects and counters: is everything accounted for?',
       description:
         'The default range is the last hour, and the longest range is 31 days. The reconciliation leaves out rows that retention has removed. All figures come from one snapshot. The workspaces of one owner run one reconciliation at a time: others wait, and get 429 after some seconds.',
       querystring: LedgerQuery,

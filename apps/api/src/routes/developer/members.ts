@@ -37,8 +37,9 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin', resource },
     schema: {
       operationId: 'getMember',
-      summary: 'Get a member and its role',
-      description: 'As the list has it. A user who is no member is 404, also one who is a member elsewhere.',
+      summary: 'Get a member and their role',
+      description:
+        'As in the list. A user who is not a member of this workspace is 404, even if they are a member of another one.',
       params: MemberParams,
       response: { 200: Member, ...refusalResponses(404) },
     },
@@ -49,9 +50,9 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin', resource: resourceIfAny },
     schema: {
       operationId: 'putMember',
-      summary: 'Add a member, or change its role',
+      summary: 'Add a member, or change their role',
       description:
-        '201: the member was added. 200: its role was changed. `userId` is the `sub` of its tokens. The last admin cannot get a lower role (409, `last_admin`).',
+        '201: the member was added. 200: the role was changed. `userId` is the `sub` claim of their tokens. The last admin cannot get a lower role (409, `last_admin`).',
       params: MemberParams,
       body: MemberToPut,
       response: {
@@ -74,7 +75,8 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'removeMember',
       summary: 'Remove a member',
-      description: 'From then on its requests are 403. The last admin cannot be removed (409, `last_admin`).',
+      description:
+        'From then on their requests are 403. The last admin cannot be removed (409, `last_admin`).',
       params: MemberParams,
       response: { 204: Type.Null(), ...refusalResponses(404, 409, 413, 415, 422) },
     },

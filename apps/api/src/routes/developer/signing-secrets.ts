@@ -71,7 +71,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       operationId: 'createSigningSecret',
       summary: 'Create a signing secret. Only this response contains its text',
       description:
-        'An incoming secret signs the webhooks of a provider, in the way that `scheme` names. The secrets in use of a provider have one scheme (409, `scheme_in_use`). Bring the text along as `secret` if the provider has made it. An outgoing secret signs webhooks that the service sends.',
+        'An incoming secret signs the webhooks of a provider, in the way that `scheme` names. The secrets in use of a provider have one scheme (409, `scheme_in_use`). If the provider has made the secret, send it as `secret`. An outgoing secret signs webhooks that the service sends.',
       body: SigningSecretToCreate,
       response: { 201: NewSigningSecret, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -90,7 +90,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
     schema: {
       operationId: 'getSigningSecret',
       summary: 'Get a signing secret, without its text',
-      description: 'As the list has it, also if it was retired or revoked.',
+      description: 'As in the list, also if it was retired or revoked.',
       params: Type.Object({ id: Id }),
       response: { 200: SigningSecret, ...refusalResponses(404) },
     },

@@ -36,8 +36,8 @@ export const bulkReplayRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'operator' },
     schema: {
       operationId: 'replayEvents',
-      summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed} per call`,
-      description: `Only finished events from outside are replayed. Replays are skipped, and so are events from EMIT_EVENT, because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed} events. 50 events cost one token of the rate limit.`,
+      summary: `Replay the events that match a filter, oldest first, at most ${maxReplayed.toLocaleString('en-US')} per call`,
+      description: `A dry run, which only counts the matches, unless \`dryRun\` is false. Only finished events from outside are replayed. Replays are skipped, and so are events from EMIT_EVENT, because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed.toLocaleString('en-US')} events. 50 events cost one token of the rate limit.`,
       body: BulkReplayBody,
       response: {
         200: { ...Matches, 'x-response-description': 'A dry run. Nothing was replayed.' },

@@ -25,7 +25,7 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listSampleEvents',
       summary: 'List the newest events, of all types or of one, with their data',
-      description: `Sample events for testing a rule. The response has at most ${maxSampleBytes} bytes of data: larger events are left out.`,
+      description: `Sample events for testing a rule. The response has at most ${maxSampleBytes / 1_048_576} MiB of data: larger events are left out.`,
       querystring: SampleQuery,
       response: {
         200: Type.Object(

@@ -91,8 +91,9 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'operator', key: 'change' },
     schema: {
       operationId: 'retryExecutions',
-      summary: `Retry the executions that match a filter, oldest first, at most ${maxRetried} per call`,
-      description: '50 executions cost one token of the rate limit.',
+      summary: `Retry the executions that match a filter, oldest first, at most ${maxRetried.toLocaleString('en-US')} per call`,
+      description:
+        'A dry run, which only counts the matches, unless `dryRun` is false. 50 executions cost one token of the rate limit.',
       body: BulkRetryBody,
       response: {
         200: { ...Matches, 'x-response-description': 'A dry run. Nothing was retried.' },

@@ -36,7 +36,7 @@ export const rulesOverviewRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'getRulesOverview',
       summary: 'Count the executions of each rule by time, and show which rules need attention',
-      description: `Only rules that ran or need attention are listed. The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime} executions of the workspace are counted.`,
+      description: `Only rules that ran or need attention are listed. The default range is the last 24 hours, and the longest range is 31 days. The newest ${maxCountedByTime.toLocaleString('en-US')} executions of the workspace are counted.`,
       querystring: overviewWindow.schema,
       response: { 200: RulesOverview, ...refusalResponses() },
     },

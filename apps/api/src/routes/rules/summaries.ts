@@ -23,7 +23,8 @@ export const summaryRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listRuleSummaries',
       summary: 'List rules without their conditions and actions, newest first',
-      description: 'A response of more than 1 MiB costs a token of the rate limit for each MiB.',
+      description:
+        'For tables and choices: up to 1,000 rules on a page. A response of more than 1 MiB costs a token of the rate limit for each MiB.',
       querystring: Type.Object({ ...PageQuery, limit: rulesLimit }),
       response: { 200: RuleSummaryPage, ...refusalResponses() },
     },

@@ -40,7 +40,8 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listRuleVersions',
       summary: 'List the versions of a rule, newest first',
-      description: 'A response of more than 1 MiB costs a token of the rate limit for each MiB.',
+      description:
+        'A version is the definition after one change. A response of more than 1 MiB costs a token of the rate limit for each MiB.',
       params: RuleParams,
       querystring: Type.Object(PageQuery),
       response: { 200: VersionList, ...refusalResponses(404) },

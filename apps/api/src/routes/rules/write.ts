@@ -37,14 +37,13 @@ const updates = [
     operationId: 'updateRule',
     summary: 'Update any subset of the fields of a rule',
     description:
-      'Fields that the body does not have stay as they are. A changed definition is a new version. PATCH does the same.',
+      'Fields that you omit stay as they are. A changed definition is a new version. PATCH does the same.',
   },
   {
     method: 'PATCH',
     operationId: 'patchRule',
     summary: 'Update any subset of the fields of a rule, like PUT',
-    description:
-      'Fields that the body does not have stay as they are. A changed definition is a new version.',
+    description: 'Fields that you omit stay as they are. A changed definition is a new version.',
   },
 ] as const
 
