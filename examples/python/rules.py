@@ -163,6 +163,14 @@ class Client:
         """List rules without their conditions and actions, newest first."""
         return self._send("GET", "/api/automation-rules/summaries", query=query)
 
+    def get_rule_group(self, name):
+        """Get the rules of a group in their order."""
+        return self._send("GET", f"/api/automation-rules/groups/{_part(name)}")
+
+    def reorder_rule_group(self, name, body=None, headers=None):
+        """Put the rules of a group into an order."""
+        return self._send("PUT", f"/api/automation-rules/groups/{_part(name)}", body=body, headers=headers)
+
     def get_rule_guard(self, id):
         """Get the guard of a promoted version."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/guard")

@@ -351,6 +351,8 @@ interface Ids {
   event: string
   /** A rule whose version is watched by a guard. */
   guarded: string
+  /** The name of a group that a rule is in. */
+  group: string
   /** It failed, and beside it another one of the rule waits. */
   execution: string
   template: string
@@ -441,6 +443,17 @@ const routes: Route[] = [
   { method: 'POST', path: ({ drafted }) => `${rules}/${drafted}/draft/promote`, role: 'editor', status: 200 },
   { method: 'GET', path: ({ guarded }) => `${rules}/${guarded}/guard`, role: 'viewer', status: 200 },
   { method: 'DELETE', path: ({ guarded }) => `${rules}/${guarded}/guard`, role: 'editor', status: 204 },
+  { method: 'GET', path: ({ group }) => `${rules}/groups/${group}`, role: 'viewer', status: 200 },
+  {
+    method: 'PUT',
+    path: ({ group }) => `${rules}/groups/${group}`,
+    role: 'editor',
+    status: 200,
+    // The only rule of the group.
+    get body() {
+      return { ruleIds: [grouped] }
+    },
+  },
   { method: 'GET', path: () => `${rules}/overview`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => `${rules}/summaries`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => `${rules}/rollouts`, role: 'viewer', status: 200 },
@@ -634,6 +647,9 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
     endsAt: new Date(Date.now() + 3_600_000),
   }
   await database.ruleGuard.create({ data: { ruleId: guarded.id, workspaceId, ...guard } })
+  const group = 'routing'
+  const inGroup = await call<Rule>('POST', rules, { body: ruleBody({ group, order: 1, isActive: false }) })
+  grouped = inGroup.body.id
   const { body: drafted } = await call<Rule>('POST', rules, { body: ruleBody() })
   await call('PUT', `${rules}/${drafted.id}/draft`, { body: ruleBody({ name: 'The draft' }) })
   const { body: inactive } = await call<Rule>('POST', rules, { body: ruleBody({ isActive: false }) })
@@ -662,6 +678,7 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
     drafted: drafted.id,
     inactive: inactive.id,
     guarded: guarded.id,
+    group,
     event: event.id,
     execution,
     template: template.id,
@@ -671,6 +688,9 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
   }
 }
 
+/** The last one that makeIds has put into a group. */
+let grouped = newId()
+
 const newTypeName = () => `TYPE_${newId().replaceAll('-', '').toUpperCase()}`
 
 const question = ({ body, headers = {} }: Route): Question => ({ body, headers })
@@ -679,6 +699,7 @@ const anyIds: Ids = {
   drafted: '{id}',
   inactive: '{id}',
   guarded: '{id}',
+  group: '{name}',
   event: '{id}',
   execution: '{id}',
   template: '{id}',

@@ -235,3 +235,79 @@ t.test('a place in a group is refused where it is none', async (t) => {
   t.equal(await update({ group: null, order: 1 }), 422)
   t.equal(await update({ group: null, order: null }), 200)
 })
+
+interface Group {
+  name: string
+  rules: { id: string; order: number; version: number }[]
+}
+
+t.test('the rules of a group are put into an order by one call', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { callAs, database } = workspace
+  const { pool, north, both } = await makeRouting(workspace)
+  const updated = await create(workspace, 'Other trigger', { order: 40, trigger: 'LEAD_UPDATED' })
+  const path = `${rulesPath}/groups/routing`
+  const read = await callAs('viewer')<Group>('GET', path)
+  t.match(read.body, {
+    name: 'routing',
+    rules: [
+      { id: north.id, order: 10 },
+      { id: both.id, order: 20 },
+      { id: pool.id, order: 30, isActive: true, mode: 'live' },
+      { id: updated.id, order: 40, trigger: 'LEAD_UPDATED' },
+    ],
+  })
+  const ruleIds = [both, north, pool, updated].map(({ id }) => id)
+  const put = (body: object, etag?: string, role: 'editor' | 'operator' = 'editor') =>
+    callAs(role)<Group>('PUT', path, { body, headers: etag === undefined ? {} : { 'if-match': etag } })
+  t.equal((await put({ ruleIds }, undefined, 'operator')).status, 403)
+  const changed = await put({ ruleIds }, String(read.headers.etag))
+  t.match(changed.body, {
+    rules: [
+      { id: both.id, order: 10, version: 2 },
+      { id: north.id, order: 20, version: 2 },
+      { id: pool.id, order: 30, version: 1 },
+      { id: updated.id, order: 40, version: 1 },
+    ],
+  })
+  t.match(await put({ ruleIds }, String(read.headers.etag)), {
+    status: 412,
+    body: { error: /changed since/ },
+  })
+  const again = await put({ ruleIds }, String(changed.headers.etag))
+  t.strictSame(again.body, changed.body, 'the same order makes no version')
+  t.equal(again.headers.etag, changed.headers.etag)
+  t.match((await post(workspace, { team: 'north' })).results[2], { ruleId: both.id, status: 'succeeded' })
+  const entries = await database.auditEntry.findMany({
+    where: { action: 'rule.updated' },
+    select: { subject: true, details: true },
+  })
+  t.same(entries.map(({ subject }) => subject).sort(), [both.id, north.id].sort())
+  t.match(entries, [{ details: { changed: ['order'], version: 2 } }, {}])
+})
+
+t.test('an order that is not that of the whole group is refused', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const foreign = await create(await api.makeWorkspace(), 'Foreign', { order: 1 })
+  const { pool, north, both } = await makeRouting(workspace)
+  const put = (ruleIds: unknown, name = 'routing') =>
+    workspace.call('PUT', `${rulesPath}/groups/${name}`, { body: { ruleIds } })
+  const missing = {
+    field: 'ruleIds',
+    message: 'Must have the id of each rule of the group: 1 of 3 are missing',
+  }
+  t.match(await put([pool.id, north.id]), { status: 422, body: { errors: [missing] } })
+  t.match(await put([pool.id, north.id, foreign.id]), {
+    status: 422,
+    body: { errors: [{ field: 'ruleIds[2]', message: 'Must be the id of a rule of the group' }, missing] },
+  })
+  t.match(await put([pool.id, north.id, both.id, both.id]), {
+    status: 422,
+    body: { errors: [{ field: 'ruleIds' }] },
+  })
+  t.equal((await put([])).status, 422)
+  t.equal((await put('all')).status, 422)
+  t.equal((await put([pool.id], 'nothing')).status, 404)
+  t.equal((await workspace.call('GET', `${rulesPath}/groups/nothing`)).status, 404)
+  t.equal((await put([pool.id, north.id, both.id].map((id) => id.toUpperCase()))).status, 200)
+})

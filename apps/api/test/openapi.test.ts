@@ -84,6 +84,8 @@ const routes: Route[] = [
   route('delete', `${rules}/{id}/draft`, [204], [404, 412, 413, 415]),
   route('post', `${rules}/{id}/draft/promote`, [200], [404, 409, 412, 413, 415, 422], 'optional'),
   route('get', `${rules}/{id}/difference`, [200], [404]),
+  route('get', `${rules}/groups/{name}`, [200], [404]),
+  route('put', `${rules}/groups/{name}`, [200], [404, 409, 412, 413, 415, 422], 'required'),
   route('get', `${rules}/{id}/guard`, [200], [404]),
   route('delete', `${rules}/{id}/guard`, [204], [404, 412, 413, 415]),
   route('get', '/api/events', [200]),

@@ -7,6 +7,7 @@ import { addExecutionsList } from './client/executions-list.js'
 import { addExecutionsRetry } from './client/executions-retry.js'
 import { addRulesDraft } from './client/rules-draft.js'
 import { addRulesGet } from './client/rules-get.js'
+import { addRulesGroup, addRulesReorder } from './client/rules-group.js'
 import { addRulesGuard } from './client/rules-guard.js'
 import { addRulesList } from './client/rules-list.js'
 import { addRulesPromote } from './client/rules-promote.js'
@@ -18,7 +19,15 @@ const groups = [
     name: 'rules',
     description: 'Read the rules of the workspace, and change them by drafts.',
     example: 'list',
-    commands: [addRulesList, addRulesGet, addRulesDraft, addRulesPromote, addRulesGuard],
+    commands: [
+      addRulesList,
+      addRulesGet,
+      addRulesDraft,
+      addRulesPromote,
+      addRulesGuard,
+      addRulesGroup,
+      addRulesReorder,
+    ],
   },
   {
     name: 'events',

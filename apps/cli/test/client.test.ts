@@ -53,7 +53,7 @@ async function startSite(t: Test) {
 t.test(
   'a draft is saved from a file, compared, promoted under a guard, and its guard is ended',
   async (t) => {
-    const { url, id, rule, env } = await startSite(t)
+    const { url, id, token, rule, env } = await startSite(t)
     const file = (...names: string[]) =>
       JSON.stringify({
         version: 1,
@@ -107,6 +107,16 @@ t.test(
     t.match(await client(`rules guard ${rule.id}`), {
       code: 1,
       errors: /404 guard_not_found: The rule has no guard/,
+    })
+    t.match(await client('rules group routing'), { code: 1, errors: /No rule is in the group/ })
+    await createClient({ baseUrl: url, token, workspaceId: id }).rules.update(rule.id, {
+      group: 'routing',
+      order: 1,
+    })
+    t.match(await client('rules group routing'), { code: 0, output: new RegExp(`^1 +${rule.id}`, 'm') })
+    t.match(await client(`rules reorder routing ${rule.id}`), {
+      code: 0,
+      output: new RegExp(`^10 +${rule.id}`, 'm'),
     })
     t.match(await client(`rules draft ${rule.id} two.json --rule Other`), { code: 0 })
     t.match(await client(`rules draft ${rule.id} one.json --delete`), { code: 64, errors: /accepts no file/ })

@@ -47,3 +47,39 @@ t.test('an execution that begins after a long evaluation has a slice of its own'
   t.equal(pauses, 1)
   t.equal(work.executions.length, 1)
 })
+
+t.test('a rule of a group that could not be evaluated takes its place as if it had matched', async (t) => {
+  const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
+  const member = (name: string, order: number, conditions: object[]) =>
+    makeReady({ id: newId(), name, version: 1, group: 'routing', order, conditions, actions: [task] })
+  const slow = [{ field: 'text', operator: 'matches', value }]
+  const pool = member('Pool', 30, [])
+  const north = member('North', 10, [{ field: 'team', operator: 'equals', value: 'north' }])
+  const heavy = member('Heavy', 20, slow)
+  const rules = [pool, north, heavy]
+  const run = async (data: object) => {
+    const event = { ...context.event, data }
+    const work = new EventWork({
+      event,
+      set: { id: null, rules, rulesVersion: 1, hasGroups: true, findCandidates: () => [0, 1, 2] },
+      budget: new EffectBudget(event, new Causation({} as Database)),
+      evaluation: new Evaluation(0, { rule: 10_000, event: 100_000 }),
+      span: undefined,
+      begin: () => [],
+    })
+    await work.finish(async () => {})
+    return {
+      executions: work.executions.map(({ rule, record }) => [rule.name, record.status]),
+      outranked: work.outranked && [...work.outranked],
+    }
+  }
+  t.strictSame(await run({ text }), { executions: [['Heavy', 'failed']], outranked: [[0, 2]] })
+  t.strictSame(await run({ text, team: 'north' }), {
+    executions: [['North', 'running']],
+    outranked: [
+      [0, 1],
+      [2, 1],
+    ],
+  })
+  t.strictSame(await run({}), { executions: [['Pool', 'running']], outranked: null })
+})

@@ -46,7 +46,7 @@ async function storeRules(
     }))
     .filter(({ actions }) => actions.length > 0)
   const ids: string[] = []
-  for (const { name, trigger, conditions, actions } of rules) {
+  for (const { name, trigger, group = null, order = null, conditions, actions } of rules) {
     const id = newId()
     ids.push(id)
     const definition = {
@@ -54,6 +54,8 @@ async function storeRules(
       name,
       description: '',
       trigger,
+      group,
+      order,
       conditions,
       actions,
     }

@@ -258,6 +258,16 @@ func (c *Client) ListRuleSummaries(ctx context.Context, query url.Values) (*Resp
 	return c.send(ctx, "GET", "/api/automation-rules/summaries", nil, query, nil)
 }
 
+// GetRuleGroup: Get the rules of a group in their order.
+func (c *Client) GetRuleGroup(ctx context.Context, name string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/groups/"+url.PathEscape(name), nil, nil, nil)
+}
+
+// ReorderRuleGroup: Put the rules of a group into an order.
+func (c *Client) ReorderRuleGroup(ctx context.Context, name string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/automation-rules/groups/"+url.PathEscape(name), body, nil, headers)
+}
+
 // GetRuleGuard: Get the guard of a promoted version.
 func (c *Client) GetRuleGuard(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)

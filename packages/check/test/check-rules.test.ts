@@ -48,6 +48,69 @@ t.test('each code has its finding, with a sentence, a path and a witness', async
   )
 })
 
+t.test('a rule of a group never runs if those before it match whenever it does', async (t) => {
+  const member = (name: string, order: number, ...conditions: Condition[]) => ({
+    ...rule(conditions, name),
+    group: 'routing',
+    order,
+  })
+  const hot = member('Hot', 10, clause('score', 'gt', 80))
+  const hotter = member('Hotter', 20, clause('score', 'gt', 90))
+  t.match(find([hotter, hot]), [
+    {
+      code: 'never_first',
+      severity: 'error',
+      path: 'order',
+      rule: { name: 'Hotter' },
+      others: [{ name: 'Hot', path: 'order' }],
+      message: 'Never runs: whenever it matches, "Hot" matches too, and comes first in the group routing.',
+    },
+  ])
+  const cold = member('Cold', 20, clause('score', 'lte', 80))
+  const numbers = member('Numbers', 30, clause('score', 'gt', 0))
+  t.match(find([numbers, cold, hot]), [
+    { code: 'never_first', rule: { name: 'Numbers' }, others: [{ name: 'Hot' }, { name: 'Cold' }] },
+  ])
+  t.match(find([member('Pool', 5), hot]), [{ code: 'never_first', rule: { name: 'Hot' } }])
+  t.match(
+    find([member('A', 5), member('B', 5)]),
+    [{ rule: { name: 'B' }, others: [{ name: 'A' }] }],
+    'the oldest',
+  )
+  t.strictSame(
+    find([hot, cold, member('Otherwise', 90)]),
+    [],
+    'one without conditions at the end is otherwise',
+  )
+  t.strictSame(find([hot, { ...hotter, trigger: 'LEAD_UPDATED' }]), [], 'of another trigger')
+  t.strictSame(find([{ ...hot, isActive: false }, hotter]), [], 'inactive rules are not asked')
+})
+
+t.test('what depends on which rule of a group runs is left open', async (t) => {
+  const first = { ...rule([clause('score', 'gt', 80)], 'First'), group: 'a', order: 1 }
+  const alone = rule([clause('score', 'gt', 50)], 'Alone')
+  const { findings, notKnown } = checkRules([first, alone], { now })
+  t.strictSame(findings, [])
+  t.match(notKnown, [
+    { code: 'overlap', rule: { name: 'Alone' }, reason: /depends on which rule of a group runs/ },
+  ])
+  const emit = { type: 'EMIT_EVENT', config: { eventType: 'LEAD_CREATED' } } as const
+  const loop = checkRules([{ ...first, conditions: [], actions: [emit] }], { now })
+  t.strictSame(loop.findings, [])
+  t.match(loop.notKnown, [{ code: 'loop' }])
+  const list = { some: 'items', that: [clause('qty', 'gt', 5)] } as Condition
+  const open = checkRules(
+    [
+      { ...first, conditions: [list] },
+      { ...first, order: 2 },
+    ],
+    { now },
+  )
+  t.ok(open.notKnown.some(({ code, rule: { index } }) => code === 'never_first' && index === 1))
+  const always = { any: [clause('vip', 'exists'), clause('vip', 'not_exists')] }
+  t.match(find([{ ...first, conditions: [always] }]), [{ message: /^Matches every event/ }])
+})
+
 t.test('rules that mail the same address are compared, with an event for which both do', async (t) => {
   const hot = rule([clause('score', 'gt', 80)], 'Hot leads')
   t.match(find([hot, rule([clause('score', 'gt', 80)], 'Copy')]), [

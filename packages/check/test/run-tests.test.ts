@@ -47,6 +47,24 @@ const lead = {
   since: '2026-01-04',
 }
 
+t.test('of a group the first rule that matches runs, and a failed test names it', async (t) => {
+  const routed = (name: string, order: number, conditions: object[]) =>
+    ({ ...deals, name, trigger: 'LEAD_CREATED', conditions, group: 'routing', order }) as CheckedRule
+  const group = [
+    routed('Pool', 20, []),
+    routed('North', 10, [{ field: 'team', operator: 'equals', value: 'north' }]),
+    { ...routed('Off', 1, []), isActive: false },
+  ]
+  const north = { type: 'LEAD_CREATED', data: { team: 'north' } }
+  t.match(runTests(group, [{ name: 'North', event: north, expectOnly: { North: 1 } }]), [{ failures: [] }])
+  const south = { type: 'LEAD_CREATED', data: { team: 'south' } }
+  t.match(runTests(group, [{ name: 'Else', event: south, expectOnly: { Pool: 1 } }]), [{ failures: [] }])
+  const [failed] = runTests(group, [{ name: 'Both', event: north, expect: { Pool: 1 } }])
+  t.strictSame(failed?.failures, [
+    '"Pool": expected 1 execution, actual no execution: it matched, but "North" came first in the group routing',
+  ])
+})
+
 t.test('a test moves the clock over a WAIT and follows emitted events', async (t) => {
   const event = { type: 'LEAD_CREATED' as const, at: '2026-01-05', data: lead }
   t.same(

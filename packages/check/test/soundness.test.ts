@@ -6,7 +6,7 @@ import { refute } from './corpus/oracle.js'
 import { Random } from './corpus/random.js'
 import { randomChains } from './corpus/random-chains.js'
 import { Domain } from './corpus/random-events.js'
-import { randomRules } from './corpus/random-rules.js'
+import { randomRules, triggers } from './corpus/random-rules.js'
 
 const now = Date.parse('2026-03-10T12:00:00.000Z')
 const day = 86_400_000
@@ -35,6 +35,26 @@ t.test('no finding about random rules is false: events and the engine refute non
   t.comment(JSON.stringify(counts))
   for (const code of ['never_matches', 'implied', 'overlap', 'contained', 'loop', 'unreachable_action'])
     t.ok((counts[code] ?? 0) > 0, `${code} occurs`)
+})
+
+t.test('no finding about a group is false', async (t) => {
+  let found = 0
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (seed) => {
+      const random = new Random(seed)
+      const rules = [...randomRules(random), ...randomRules(random)].map((rule) => {
+        return { ...rule, trigger: triggers[0], group: random.pick(['a', 'a', 'b']), order: random.below(3) }
+      })
+      const { findings } = checkRules(rules, { now })
+      found += findings.filter(({ code }) => code === 'never_first').length
+      refuteAll(findings, rules, random)
+    }),
+    {
+      numRuns: sets,
+      ...(process.env.TEST_SEED !== undefined && { seed: Number.parseInt(process.env.TEST_SEED, 16) }),
+    },
+  )
+  t.ok(found > 0, `${found} rules can never be first`)
 })
 
 t.test('no finding about an action is false where one before it may fail', async (t) => {

@@ -91,6 +91,7 @@ export type {
   RuleComparison,
   RuleDifference,
   RuleDraft,
+  RuleGroup,
   RuleGuard,
   RuleHealth,
   RuleMode,

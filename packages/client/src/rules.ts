@@ -14,7 +14,7 @@ import type {
 import { Backtests } from './backtests.js'
 import { checkRules } from './check-rules.js'
 import { validateRule } from './dry-run.js'
-import { type IfVersion, matching } from './if-version.js'
+import { type IfTag, type IfVersion, matching, matchingTag } from './if-version.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
 import { RuleDrafts } from './rule-drafts.js'
@@ -121,6 +121,20 @@ export class Rules {
   /** Finds rules that never match, redundant conditions, duplicate actions and loops, in these rules or in those of the workspace. */
   check(rules?: RuleToCreate[], options?: RequestOptions) {
     return checkRules(this.#sender, rules, options)
+  }
+
+  /** The rules of a group in their order: of the active ones with one trigger only the first that matches runs. */
+  group(name: string, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/groups/{name}', { path: { name } }, options)
+  }
+
+  /** Puts the rules of a group into an order. @param ruleIds all of them, the first one first */
+  reorder(name: string, ruleIds: string[], options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'PUT /api/automation-rules/groups/{name}',
+      { path: { name }, body: { ruleIds } },
+      { ...matchingTag(options), isRepeatable: options.ifTag !== undefined },
+    )
   }
 
   health(options?: RequestOptions) {

@@ -369,6 +369,40 @@ t.test('a file that is no file of rules is refused with its fault', async (t) =>
   for (const [file, fault] of files) t.strictSame(checkRuleFile(file), { faults: [fault] })
 })
 
+t.test('a file has the place of a rule in its group, and the order of the file says nothing', async (t) => {
+  const [one, other] = [await makeAdministrator(), await makeAdministrator()]
+  const grouped = (name: string, order: number) => rule(name, { group: 'routing', order })
+  await apply(one, fileOf([grouped('B', 10), grouped('A', 20), rule('C')]))
+  const file = await exportRules(own(one))
+  t.match(file.rules, [
+    { name: 'A', group: 'routing', order: 20 },
+    { name: 'B', group: 'routing', order: 10 },
+    { name: 'C' },
+  ])
+  t.notOk('group' in (file.rules[2] ?? {}), 'a rule without a group has no such fields')
+  await apply(other, { ...file, rules: file.rules.toReversed() })
+  t.strictSame(await exportRules(own(other)), file)
+  await apply(one, fileOf([grouped('B', 10), grouped('A', 30), rule('C')]))
+  const versions = await own(one).rule.findMany({
+    orderBy: { name: 'asc' },
+    select: { version: true, order: true },
+  })
+  t.strictSame(versions, [
+    { version: 2, order: 30 },
+    { version: 1, order: 10 },
+    { version: 1, order: null },
+  ])
+  await apply(one, fileOf([rule('B'), rule('A'), rule('C')]))
+  t.equal(
+    await own(one).rule.count({ where: { group: { not: null } } }),
+    0,
+    'a file without a group takes it away',
+  )
+  t.strictSame(checkRuleFile({ version: 1, rules: [rule('A', { group: 'a' })] }), {
+    faults: [{ field: 'rules[0].order', message: 'Required with a group' }],
+  })
+})
+
 t.test('a file names the mode of a shadow, and an import sets it', async (t) => {
   const [one, other] = [await makeAdministrator(), await makeAdministrator()]
   const shadow = rule('A', { mode: 'shadow' })

@@ -45,13 +45,15 @@ export class ExplanationCheck {
     const known = new Map(listed.map((rule) => [rule.ruleId, rule]))
     if (known.size !== considered.length)
       this.#violations.push(`why of ${id} lists ${known.size} of ${considered.length} rules`)
-    for (const { ruleId, version, hasRun, isUnevaluated } of considered) {
+    for (const { ruleId, version, hasRun, isOutranked, isUnevaluated } of considered) {
       const rule = known.get(ruleId)
       const difference = isUnevaluated
         ? rule?.verdict === 'not_judged'
           ? undefined
           : rule?.verdict
-        : findDifference(rule, version, hasRun, event)
+        : isOutranked !== (rule?.verdict === 'outranked')
+          ? `${rule?.verdict}, and ${isOutranked ? 'was' : 'was not'} outranked`
+          : findDifference(rule, version, { hasRun, hasMatched: hasRun || isOutranked }, event)
       if (difference !== undefined) this.#violations.push(`why of ${id}: rule ${ruleId} is ${difference}`)
     }
   }
@@ -70,7 +72,7 @@ export class ExplanationCheck {
 function findDifference(
   rule: ConsideredRule | undefined,
   version: number | undefined,
-  hasRun: boolean,
+  { hasRun, hasMatched }: { hasRun: boolean; hasMatched: boolean },
   { json, acceptedAt }: PastEvent,
 ): string | undefined {
   if (rule === undefined) return 'missing'
@@ -79,7 +81,7 @@ function findDifference(
   if (rule.conditions === null) return 'not explained'
   const { definition, compiled } = compileOnce(rule.conditions)
   const { trace } = evaluateWhy(definition, compiled, JSON.parse(json), acceptedAt.getTime())
-  return trace.conditionsPassed === hasRun
+  return trace.conditionsPassed === hasMatched
     ? undefined
     : `evaluated otherwise by the engine: ${trace.conditionsPassed}`
 }

@@ -36,7 +36,7 @@ export class BacktestCheck {
       if (considered.length === 0) continue
       const acceptedAt = event.acceptedAt.getTime()
       const tested = { id, type, addressedTo, acceptedAt, data: JSON.parse(json) }
-      for (const { ruleId, version, definition, hasRun, isUnevaluated } of considered) {
+      for (const { ruleId, version, definition, hasRun, isOutranked, isUnevaluated } of considered) {
         const key = `${ruleId} ${version}`
         if (definition === undefined) {
           this.#violations.push(`backtest of ${key}: its version is not known for ${id}`)
@@ -47,7 +47,7 @@ export class BacktestCheck {
         const draft = backtest.add(tested).draft
         this.#compared++
         if (hasRun) this.#matched++
-        if (isUnevaluated ? draft === 'matched' : (draft === 'matched') !== hasRun)
+        if (isUnevaluated ? draft === 'matched' : (draft === 'matched') !== (hasRun || isOutranked))
           this.#violations.push(
             `backtest of ${key}: ${draft} for ${id}, which ${hasRun ? 'ran' : 'did not run'}`,
           )

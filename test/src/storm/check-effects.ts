@@ -44,7 +44,7 @@ export function checkEffects(
     const wanted = rulesOf.get(`${event.workspaceId} ${event.type}`) ?? []
     const faults = wanted.flatMap((rule) => {
       const runs = own.filter(({ ruleId }) => ruleId === rule.id)
-      const most = isRun(rule) ? 1 : 0
+      const most = isRun(rule, event) ? 1 : 0
       const count = runs.length === most ? [] : [`${runs.length} executions of ${rule.name}`]
       return [...count, ...runs.flatMap((run) => checkExecution(event, rule, run))]
     })

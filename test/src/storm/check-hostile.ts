@@ -50,7 +50,7 @@ export function checkHostile(sent: HostileEvent[], tables: HostileTables, rules:
     const missing = rules.filter(
       (rule) =>
         rule.trigger === event.type &&
-        isRun(rule) &&
+        isRun(rule, event) &&
         !toggledNames.includes(rule.name) &&
         own.every(({ ruleId }) => ruleId !== rule.id),
     )

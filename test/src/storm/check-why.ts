@@ -6,6 +6,8 @@ interface Row {
   workspaceId: string
   ruleIds: string[]
   executed: string[]
+  /** Rules that matched while another one of their group ran. */
+  outranked: string[]
   isKnown: boolean
 }
 
@@ -13,6 +15,7 @@ interface RuleWhy {
   ruleId: string
   version: number | null
   verdict: string
+  outranked: { by: string } | null
   trace: { conditionsPassed: boolean } | null
 }
 
@@ -44,7 +47,11 @@ export async function checkWhy(
            ARRAY(SELECT executions.rule_id FROM executions WHERE executions.workspace_id = events.workspace_id
                  AND executions.event_id = events.id
                  AND executions.id BETWEEN (left(events.id::text, 13) || '-0000-0000-000000000000')::uuid
-                                       AND (left(events.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid)::text[] AS executed
+                                       AND (left(events.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid)::text[] AS executed,
+           CASE WHEN outranked IS NULL THEN '{}' ELSE (
+             SELECT array_agg(rule_ids[(pair->>0)::int + 1])
+             FROM rule_sets CROSS JOIN json_array_elements(outranked) AS pair
+             WHERE rule_sets.workspace_id = events.workspace_id AND rule_sets.id = rule_set_id) END::text[] AS outranked
     FROM events
     WHERE done_at IS NOT NULL AND NOT quarantined AND NOT is_delivery
       AND workspace_id IN (${workspaces.map(({ id }) => `'${id}'`).join(', ')})
@@ -100,14 +107,20 @@ async function ask(path: string, headers: Record<string, string>): Promise<Respo
 }
 
 function findDisagreement(
-  { id, executed, isKnown }: Row,
-  { ruleId, verdict, version, trace }: RuleWhy,
+  { id, executed, outranked, isKnown }: Row,
+  { ruleId, verdict, version, trace, ...why }: RuleWhy,
 ): string[] {
   const hasRun = executed.includes(ruleId)
+  const isOutranked = outranked.includes(ruleId)
+  const isBySomeone = why.outranked !== null && executed.includes(why.outranked.by)
+  if ((verdict === 'outranked') !== isOutranked || isBySomeone !== isOutranked)
+    return [`why of ${id}: rule ${ruleId} is ${verdict} by ${why.outranked?.by}`]
   // Its conditions were not evaluated: there is nothing to agree with.
   if (verdict === 'not_judged') return hasRun ? [] : [`why of ${id}: rule ${ruleId} has no execution`]
   if ((verdict === 'matched') !== hasRun) return [`why of ${id}: rule ${ruleId} is ${verdict}`]
   if (!isKnown) return []
   if (trace === null || version === null) return [`why of ${id}: rule ${ruleId} is not explained`]
-  return trace.conditionsPassed === hasRun ? [] : [`why of ${id}: the engine disagrees about rule ${ruleId}`]
+  return trace.conditionsPassed === (hasRun || isOutranked)
+    ? []
+    : [`why of ${id}: the engine disagrees about rule ${ruleId}`]
 }

@@ -11,6 +11,8 @@ export interface ConsideredVersion {
   definition: TestedDefinition | undefined
   /** Whether it has an execution. */
   hasRun: boolean
+  /** It matched, and another rule of its group has the execution. */
+  isOutranked: boolean
   /** Its execution failed before its conditions were evaluated. */
   isUnevaluated: boolean
 }
@@ -113,7 +115,8 @@ function listConsidered(
   const { id, workspaceId, doneAt, quarantined, ruleId: addressee, ruleSetId, rulesVersion } = event
   if (doneAt === null || quarantined || ruleSetId === null) return []
   const ruleIds = addressee === null ? (sets.get(`${workspaceId} ${ruleSetId}`) ?? []) : [addressee]
-  return ruleIds.map((ruleId) => {
+  const outranked = new Set(event.outranked?.map(([index]) => index))
+  return ruleIds.map((ruleId, index) => {
     const version =
       rulesVersion === null
         ? undefined
@@ -125,6 +128,7 @@ function listConsidered(
       version,
       definition: definitions.get(`${ruleId} ${version}`),
       hasRun: execution !== undefined,
+      isOutranked: outranked.has(index),
       isUnevaluated: execution?.isUnevaluated ?? false,
     }
   })

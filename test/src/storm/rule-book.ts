@@ -5,6 +5,8 @@ import type { Tenant } from '../fixtures/product.js'
 export interface RuleToMake {
   name: string
   trigger: string
+  group?: string
+  order?: number
   conditions: object[]
   actions: RuleAction[]
 }
@@ -76,6 +78,10 @@ export function writeRules(targetUrl: string): RuleToMake[] {
       conditions: [],
       actions: [someTask('{{payload.data.name}}')],
     },
+    // Half of the events go to the first of them, the others to the second, and none to the third.
+    { name: 'First', trigger: 'LEAD_CREATED', ...inGroup(10), conditions: [endsLow], actions: [someTask()] },
+    { name: 'Never first', trigger: 'LEAD_CREATED', ...inGroup(30), conditions: [], actions: [someTask()] },
+    { name: 'Otherwise', trigger: 'LEAD_CREATED', ...inGroup(20), conditions: [], actions: [someTask()] },
     { name: 'Contact', trigger: 'CONTACT_CREATED', conditions: [], actions: [someTask()] },
   ]
 }
@@ -90,7 +96,14 @@ export async function makeRules(tenant: Tenant, wanted: RuleToMake[]): Promise<S
   return rules
 }
 
-/** Whether a rule runs for each event of its type: the others have conditions that none of them meets. */
-export function isRun({ conditions }: RuleToMake): boolean {
-  return conditions.length === 0
+const endsLow = { field: 'name', operator: 'matches', value: '[0-4]$' }
+
+function inGroup(order: number) {
+  return { group: 'routing', order }
+}
+
+/** Whether a rule runs for an event of its type. Without a group it has no conditions, or some that no event meets. */
+export function isRun({ name, group, conditions }: RuleToMake, event: { name: string }): boolean {
+  if (group === undefined) return conditions.length === 0
+  return name === (/[0-4]$/.test(event.name) ? 'First' : 'Otherwise')
 }

@@ -45,11 +45,13 @@ type Check = (t: Test, workspace: Workspace, printed: string[]) => Promise<void>
 
 const checks: Record<string, Check> = {
   async 'Lead routing'(t, workspace, printed) {
-    t.match(await findTasks(workspace, 2), [
+    t.match(await findTasks(workspace, 3), [
+      { title: 'Call Cy', assigneeId: 'hedy' },
       { title: 'Call Bo', assigneeId: 'alan' },
       { title: 'Call Ada', assigneeId: 'grace' },
     ])
-    t.equal(JSON.parse(printed.at(-1) ?? '').tasks.length, 2)
+    t.equal(JSON.parse(printed.at(-1) ?? '').tasks.length, 3)
+    t.equal(printed.join().match(/"status":"outranked"/g)?.length, 3)
   },
   async 'More than five of one product'(t, workspace, printed) {
     t.match(await findTasks(workspace, 1), [{ title: 'Check the stock for Bolt' }])

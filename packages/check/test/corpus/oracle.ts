@@ -24,10 +24,19 @@ export function refute(
     return undefined
   }
   const witness = finding.witness
+  const others = finding.others.map(({ index }) => rules[index] as CheckedRule)
+  const isGrouped = [rule, ...others].some(({ group = null }) => group !== null)
+  // Which rule of a group runs is not known to what compares two rules, or follows a chain.
+  if (isGrouped && ['overlap', 'duplicate', 'contained', 'loop'].includes(finding.code))
+    return 'It is in a group'
   switch (finding.code) {
     case 'never_matches':
     case 'dead_since':
       return everywhere((data, at) => holds(rule, data, at))
+    case 'never_first':
+      if (others.some((one) => one.group !== rule.group || (one.order ?? 0) > (rule.order ?? 0)))
+        return 'They are not before it'
+      return everywhere((data, at) => holds(rule, data, at) && !others.some((one) => holds(one, data, at)))
     case 'always_true': {
       const part = {
         ...rule,

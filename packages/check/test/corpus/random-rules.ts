@@ -37,6 +37,7 @@ function randomRule(random: Random, index: number): CheckedRule {
     trigger: random.chance(0.8) ? triggers[0] : triggers[1],
     conditions: Array.from({ length: random.below(4) }, () => randomCondition(random, 2)),
     actions: Array.from({ length: 1 + random.below(2) }, () => randomAction(random)),
+    ...(random.chance(0.1) && { group: 'group', order: random.below(3) }),
     isActive: random.chance(0.95),
   }
   return rule as CheckedRule

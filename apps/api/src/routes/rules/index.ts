@@ -4,6 +4,7 @@ import { backtestRoutes } from './backtests.js'
 import { batchRoutes } from './batch.js'
 import { checkRoutes } from './check-set.js'
 import { draftRoutes } from './drafts.js'
+import { groupRoutes } from './groups.js'
 import { guardRoutes } from './guard.js'
 import { healthRoutes } from './health.js'
 import { rulesOverviewRoutes } from './overview.js'
@@ -36,6 +37,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
   await app.register(healthRoutes)
   await app.register(rulesOverviewRoutes)
   await app.register(summaryRoutes)
+  await app.register(groupRoutes)
   await app.register(guardRoutes)
   await app.register(rolloutRoutes)
   await app.register(checkRoutes)
