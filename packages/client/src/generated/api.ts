@@ -514,6 +514,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/groups/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rules of a group in their order
+         * @description Of the active rules with the same group and trigger, only the first that matches runs. The ETag changes with each version of a rule of the group, and with the rules that are in it.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
+        get: operations["getRuleGroup"];
+        /**
+         * Put the rules of a group into an order
+         * @description The body lists all rules of the group. They get the orders 10, 20, and so on. Each rule whose order changes gets a new version.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
+         */
+        put: operations["reorderRuleGroup"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/{id}/guard": {
         parameters: {
             query?: never;
@@ -2963,6 +2991,21 @@ export interface components {
             value: unknown;
             count: number;
         };
+        GroupOrder: {
+            /** @description Ids of all rules of the group, the first one first */
+            ruleIds: string[];
+        };
+        GroupedRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            trigger: components["schemas"]["EventType"];
+            order: number;
+            isActive: boolean;
+            mode: components["schemas"]["RuleMode"];
+            /** @description Version of the definition. Each change increments it. It is also the ETag. */
+            version: number;
+        };
         GuardToSet: {
             /** @description How long the promoted version is watched, such as 24h. At most 30d. */
             for: string;
@@ -3804,6 +3847,12 @@ export interface components {
             savedBy: string;
             difference: components["schemas"]["RuleDifference"] | null;
             differenceFault: string | null;
+        };
+        RuleGroup: {
+            /** @description Name of the group */
+            name: string;
+            /** @description All rules of the group in their order, also inactive ones and those of other triggers */
+            rules: components["schemas"]["GroupedRule"][];
         };
         RuleGuard: {
             /** @description The promoted version, which the guard watches */
@@ -4684,7 +4733,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
+        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -5004,6 +5053,8 @@ export type FilterExample = components['schemas']['FilterExample'];
 export type Finding = components['schemas']['Finding'];
 export type FoundEvents = components['schemas']['FoundEvents'];
 export type FrequentValue = components['schemas']['FrequentValue'];
+export type GroupOrder = components['schemas']['GroupOrder'];
+export type GroupedRule = components['schemas']['GroupedRule'];
 export type GuardToSet = components['schemas']['GuardToSet'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
@@ -5061,6 +5112,7 @@ export type RuleDefinition = components['schemas']['RuleDefinition'];
 export type RuleDeletedEvent = components['schemas']['RuleDeletedEvent'];
 export type RuleDifference = components['schemas']['RuleDifference'];
 export type RuleDraft = components['schemas']['RuleDraft'];
+export type RuleGroup = components['schemas']['RuleGroup'];
 export type RuleGuard = components['schemas']['RuleGuard'];
 export type RuleHealth = components['schemas']['RuleHealth'];
 export type RuleMode = components['schemas']['RuleMode'];
@@ -5648,7 +5700,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "description": "Not in use yet"
+                 *       "description": "Not in use yet",
+                 *       "group": "routing",
+                 *       "order": 1
                  *     }
                  */
                 "application/json": components["schemas"]["RuleToUpdate"];
@@ -5673,8 +5727,8 @@ export interface operations {
                      *       "name": "Copy of Call hot leads",
                      *       "description": "Not in use yet",
                      *       "trigger": "LEAD_CREATED",
-                     *       "group": null,
-                     *       "order": null,
+                     *       "group": "routing",
+                     *       "order": 1,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -7457,6 +7511,129 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRuleGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the group */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "routing",
+                     *       "rules": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000005",
+                     *           "name": "Copy of Call hot leads",
+                     *           "trigger": "LEAD_CREATED",
+                     *           "order": 1,
+                     *           "isActive": false,
+                     *           "mode": "live",
+                     *           "version": 2
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RuleGroup"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    reorderRuleGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the group */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ruleIds": [
+                 *         "01970000-0000-7000-8000-000000000005"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["GroupOrder"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "routing",
+                     *       "rules": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000005",
+                     *           "name": "Copy of Call hot leads",
+                     *           "trigger": "LEAD_CREATED",
+                     *           "order": 10,
+                     *           "isActive": false,
+                     *           "mode": "live",
+                     *           "version": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RuleGroup"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
