@@ -19,24 +19,21 @@ declare module 'fastify' {
 export default fp(
   async (app) => {
     app.addHook('onRoute', (route) => {
-      if (route.config?.resource === undefined) return
-      route.preSerialization = [route.preSerialization ?? [], sendTag].flat()
-      if (route.method === 'GET' || route.method === 'HEAD') return
+      const { resource, role } = route.config ?? {}
       const { headers, response } = (route.schema ?? {}) as Schemas
-      route.schema = {
-        ...route.schema,
-        headers: Type.Object({ ...headers?.properties, ...IfMatchHeader.properties }),
-        response: { ...response, ...refusalResponses(412) },
-      }
-    })
-
-    app.addHook('preHandler', async ({ headers, method, routeOptions: { config, schema } }) => {
-      if (headers['if-match'] === undefined || method === 'GET' || config.role === undefined) return
-      const { properties = {} } = (schema as Schemas | undefined)?.headers ?? {}
-      if (!('If-Match' in properties)) throw refusals.noIfMatch()
+      const isChange = route.method !== 'GET' && route.method !== 'HEAD'
+      if (resource !== undefined) route.preSerialization = [route.preSerialization ?? [], sendTag].flat()
+      if (resource !== undefined && isChange)
+        route.schema = {
+          ...route.schema,
+          headers: Type.Object({ ...headers?.properties, ...IfMatchHeader.properties }),
+          response: { ...response, ...refusalResponses(412) },
+        }
+      else if (isChange && role !== undefined && headers?.properties?.['If-Match'] === undefined)
+        route.preHandler = [route.preHandler ?? [], refuseIfMatch].flat()
     })
   },
-  { name: 'if-match', dependencies: ['resources', 'bodies'] },
+  { name: 'if-match' },
 )
 
 interface Schemas {
@@ -53,4 +50,8 @@ function sendTag(
   // A deletion leaves nothing that has one.
   if (payload !== null && reply.statusCode < 300) reply.header('etag', etagOf(JSON.stringify(payload)))
   done(null, payload)
+}
+
+function refuseIfMatch({ headers }: FastifyRequest, _: FastifyReply, done: (error?: Error) => void): void {
+  done(headers['if-match'] === undefined ? undefined : refusals.noIfMatch())
 }
