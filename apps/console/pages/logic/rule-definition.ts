@@ -6,6 +6,9 @@ export interface Definition {
   name: string
   description: string
   trigger: string
+  /** Of the rules of a group only the first that matches runs. null or absent: it is in none. */
+  group?: string | null
+  order?: number | null
   conditions: Condition[]
   actions: Action[]
 }

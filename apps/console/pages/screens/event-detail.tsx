@@ -90,7 +90,7 @@ function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }
           <ul class="verdicts">
             {rules.map((rule) => (
               <li key={rule.ruleId}>
-                <OneRule rule={rule} eventId={id} />
+                <OneRule rule={rule} rules={rules} eventId={id} />
               </li>
             ))}
           </ul>
@@ -104,7 +104,7 @@ function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }
 }
 
 const words: Partial<Record<RuleWhy['verdict'], string>> = {
-  outranked: 'another rule of its group ran',
+  outranked: 'outranked',
   inactive: 'was off',
   created_later: 'did not exist yet',
   other_type: 'has another trigger',
@@ -116,8 +116,8 @@ const words: Partial<Record<RuleWhy['verdict'], string>> = {
   not_judged: 'failed before its conditions',
 }
 
-function OneRule({ rule, eventId }: { rule: RuleWhy; eventId: string }) {
-  const { ruleId, name, version, verdict, executionId, trace, change } = rule
+function OneRule({ rule, rules, eventId }: { rule: RuleWhy; rules: readonly RuleWhy[]; eventId: string }) {
+  const { ruleId, name, version, verdict, executionId, trace, change, outranked } = rule
   const stop = verdict === 'not_matched' && trace ? findStop(markConditions(trace.conditions)) : undefined
   return (
     <>
@@ -132,6 +132,15 @@ function OneRule({ rule, eventId }: { rule: RuleWhy; eventId: string }) {
           {' '}
           · <a href={linkToExecution(executionId)}>its execution</a>
         </>
+      )}
+      {outranked && (
+        <span class="sub">
+          Outranked by{' '}
+          <a href={linkTo(`rules/${outranked.by}`, { event: eventId })}>
+            {rules.find((one) => one.ruleId === outranked.by)?.name ?? 'another rule'}
+          </a>
+          , which came first in their group.
+        </span>
       )}
       {stop && <span class="sub">{describeStop(stop.trace)}</span>}
       {change && change.length > 0 && (

@@ -43,6 +43,17 @@ export function useRuleNames(wanted: readonly string[] = []) {
 /** Between the clocks of the service and of the browser. */
 const clockSkewMs = 60_000
 
+/** The rules without their conditions and actions. @param isWanted false: nothing is read yet */
+export function useSummaries(isWanted: boolean): readonly RuleSummary[] {
+  const found = useQuery({
+    ...summaries,
+    key: isWanted ? summaries.key : undefined,
+    pollMs: false,
+    staleMs: namesStaleMs,
+  })
+  return found.data?.rules ?? []
+}
+
 /** The definitions of all rules. @param isWanted false: nothing is read yet */
 export function useDefinitions(isWanted: boolean): readonly Rule[] {
   const found = useQuery<{ rules: Rule[] }>({

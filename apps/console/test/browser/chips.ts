@@ -7,12 +7,15 @@ import { type Context, go } from './context.js'
 
 const root = new URL('../../../../../', import.meta.url)
 
-/** The rules of docs/recipes.md, as they are posted there. */
-async function readRecipes(): Promise<RuleToCreate[]> {
+/** What the commands of docs/recipes.md post to an address. */
+async function readRecipes<Posted>(address: string): Promise<Posted[]> {
   const text = await readFile(fileURLToPath(new URL('docs/recipes.md', root)), 'utf8')
-  return [...text.matchAll(/^api \$rules -d '(\{.*?\})'$/gms)].map(([, body = '']) =>
-    JSON.parse(body.replace(/'"[^']*"'/g, 'http://127.0.0.1:9')),
-  )
+  return text
+    .split(`\napi ${address} -d '`)
+    .slice(1)
+    .map((rest) =>
+      JSON.parse(rest.slice(0, rest.search(/}'$/m) + 1).replace(/'"[^']*"'/g, 'http://127.0.0.1:9')),
+    )
 }
 
 const order = {
@@ -29,7 +32,9 @@ const order = {
 export function testChips(t: Test, { browser, makeWorkspace }: Context): void {
   t.test('each recipe opens without JSON in its conditions, and saves as it was', async (t) => {
     const { client, visit } = await makeWorkspace()
-    const recipes = await readRecipes()
+    const recipes = await readRecipes<RuleToCreate>('$rules')
+    for (const { name } of await readRecipes<{ name: string }>('$(demo baseUrl)/api/event-types'))
+      await client.eventTypes.create({ name } as never)
     t.ok(recipes.length > 14, `${recipes.length} rules`)
     const { page, complaints, at } = await visit(browser)
     for (const recipe of recipes) {
@@ -239,6 +244,63 @@ export function testChips(t: Test, { browser, makeWorkspace }: Context): void {
       [],
     )
   })
+
+  t.test(
+    'a rule joins a group as its last, the list names its place, and an event the rule that came first',
+    async (t) => {
+      const { client, visit } = await makeWorkspace()
+      const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }
+      const route = (name: string, order: number, fields: object = {}) =>
+        client.rules.create({
+          name,
+          trigger: 'DEAL_WON',
+          group: 'routing',
+          order,
+          actions: [task],
+          ...fields,
+        })
+      const first = await route('Enterprise', 10)
+      await route('Trial', 20, { isActive: false })
+      const { id } = await client.rules.create({ name: 'Pool', trigger: 'DEAL_WON', actions: [task] })
+      const { page, complaints, at } = await visit(browser)
+      await go(page, at(`rules/${id}`))
+      await page.getByRole('button', { name: 'group', exact: true }).press('Enter')
+      await waitForFocus(page, 'Group')
+      await page.keyboard.type('rou')
+      await page.getByRole('option', { name: 'routing' }).waitFor()
+      await page.keyboard.press('Enter')
+      await waitForFocus(page, 'Number in the group')
+      await page.getByText('Only the first that matches runs: 10 Enterprise, 30 this rule.').waitFor()
+      await page.getByRole('spinbutton', { name: 'Number in the group' }).fill('')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Required with a group').waitFor()
+      await waitForFocus(page, 'Number in the group')
+      await page.keyboard.type('30')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Saved as v2.').waitFor()
+      t.match(await client.rules.get(id), { group: 'routing', order: 30 })
+      await go(page, at('rules'))
+      await page.getByRole('row', { name: /Pool/ }).getByText('in group routing, number 30').waitFor()
+      const event = await client.trigger('DEAL_WON', order)
+      await go(page, at(`events?id=${event.id}`))
+      const outranked = page.getByRole('listitem').filter({ hasText: 'Outranked by' })
+      await outranked.waitFor()
+      t.match(await outranked.getByRole('link', { name: 'Enterprise' }).getAttribute('href'), first.id)
+      await go(page, at(`rules/${id}`))
+      await page.getByRole('button', { name: 'Remove the group' }).click()
+      await page.getByText('Removed the group').waitFor()
+      await page.keyboard.press('Control+z')
+      await page.getByRole('combobox', { name: 'Group' }).waitFor()
+      await page.getByRole('button', { name: 'Remove the group' }).click()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Saved as v3.').waitFor()
+      t.match(await client.rules.get(id), { group: null, order: null })
+      t.strictSame(
+        complaints.filter((one) => !one.includes('422')),
+        [],
+      )
+    },
+  )
 }
 
 async function choose(page: Page, label: string, words: string): Promise<void> {

@@ -77,6 +77,8 @@ const looks = [
 const saysAll: RuleToCreate = {
   name: 'Split the order',
   trigger: 'DEAL_WON',
+  group: 'orders',
+  order: 20,
   conditions: [
     { field: 'amount', operator: 'greater_than', value: { field: 'limit' } },
     { some: 'items', that: [{ field: 'qty', operator: 'greater_than', value: { root: 'limit' } }] },

@@ -58,6 +58,7 @@ export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
         <div class="editor">
           <fieldset disabled={!may('editor')} class="bare" onFocusIn={() => touch(true)}>
             <Sentence
+              ruleId={id}
               definition={definition}
               set={set}
               note={(index) =>

@@ -65,9 +65,10 @@ export function useRuleDraft(
     baseVersion: draft?.baseVersion ?? saved?.version ?? 0,
     change(next: Definition) {
       history.note(definition, next, Date.now())
-      const path = findChangedPath(definition, next)
+      const listsOf = ({ conditions, actions }: Definition) => ({ conditions, actions })
+      const path = findChangedPath(listsOf(definition), listsOf(next)) ?? 'elsewhere'
       // Actions that came, went or moved have other places now.
-      const isMoved = path === undefined || path === '' || path === 'actions' || path === 'conditions'
+      const isMoved = ['', 'actions', 'conditions'].includes(path)
       write({ definition: next, ...(isMoved && { texts: undefined }) })
     },
     undo: () => {

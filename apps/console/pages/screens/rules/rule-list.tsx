@@ -35,7 +35,7 @@ export function RuleList() {
         : rule.isActive === (wanted === 'on')
   const shown = all.filter(
     (rule) =>
-      `${rule.name} ${rule.description}`.toLowerCase().includes(q.toLowerCase()) &&
+      `${rule.name} ${rule.description} ${rule.group ?? ''}`.toLowerCase().includes(q.toLowerCase()) &&
       (trigger === '' || rule.trigger === trigger) &&
       (state === '' || isInState(rule, state)),
   )
@@ -159,6 +159,11 @@ function RuleRow({
     <>
       <th scope="row">
         <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
+        {rule.group !== null && (
+          <span class="sub">
+            in group {rule.group}, number {rule.order}
+          </span>
+        )}
         {doing?.attention && <span class="sub bad">{doing.attention.lastError}</span>}
         {rollout && <RolloutMarks {...rollout} />}
       </th>

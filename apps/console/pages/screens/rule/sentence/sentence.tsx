@@ -6,10 +6,12 @@ import { Combobox } from '../../../parts/combobox.js'
 import { ActionLines } from './action-lines.js'
 import { ConditionLines } from './condition-lines.js'
 import { FaultOf, useFault } from './faults.js'
+import { GroupChips } from './group-chips.js'
 import { useEventTypes } from './use-choices.js'
 import '../../../styles/sentence.css'
 
 interface Props {
+  ruleId: string
   definition: Definition
   set: (changes: Partial<Definition>) => void
   /** Shown at the end of a condition. */
@@ -19,7 +21,7 @@ interface Props {
 }
 
 /** When *lead created* and *score* *is above* *80* then *create a task* "Call {{name}}". */
-export function Sentence({ definition, set, note, children }: Props) {
+export function Sentence({ ruleId, definition, set, note, children }: Props) {
   const { trigger, conditions, actions } = definition
   return (
     <section class="card sentence" aria-label="The rule">
@@ -28,7 +30,9 @@ export function Sentence({ definition, set, note, children }: Props) {
         <h2 id="when" class="hidden">
           When, and if all of these hold
         </h2>
-        <Trigger trigger={trigger} change={(next) => set({ trigger: next })} />
+        <Trigger trigger={trigger} change={(next) => set({ trigger: next })}>
+          <GroupChips {...{ ruleId, definition, set }} />
+        </Trigger>
         <FaultOf path="conditions" />
         {conditions.length === 0 && (
           <div class="line">
@@ -111,7 +115,15 @@ function Head({ definition, set }: Pick<Props, 'definition' | 'set'>) {
   )
 }
 
-function Trigger({ trigger, change }: { trigger: string; change: (trigger: string) => void }) {
+function Trigger({
+  trigger,
+  change,
+  children,
+}: {
+  trigger: string
+  change: (trigger: string) => void
+  children: ComponentChildren
+}) {
   const [isWanted, want] = useState(false)
   const types = useEventTypes(isWanted, trigger)
   const fault = useFault('trigger')
@@ -132,6 +144,7 @@ function Trigger({ trigger, change }: { trigger: string; change: (trigger: strin
           describedBy={fault.describedBy}
         />
         {fault.text}
+        {children}
       </div>
       <span class="line-end" />
     </fieldset>

@@ -1,0 +1,35 @@
+interface Member {
+  id: string
+  name: string
+  group: string | null
+  order: number | null
+  isActive: boolean
+}
+
+const step = 10
+
+/**
+ * The number that a rule has in a group: its own if it is free there, and otherwise behind the last.
+ *
+ * @param others the rules with the same trigger
+ */
+export function findPlace(others: readonly Member[], group: string, own: number | null): number {
+  const taken = others.flatMap((rule) => (rule.group === group && rule.order !== null ? [rule.order] : []))
+  return own !== null && !taken.includes(own) ? own : Math.max(0, ...taken) + step
+}
+
+/**
+ * The rules of a group that run, in their order: `10 Enterprise`, `20 this rule`. Of two with one number the older comes first.
+ *
+ * @param own its id is no UUID if it is new: then it is the youngest
+ */
+export function listMembers(
+  others: readonly Member[],
+  own: Pick<Member, 'id' | 'group' | 'order'>,
+): string[] {
+  const members = others.filter(({ group, isActive }) => group === own.group && isActive)
+  // An id begins with its time.
+  return [...members, { ...own, name: 'this rule' }]
+    .sort((one, other) => (one.order ?? 0) - (other.order ?? 0) || (one.id < other.id ? -1 : 1))
+    .map(({ name, order }) => `${order ?? '?'} ${name}`)
+}

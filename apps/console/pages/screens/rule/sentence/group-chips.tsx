@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks'
+import { findPlace, listMembers } from '../../../logic/editing/group-members.js'
+import type { Definition } from '../../../logic/rule-definition.js'
+import { readNumber } from '../../../logic/value-kind.js'
+import { Combobox } from '../../../parts/combobox.js'
+import { Icon } from '../../../parts/icon.js'
+import { useSummaries } from '../../../state/use-rules.js'
+import { focusSoon, useEditing } from './editing.js'
+import { useFault } from './faults.js'
+
+interface Props {
+  ruleId: string
+  definition: Definition
+  set: (changes: Partial<Definition>) => void
+}
+
+/** Of the rules of a group only the first that matches runs: *in group* routing *as number* 20. */
+export function GroupChips({ ruleId, definition, set }: Props) {
+  const { trigger, group = null, order = null } = definition
+  const { removes } = useEditing()
+  const [isWanted, want] = useState(false)
+  const others = useSummaries(isWanted).filter((rule) => rule.trigger === trigger && rule.id !== ruleId)
+  const [groupFault, orderFault] = [useFault('group'), useFault('order')]
+  if (group === null)
+    return (
+      <button
+        type="button"
+        class="chip empty-chip"
+        title="Of the rules of a group only the first that matches runs"
+        onClick={() => {
+          set({ group: '', order: 10 })
+          focusSoon('group')
+        }}
+      >
+        <Icon name="plus" /> group
+      </button>
+    )
+  return (
+    <>
+      <span class="config">
+        <span class="words">in group</span>
+        <Combobox
+          label="Group"
+          path="group"
+          placeholder="name"
+          look={`chip value-chip ${group === '' ? 'empty-chip' : groupFault.look}`}
+          value={group}
+          options={listGroups(others)}
+          change={(name) => set({ group: name, order: findPlace(others, name, order) })}
+          takesFirst
+          begin={() => want(true)}
+          taken={() => focusSoon('order')}
+          isInvalid={groupFault.isInvalid}
+          describedBy={groupFault.describedBy}
+        />
+        {groupFault.text}
+      </span>
+      <span class="config">
+        <span class="words">as number</span>
+        <input
+          type="number"
+          class={`chip value-chip ${order === null ? 'empty-chip' : orderFault.look}`}
+          aria-label="Number in the group"
+          aria-invalid={orderFault.isInvalid || undefined}
+          aria-describedby={orderFault.describedBy}
+          data-path="order"
+          min={0}
+          value={order ?? ''}
+          onFocus={() => want(true)}
+          onInput={({ currentTarget: { value } }) =>
+            set({ order: value === '' ? null : (readNumber(value) as number) })
+          }
+        />
+        <button
+          type="button"
+          class="plain icon-button small"
+          aria-label="Remove the group"
+          onClick={() => {
+            removes('the group')
+            set({ group: null, order: null })
+          }}
+        >
+          <Icon name="close" />
+        </button>
+        {orderFault.text}
+      </span>
+      <Members names={listMembers(others, { id: ruleId, group, order })} />
+    </>
+  )
+}
+
+function listGroups(rules: readonly { group: string | null }[]) {
+  const names = rules.flatMap(({ group }) => (group === null ? [] : [group]))
+  return [...new Set(names)].sort().map((value) => {
+    const count = names.filter((name) => name === value).length
+    return { value, hint: count === 1 ? '1 rule' : `${count} rules` }
+  })
+}
+
+function Members({ names }: { names: readonly string[] }) {
+  return (
+    <span class="sub members">
+      Only the first that matches runs{names.length > 1 && `: ${names.join(', ')}`}.
+    </span>
+  )
+}
