@@ -49,11 +49,11 @@ t.test(
 )
 
 t.test(
-  'the editor with the engine has at most 148 KB, the check of drafts 17 KB, and other parts 8 KB',
+  'the editor with the engine has at most 152 KB, the check of drafts 17 KB, and other parts 8 KB',
   async (t) => {
     const whole = editor.reduce((total, file) => total + size(file), 0)
     t.comment(`${whole} bytes of the editor in ${editor.length} files, gzip`)
-    t.ok(whole <= 151_552, `${whole} in ${editor.join(' ')}`)
+    t.ok(whole <= 155_648, `${whole} in ${editor.join(' ')}`)
     for (const file of scripts.filter((name) => name.includes('assets/'))) {
       if (first.includes(file) || editor.includes(file)) continue
       const limit = file.includes('check-draft') ? 17_408 : 8_192

@@ -8,12 +8,12 @@ import { Loading, Problem } from '../../parts/states.js'
 import { Tabs } from '../../parts/tabs.js'
 import { useFilters } from '../../state/use-filters.js'
 import { useDefinitions } from '../../state/use-rules.js'
-import { DraftFindings } from './draft-findings.js'
 import { Samples } from './samples.js'
 import type { Fields } from './use-fields.js'
 import { useFindings } from './use-findings.js'
 
-// It comes when somebody opens its tab.
+// They come when somebody opens their tab.
+const DraftFindings = lazy(() => import('./draft-findings.js').then(({ DraftFindings }) => DraftFindings))
 const BacktestCard = lazy(() =>
   import('./backtest/backtest-card.js').then(({ BacktestCard }) => BacktestCard),
 )
