@@ -17,7 +17,6 @@ interface Received {
 }
 interface Delivery {
   id: string
-  eventId: string
   eventType: string
   status: string
   attempts: number
@@ -131,7 +130,7 @@ t.test(
     await makeRule()
     const both = await settle(workspace, id, 2)
 
-    t.equal((await call('POST', `/api/events/${both.at(-1)?.eventId}/replay`)).status, 200)
+    t.equal((await call('POST', `/api/events/${both.at(-1)?.id}/replay`)).status, 200)
     const again = (await receive('/again', 4)).at(-1)
     t.ok(again && isFromThem(secret, again.headers, again.body))
     t.match(JSON.parse(String(again?.body)), { type: 'rule.created', data: { ruleId: first.id } })
@@ -149,7 +148,7 @@ t.test(
     t.equal((await receive('/again', 6)).length, 6, 'what was delivered again is not delivered a third time')
     t.equal((await settle(workspace, other.id, 2)).length, 2, 'and nothing goes to others')
     const stranger = await api.makeWorkspace()
-    t.equal((await stranger.call('POST', `/api/events/${both[0]?.eventId}/replay`)).status, 404)
+    t.equal((await stranger.call('POST', `/api/events/${both[0]?.id}/replay`)).status, 404)
     t.match((await stranger.call('POST', '/api/events/replay', range)).body, { matched: 0, replayed: 0 })
   },
 )

@@ -458,6 +458,53 @@ t.test('the diagnosis names the provider, what differs, and what is usually wron
   }
 })
 
+t.test(
+  'a rightly signed body that cannot be read or stored is refused with its reason, and never a fault',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const fields = (count: number) => Array.from({ length: count }, (_, at) => `f${at}=${at}`).join('&')
+    const slack = await makeProvider(api, workspace, 'slack')
+    const github = await makeProvider(api, workspace, 'github')
+    const stripe = await makeProvider(api, workspace, 'stripe')
+    const form = { isForm: true }
+    const cases: [one: typeof slack, parcel: ProviderParcel, status: number][] = [
+      [slack, { ...form, body: fields(1_000) }, 200],
+      [slack, { ...form, body: fields(1_001) }, 400],
+      [slack, { ...form, body: '&'.repeat(900_000) }, 400],
+      [slack, { ...form, body: Buffer.from([0x61, 0x3d, 0xff]) }, 400],
+      [slack, { ...form, body: '__proto__=1' }, 400],
+      [slack, { ...form, body: 'a=%00' }, 422],
+      [slack, { ...form, body: 'constructor=1&toString=2&a=%FF%ED%A0%80' }, 200],
+      [slack, { ...form, body: '' }, 200],
+      [slack, { ...form, body: 'payload=%7B' }, 400],
+      [slack, { body: '{"type":"url_verification"}' }, 200],
+      [slack, { body: '{"type":"url_verification","challenge":{"a":1}}' }, 200],
+      [slack, { body: `{"type":"url_verification","challenge":"${'x'.repeat(2_000)}"}` }, 200],
+      [github, { ...form, body: 'a=1' }, 400],
+      [github, { ...form, body: 'payload=1&payload=2' }, 400],
+      [github, { ...form, body: `payload=${encodeURIComponent('['.repeat(50) + ']'.repeat(50))}` }, 422],
+      [github, { body: '{"__proto__":1}' }, 400],
+      [github, { body: '{"action":{"a":1}}', type: 'issues' }, 202],
+      [github, { body: 'null', type: '__proto__' }, 202],
+      [github, { body: '[]', type: 'constructor' }, 202],
+      [github, { body: '7', id: 'ü' }, 202],
+      [stripe, { ...form, body: 'a=1' }, 415],
+      [stripe, { body: '{"id":{"$":1},"type":[]}' }, 202],
+      [stripe, { body: '{"id":"\\ud800"}' }, 422],
+      [stripe, { body: '' }, 400],
+      [stripe, { body: '{"id":"evt_1","type":"__proto__"}' }, 202],
+    ]
+    for (const [one, parcel, status] of cases)
+      t.equal(
+        (await one.deliver(parcel)).status,
+        status,
+        `${one.provider}: ${String(parcel.body).slice(0, 60)}`,
+      )
+    const receipts = await workspace.database.webhookRejection.count()
+    t.ok(receipts > 0)
+  },
+)
+
 function administratorOf({ id }: Workspace) {
   return { database: api.app.database, workspaceId: id, actor: 'cli:tests' }
 }

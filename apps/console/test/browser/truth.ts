@@ -207,6 +207,33 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     },
   )
 
+  t.test('a secret that a provider has made is stored, with its scheme and settings', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at('access?tab=secrets'))
+    await page.getByRole('button', { name: 'New signing secret' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('From').selectOption('stripe')
+    t.equal(await dialog.getByLabel('Provider').inputValue(), 'stripe')
+    await dialog.getByLabel('Secret, as Stripe shows it').fill('whsec_of_stripe')
+    await dialog.getByRole('textbox', { name: 'Settings' }).fill('{ "types": ')
+    await dialog.getByText('The settings are not JSON yet.').waitFor()
+    await dialog.getByRole('textbox', { name: 'Settings' }).fill('{ "types": { "lead": "NOBODY_KNOWS" } }')
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.getByText(/NOBODY_KNOWS is none/).waitFor()
+    await dialog.getByRole('textbox', { name: 'Settings' }).fill('{ "types": { "lead": "LEAD_CREATED" } }')
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('rowheader', { name: /^stripe/ }).waitFor()
+    await page.getByRole('button', { name: 'Change…' }).click()
+    await page.getByRole('textbox', { name: 'Settings' }).fill('{}')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const { data } = await client.developer.signingSecrets.list()
+    t.match(data[0], { scheme: 'stripe', provider: 'stripe', settings: {} })
+    // One refusal is expected.
+    t.ok(complaints.length <= 1)
+  })
+
   t.test('what does not add up is said in a sentence, and leads to its rows', async (t) => {
     const { client, visit, storeRuns } = await makeWorkspace()
     const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }

@@ -1527,7 +1527,7 @@ export interface paths {
         };
         /**
          * List the deliveries to a subscription with their outcome, newest first
-         * @description Use it when a receiver says that it got nothing: each delivery has its status, its attempts and the last error. One is delivered again with `POST /api/events/{eventId}/replay`, a range with `POST /api/events/replay` and `filter.subscriptionId`, all that failed with `POST /api/executions/retry`.
+         * @description Use it when a receiver says that it got nothing: each delivery has its status, its attempts and the last error. One is delivered again with `POST /api/events/{id}/replay`, a range with `POST /api/events/replay` and `filter.subscriptionId`, all that failed with `POST /api/executions/retry`.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -4515,14 +4515,9 @@ export interface components {
         SubscriptionDelivery: {
             /**
              * Format: uuid
-             * @description Of the delivery: `POST /api/executions/{id}/retry` tries a failed one again
+             * @description Also the id of its event and of its execution
              */
             id: string;
-            /**
-             * Format: uuid
-             * @description `POST /api/events/{id}/replay` delivers it once more, whatever came of it
-             */
-            eventId: string;
             /** @description A type that subscriptions can receive, or `subscription.ping` */
             eventType: string;
             /**

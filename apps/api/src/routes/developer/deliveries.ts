@@ -10,11 +10,7 @@ import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 /** A delivery to a subscription is an execution like that of a rule. Its one action is the call. */
 const Delivery = Type.Object(
   {
-    id: { ...Id, description: 'Of the delivery: `POST /api/executions/{id}/retry` tries a failed one again' },
-    eventId: {
-      ...Id,
-      description: '`POST /api/events/{id}/replay` delivers it once more, whatever came of it',
-    },
+    id: { ...Id, description: 'Also the id of its event and of its execution' },
     eventType: Type.String({ description: 'A type that subscriptions can receive, or `subscription.ping`' }),
     status: Type.Enum(EvaluationStatus.enum, {
       description:
@@ -37,7 +33,6 @@ type Delivery = Type.Static<typeof Delivery>
 
 const fields = {
   id: true,
-  eventId: true,
   eventType: true,
   status: true,
   results: true,
@@ -54,7 +49,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listSubscriptionDeliveries',
       summary: 'List the deliveries to a subscription with their outcome, newest first',
       description:
-        'Use it when a receiver says that it got nothing: each delivery has its status, its attempts and the last error. One is delivered again with `POST /api/events/{eventId}/replay`, a range with `POST /api/events/replay` and `filter.subscriptionId`, all that failed with `POST /api/executions/retry`.',
+        'Use it when a receiver says that it got nothing: each delivery has its status, its attempts and the last error. One is delivered again with `POST /api/events/{id}/replay`, a range with `POST /api/events/replay` and `filter.subscriptionId`, all that failed with `POST /api/executions/retry`.',
       params: Type.Object({ id: Id }),
       querystring: Type.Object(PageQuery),
       response: {
@@ -88,7 +83,6 @@ function presentDelivery(row: Prisma.ExecutionGetPayload<{ select: typeof fields
   const { statusCode } = (last?.output ?? call?.output ?? {}) as { statusCode?: number }
   return {
     id: row.id,
-    eventId: row.eventId,
     eventType: row.eventType,
     status: row.status,
     attempts: attempts.length,

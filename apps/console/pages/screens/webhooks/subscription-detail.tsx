@@ -108,7 +108,7 @@ function Deliveries({ id }: { id: string }) {
 }
 
 /** A failed one keeps its id, by which a receiver knows it; one that arrived comes as a new one. */
-function DeliverAgain({ delivery: { id, eventId, status } }: { delivery: SubscriptionDelivery }) {
+function DeliverAgain({ delivery: { id, status } }: { delivery: SubscriptionDelivery }) {
   const { change, problem, isBusy } = useChange('deliveries')
   const isRetry = status === 'failed' || status === 'cancelled'
   if ((!isRetry && status !== 'succeeded') || !may('operator')) return null
@@ -120,7 +120,7 @@ function DeliverAgain({ delivery: { id, eventId, status } }: { delivery: Subscri
         class="small"
         aria-disabled={isBusy}
         onClick={() =>
-          void change<unknown>(() => (isRetry ? api().executions.retry(id) : api().events.replay(eventId)))
+          void change<unknown>(() => (isRetry ? api().executions.retry(id) : api().events.replay(id)))
         }
       >
         Deliver again
