@@ -214,7 +214,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     await page.getByRole('button', { name: 'New signing secret' }).first().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('From').selectOption('stripe')
-    t.equal(await dialog.getByLabel('Provider').inputValue(), 'stripe')
+    t.equal(await dialog.getByRole('textbox', { name: 'Provider' }).inputValue(), 'stripe')
     await dialog.getByLabel('Secret, as Stripe shows it').fill('whsec_of_stripe')
     await dialog.getByRole('textbox', { name: 'Settings' }).fill('{ "types": ')
     await dialog.getByText('The settings are not JSON yet.').waitFor()

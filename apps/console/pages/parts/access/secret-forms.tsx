@@ -14,7 +14,7 @@ export const schemes: Record<SchemeName, string> = {
   shopify: 'Shopify',
   slack: 'Slack',
   twilio: 'Twilio',
-  generic: 'another provider',
+  generic: 'another one',
 }
 
 const samples: Partial<Record<SchemeName, string>> = {
