@@ -11557,7 +11557,6 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000036",
-                     *           "eventId": "01970000-0000-7000-8000-000000000036",
                      *           "eventType": "subscription.ping",
                      *           "status": "failed",
                      *           "attempts": 1,
