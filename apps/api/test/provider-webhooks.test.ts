@@ -1,15 +1,33 @@
 import crypto from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import { revokeSigningSecret } from '@automation/access'
+import { createSealer, createSigningSecret, revokeSigningSecret } from '@automation/access'
 import { newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import { type ProviderScheme, type SchemeSettings, signByScheme, useScheme } from '@automation/webhooks'
 import t from 'tap'
-import { type Answer, startApi, type Workspace } from './fixtures/api.js'
+import { type Answer, encryptionKey, startApi, type Workspace } from './fixtures/api.js'
 import { makeProvider, type ProviderParcel } from './fixtures/provider.js'
 import { makeSender, nowText, provider as ourProvider } from './fixtures/sender.js'
 
 const api = await startApi(t)
+
+interface Recorded {
+  library: string
+  scheme: ProviderScheme
+  settings: SchemeSettings
+  secret: string
+  isForm: boolean
+  query: string
+  body: string
+  headers: Record<string, string>
+}
+
+const vectorFile = new URL(
+  '../../../../packages/webhooks/test/fixtures/provider-webhooks.json',
+  import.meta.url,
+)
+const vectors = JSON.parse(readFileSync(vectorFile, 'utf8')) as { seconds: number; webhooks: Recorded[] }
 
 t.test('GitHub is accepted, typed by its header, and known again by its id and by its body', async (t) => {
   const workspace = await api.makeWorkspace()
@@ -273,6 +291,54 @@ t.test('a repeated webhook is recognized by what is signed', async (t) => {
   const odd = await makeProvider(api, workspace, 'stripe', {}, 'odd')
   const body = JSON.stringify({ id: `${'x'.repeat(300)}/ü ` })
   t.strictSame([(await odd.deliver({ body })).status, (await odd.deliver({ body })).status], [202, 200])
+})
+
+t.test('a captured webhook is not accepted under another id, where the id is not signed', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const acme = await makeProvider(api, workspace, 'generic', {
+    signatureHeader: 'X-Acme-Signature',
+    signed: '{timestamp}.{body}',
+    timestampHeader: 'X-Acme-Time',
+    idHeader: 'X-Acme-Id',
+  })
+  const timestamp = nowText()
+  t.equal((await acme.deliver({ id: 'one', timestamp })).status, 202)
+  t.match(await acme.deliver({ id: 'two', timestamp }), { status: 200, body: { deduplicated: true } })
+  t.equal(
+    (await acme.deliver({ id: 'three', timestamp: nowText(-1) })).status,
+    202,
+    'a heartbeat counts each time',
+  )
+})
+
+t.test('what the libraries of providers have signed is accepted unmodified', async (t) => {
+  const { now } = Date
+  t.teardown(() => {
+    Date.now = now
+  })
+  const administrator = administratorOf(await api.makeWorkspace())
+  for (const [at, recorded] of vectors.webhooks.entries()) {
+    const { scheme, settings, secret, body, headers, isForm, query, library } = recorded
+    const provider = `provider-${at}`
+    // Twilio signs the address, which is that of the recording.
+    await createSigningSecret(administrator, createSealer(encryptionKey), {
+      provider,
+      scheme,
+      settings,
+      secret,
+    })
+    const path = `/api/incoming-webhooks/${provider}/${administrator.workspaceId}`
+    const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json; charset=utf-8'
+    Date.now = () => vectors.seconds * 1_000 + 60_000
+    const answer = await api.call('POST', query === '' ? path : `${path}?${query}`, {
+      body,
+      headers: { 'content-type': type, ...headers },
+    })
+    Date.now = now
+    t.ok(answer.status === 202 || answer.status === 200, `${library}: ${answer.status}`)
+  }
+  const receipts = api.app.database.forWorkspace(administrator.workspaceId).webhookReceipt
+  t.equal(await receipts.count(), vectors.webhooks.length)
 })
 
 t.test('a body alone identifies a webhook for five minutes only', async (t) => {

@@ -8,7 +8,7 @@ export interface Identity {
   key: string
   /** What the key is made of. */
   keyOf: 'id' | 'body'
-  /** Where neither an id nor a time is signed: the same body is the same webhook, too. */
+  /** Where the id is not signed: the same signed bytes are the same webhook, too. */
   uniqueHash?: string
   /** Where there is not even an id: a key that says the same for a delivery of the last minutes. */
   previousKey?: string
@@ -19,7 +19,7 @@ export const sameBodyMs = 5 * 60_000
 
 /**
  * Identifies a webhook of a provider: by its id, if it is signed, since a stranger cannot give a captured one another. If it is not, the hash of
- * what is signed is unique, too, unless a signed time limits for how long it can be repeated.
+ * what is signed is unique, too.
  */
 export function identify(
   { scheme, ...inUse }: SchemeInUse,
@@ -30,14 +30,9 @@ export function identify(
   const { id, timestamp } = scheme
   const signedHash = hashParts(listSignedParts({ scheme, ...inUse }, delivery))
   const found = readHeader(delivery.headers, id.headers) || (readText(id.paths, payload) ?? '')
-  const hasSignedTime = timestamp !== undefined && scheme.signed.includes('{timestamp}')
-  if (found !== '')
-    return {
-      key: toKey(found),
-      keyOf: 'id',
-      ...(!id.isSigned && !hasSignedTime && { uniqueHash: signedHash }),
-    }
+  if (found !== '') return { key: toKey(found), keyOf: 'id', ...(!id.isSigned && { uniqueHash: signedHash }) }
   const key = `sha256:${signedHash}`
+  const hasSignedTime = timestamp !== undefined && scheme.signed.includes('{timestamp}')
   // Twilio's fields have an id among them. Of others the next webhook may rightly be the same, such as a heartbeat.
   if (hasSignedTime || scheme.signed.includes('{fields}')) return { key, keyOf: 'body' }
   const at = Math.floor(now / sameBodyMs)
