@@ -92,7 +92,7 @@ export function BottomBar({ screen, open }: Props) {
           <Icon name="search" /> Search…
         </button>
         <button type="button" class="plain place" onClick={() => openDialog('settings')}>
-          <Icon name="user" /> {nameOfUser()}
+          <Icon name="user" /> <span class="cut">{nameOfUser()}</span>
         </button>
         <Workspaces />
       </div>

@@ -1,6 +1,6 @@
 import type { EventType, Vocabulary } from '@automation/client'
 import { listLongWarnings, readJson } from '@automation/engine'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { api } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
@@ -22,22 +22,24 @@ export function SampleDialog({ type: wanted, close }: { type?: EventType | undef
   })
   const types = vocabulary.data?.eventTypes ?? []
   const [type, setType] = useState<string | undefined>(wanted)
-  const [text, setText] = useState<string>()
+  // What somebody types stays, whatever is read meanwhile; another type has another example.
+  const [typed, setTyped] = useState<string>()
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   // The newest rule is most likely what somebody wants to try.
-  const { rules } = useRuleNames()
-  const chosen = type ?? (rules.find(({ isActive }) => isActive) ?? rules[0])?.trigger ?? types[0]?.type
+  const { rules, areKnown } = useRuleNames()
+  const likely = areKnown
+    ? ((rules.find(({ isActive }) => isActive) ?? rules[0])?.trigger ?? types[0]?.type)
+    : undefined
+  const chosen = type ?? likely
   const example = types.find((one) => one.type === chosen)?.example
-  useEffect(() => {
-    if (example !== undefined) setText(JSON.stringify(example, null, 2))
-  }, [chosen, example === undefined])
+  const text = typed ?? (example === undefined ? '' : JSON.stringify(example, null, 2))
 
   async function send(): Promise<void> {
     setProblem(undefined)
     setBusy(true)
     try {
-      const { value } = readJson(text ?? '{}')
+      const { value } = readJson(text)
       const run = await api().trigger(chosen as EventType, value as object, { wait: 2 })
       await readAgain()
       close()
@@ -60,7 +62,13 @@ export function SampleDialog({ type: wanted, close }: { type?: EventType | undef
     >
       <label>
         Type
-        <select value={chosen} onChange={({ currentTarget }) => setType(currentTarget.value)}>
+        <select
+          value={chosen}
+          onChange={({ currentTarget }) => {
+            setType(currentTarget.value)
+            setTyped(undefined)
+          }}
+        >
           {types.map((one) => (
             <option key={one.type}>{one.type}</option>
           ))}
@@ -72,7 +80,7 @@ export function SampleDialog({ type: wanted, close }: { type?: EventType | undef
           rows={10}
           spellcheck={false}
           value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         />
       </label>
       <p class="sub" role="status">
@@ -85,9 +93,9 @@ export function SampleDialog({ type: wanted, close }: { type?: EventType | undef
 }
 
 /** Says what is sent in another form than it is typed. */
-function warn(text: string | undefined): string {
+function warn(text: string): string {
   try {
-    const warnings = listLongWarnings(readJson(text ?? '{}').longNumbers)
+    const warnings = listLongWarnings(readJson(text).longNumbers)
     const fields = warnings.slice(0, maxNamed).map(({ field }) => field)
     return warnings[0] ? `${fields.join(', ')}: ${warnings[0].message}.` : ''
   } catch {

@@ -73,6 +73,20 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   )
 }
 
+/** In the place of something that was not read: not yet, or in vain. */
+export function Unread({
+  error,
+  refetch,
+  what,
+}: {
+  error: unknown
+  refetch: () => unknown
+  /** In "Loading …". */
+  what: string
+}) {
+  return error ? <Problem error={error} retry={() => void refetch()} /> : <Loading what={what} />
+}
+
 /** One line above what was read before, while it cannot be read again. @param since epoch ms */
 export function Stale({ error, since }: { error: unknown; since: number }) {
   return (

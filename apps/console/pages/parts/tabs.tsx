@@ -1,3 +1,5 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+
 /** Parts of a screen, of which one is shown. They are in the address, so each can be linked to. */
 export function Tabs({
   label,
@@ -10,8 +12,14 @@ export function Tabs({
   chosen: string
   choose: (name: string) => void
 }) {
+  const list = useRef<HTMLFieldSetElement>(null)
+  useLayoutEffect(() => {
+    // Where they are too many for the screen they scroll sideways, and the page itself does not.
+    const pressed = list.current?.querySelector<HTMLElement>('[aria-pressed="true"]')
+    if (list.current && pressed) list.current.scrollLeft = pressed.offsetLeft - list.current.offsetLeft
+  }, [chosen])
   return (
-    <fieldset class="tabs" aria-label={label}>
+    <fieldset ref={list} class="tabs" aria-label={label}>
       {Object.entries(tabs).map(([name, text]) => (
         <button key={name} type="button" aria-pressed={chosen === name} onClick={() => choose(name)}>
           {text}

@@ -8,7 +8,7 @@ import { ExplainTree } from '../parts/explain-tree.js'
 import { JsonView } from '../parts/json-view.js'
 import { Mark } from '../parts/mark.js'
 import { Replay } from '../parts/replay.js'
-import { Loading, Problem } from '../parts/states.js'
+import { Loading, Problem, Unread } from '../parts/states.js'
 import { When } from '../parts/when.js'
 import { linkToEvent, linkToExecution } from '../state/links.js'
 import { api, may } from '../state/session.js'
@@ -18,15 +18,14 @@ import { useQuery } from '../state/use-query.js'
 /** One event: which rules looked at it, and what stopped each of the others. */
 export function EventDetail({ id, close }: { id: string; close: () => void }) {
   const event = useQuery<Event>({ key: ['event', id], read: () => api().events.get(id) })
-  if (event.isPending) return <Loading what="the event" />
-  if (event.error && !event.data)
+  if (!event.data)
     return (
       <>
         <DetailHead title="Event" what="the event" close={close} />
-        <Problem error={event.error} retry={() => void event.refetch()} />
+        <Unread {...event} what="the event" />
       </>
     )
-  const { type, acceptedAt, data, status, continuesAt, causedBy, replayOf, ruleId } = event.data as Event
+  const { type, acceptedAt, data, status, continuesAt, causedBy, replayOf, ruleId } = event.data
   return (
     <>
       <DetailHead title={type} what="the event" close={close} />

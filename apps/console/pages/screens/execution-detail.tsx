@@ -4,7 +4,7 @@ import { DetailHead } from '../parts/detail-head.js'
 import { ExplainTree } from '../parts/explain-tree.js'
 import { Mark } from '../parts/mark.js'
 import { Retry } from '../parts/retry.js'
-import { Loading, Problem } from '../parts/states.js'
+import { Unread } from '../parts/states.js'
 import { When } from '../parts/when.js'
 import { linkToEvent } from '../state/links.js'
 import { api } from '../state/session.js'
@@ -25,15 +25,14 @@ export function ExecutionDetail({
     key: ['execution', id],
     read: () => api().executions.get(id, { explain: true }) as PromiseLike<Execution>,
   })
-  if (found.isPending) return <Loading what="the execution" />
-  if (found.error && !found.data)
+  if (!found.data)
     return (
       <>
         <DetailHead title="Execution" what="the execution" close={close} />
-        <Problem error={found.error} retry={() => void found.refetch()} />
+        <Unread {...found} what="the execution" />
       </>
     )
-  const { ruleId, ruleVersion, status, error, eventId, startedAt, trace } = found.data as Execution
+  const { ruleId, ruleVersion, status, error, eventId, startedAt, trace } = found.data
   return (
     <>
       <DetailHead title={nameOf(ruleId)} what="the execution" close={close} />
@@ -50,9 +49,9 @@ export function ExecutionDetail({
         )}
       </p>
       {error && <p class="notice bad">{error}</p>}
-      <Retry execution={found.data as Execution} />
+      <Retry execution={found.data} />
       <h3>What it did</h3>
-      <Attempts execution={found.data as Execution} />
+      <Attempts execution={found.data} />
       <h3>Why it ran</h3>
       {trace ? (
         <ExplainTree conditions={trace.conditions} />

@@ -81,7 +81,7 @@ export function Executions() {
       <History
         list={list}
         what="executions"
-        columns={['Rule', 'State', 'Event', 'Event accepted', { number: 'Duration' }]}
+        columns={['Rule', 'State', { text: 'Event', isLow: true }, 'Event accepted', { number: 'Duration' }]}
         selectedId={id}
         empty={<NoExecutions {...{ isFiltered, last, set }} />}
         row={(execution) => (
@@ -93,7 +93,7 @@ export function Executions() {
             <td data-label="State">
               <Mark of={execution.status} />
             </td>
-            <td data-label="Event">
+            <td class="low">
               <code>{execution.eventType}</code>
             </td>
             <td data-label="Event accepted">

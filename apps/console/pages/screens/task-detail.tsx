@@ -2,7 +2,7 @@ import type { Task } from '@automation/client'
 import { showControls } from '../logic/show.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { Due } from '../parts/due.js'
-import { Loading, Problem } from '../parts/states.js'
+import { Unread } from '../parts/states.js'
 import { When } from '../parts/when.js'
 import { linkToExecution } from '../state/links.js'
 import { api } from '../state/session.js'
@@ -29,11 +29,10 @@ export function TaskDetail({
   })
   const task = known ?? found.data
   if (task) return <TaskFacts {...{ task, nameOf, close }} />
-  if (!found.error) return <Loading what="the task" />
   return (
     <>
       <DetailHead title="Task" what="the task" close={close} />
-      <Problem error={found.error} retry={() => void found.refetch()} />
+      <Unread {...found} what="the task" />
     </>
   )
 }

@@ -59,7 +59,14 @@ export function Tasks() {
       <History
         list={list}
         what="tasks"
-        columns={['Task', 'Due', 'For', 'Priority', 'Rule', 'Created']}
+        columns={[
+          'Task',
+          'Due',
+          'For',
+          'Priority',
+          { text: 'Rule', isLow: true },
+          { text: 'Created', isLow: true },
+        ]}
         selectedId={id}
         empty={<NoTasks isFiltered={isFiltered} showAll={() => set(noFilter)} />}
         row={(task) => (
@@ -76,8 +83,8 @@ export function Tasks() {
             <td class="named" data-label="Priority">
               {task.priority}
             </td>
-            <td data-label="Rule">{nameOf(task.ruleId)}</td>
-            <td class="named" data-label="Created">
+            <td class="low">{nameOf(task.ruleId)}</td>
+            <td class="low">
               <When at={task.createdAt} />
             </td>
           </>

@@ -9,6 +9,8 @@ const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-cor
 
 /** Where a table, a rail or a bar begins or ends, and beside it. */
 const widths = [1440, 1280, 1100, 1024, 900, 768, 700, 699, 360, 320]
+/** Three lines and what is around them. */
+const mostRowHeight = 76
 /** What a page may move while it loads. */
 const mostShift = 0.02
 
@@ -66,6 +68,12 @@ function createDrafted(client: Awaited<ReturnType<Context['makeWorkspace']>>['cl
 
 function findExcessWidth(page: Page): Promise<number> {
   return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - window.innerWidth))
+}
+
+function findTallestRow(page: Page): Promise<number> {
+  return page.evaluate(() =>
+    Math.max(0, ...[...document.querySelectorAll('.rows tbody tr')].map((row) => row.clientHeight)),
+  )
 }
 
 const looks = [
@@ -221,6 +229,9 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
         for (const width of widths) {
           await page.setViewportSize({ width, height: 700 })
           t.notOk(await findExcessWidth(page), `${path} needs no sideways scrolling at ${width} px`)
+          // Narrower ones show each row as a card.
+          if (width >= 700)
+            t.ok((await findTallestRow(page)) <= mostRowHeight, `${path} squeezes no column at ${width} px`)
         }
       }
       t.strictSame(complaints, [], 'no message in the console')

@@ -28,7 +28,7 @@ export function Secrets() {
         )
         return data
       }}
-      columns={['For', 'Direction', 'State', 'Last used', '']}
+      columns={['For', { text: 'Direction', isLow: true }, 'State', 'Last used', '']}
       empty={{
         title: 'No signing secrets',
         text: 'A provider signs its webhooks with a secret, so that only it can send them.',
@@ -38,12 +38,10 @@ export function Secrets() {
         <>
           <th scope="row">
             {nameOf(secret.provider)}
+            {secret.scheme !== 'automation' && <span class="quiet"> · {schemes[secret.scheme]}</span>}
             <span class="sub id">{secret.id}</span>
           </th>
-          <td data-label="Direction">
-            {secret.direction}
-            {secret.scheme !== 'automation' && <span class="sub">{schemes[secret.scheme]}</span>}
-          </td>
+          <td class="low">{secret.direction}</td>
           <td data-label="State">
             <Mark of={secret.state} />
             {secret.state === 'retiring' && (
