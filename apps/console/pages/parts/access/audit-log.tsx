@@ -117,7 +117,7 @@ export function AuditLog() {
 function Sentence({ parts }: { parts: readonly Part[] }) {
   // In a part of its own: the first link of a heading would open the whole row.
   return (
-    <span>
+    <span class="told">
       {parts.map((part, index) =>
         typeof part === 'string' ? (
           part
