@@ -42,16 +42,27 @@ t.teardown(async () => {
 })
 
 const retry = { attempts: 20, delayMs: 100, backoff: 'constant' }
+const hook = { url: `${targets.url}/{{name}}`, capture: { serial: 'body.serial' } }
+const heard = {
+  type: 'CREATE_TASK',
+  config: { title: '{{name}} heard {{captured.serial}} {{actions.hook.outcome}}' },
+}
 const calls = [
-  { type: 'SEND_WEBHOOK', config: { url: `${targets.url}/{{name}}` }, retry },
+  { name: 'hook', type: 'SEND_WEBHOOK', config: hook, retry },
+  heard,
   { type: 'CREATE_TASK', config: { title: '{{name}} between' } },
   { type: 'SEND_EMAIL', config: { to: 'ada@example.com', subject: '{{name}}', template: 'plain' }, retry },
   { type: 'WAIT', config: { duration: '1s' } },
   { type: 'CREATE_TASK', config: { title: '{{name}} after' } },
 ]
+const once = [
+  { name: 'hook', type: 'SEND_WEBHOOK', config: hook, retry, onUncertain: 'stop', continueOnError: true },
+  heard,
+]
 const slow = [{ type: 'SEND_WEBHOOK', config: { url: `${targets.url}/{{name}}` }, retry }]
 await addRule([{ type: 'CREATE_TASK', config: { title: '{{name}}' } }], [])
 const callingRule = await addRule(calls, [{ field: 'kind', operator: 'equals', value: 'calls' }])
+const onceRule = await addRule(once, [{ field: 'kind', operator: 'equals', value: 'calls' }])
 const slowRule = await addRule(slow, [{ field: 'kind', operator: 'equals', value: 'slow' }])
 
 const [steady] = product.apis
@@ -126,6 +137,22 @@ t.test('every call was made under its first key, as often as it was noted or les
   })
   t.strictSame(faults, [])
   t.strictSame(findStrayCalls(effects), [])
+})
+
+t.test('who follows a call reads what is recorded of it: a response, or that it is unknown', async (t) => {
+  const serials = new Map(effects.calls.map(({ serial, key }) => [serial, key]))
+  const made = new Map(effects.tasks.map((task) => [`${task.executionId} ${task.actionIndex}`, task.title]))
+  const executions = effects.executions.filter(({ ruleId }) => ruleId === callingRule || ruleId === onceRule)
+  const faults = executions.flatMap(({ id, results }) => {
+    const [call] = results as { status: string; captured?: { serial?: number } }[]
+    const serial = call?.captured?.serial
+    const title = made.get(`${id} 1`) ?? ''
+    const isTold = title.endsWith(` heard ${serial ?? ''} ${call?.status}`)
+    const isOwn = call?.status === 'success' ? serials.get(serial ?? 0) === `${id}:0` : serial === undefined
+    return isTold && isOwn ? [] : [`${id}: ${JSON.stringify(call)} and ${title}`]
+  })
+  t.ok(executions.length > 0)
+  t.strictSame(faults, [])
 })
 
 t.test('the counters are the rows', async (t) => {

@@ -1,6 +1,15 @@
 import type { RuleTest } from '@automation/check'
 import { executionIdOf } from '@automation/database'
-import { type ActionResult, compileRule, isReady, planRule, type RuleDefinition } from '@automation/engine'
+import {
+  type ActionResult,
+  compileRule,
+  Evaluation,
+  type Given,
+  isCallType,
+  isReady,
+  planActions,
+  type RuleDefinition,
+} from '@automation/engine'
 import { addresseeOf } from '@automation/ledger'
 import { arrangeRule, type RuleFields } from '@automation/rules'
 import { CommandError } from './command-error.js'
@@ -19,16 +28,16 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
     const found = await tables.execution.findMany({ where: { id: { in: rules.map(idOf) } } })
     const executions = new Map(found.map((execution) => [execution.id, execution]))
     const done = new Map<string, ReturnType<typeof listDone>[]>()
+    const given: Required<Given> = { captured: {}, actions: {} }
     for (const rule of sortAsExported(rules)) {
       const execution = executions.get(idOf(rule))
       if (execution === undefined) continue
       const { ruleId, ruleVersion: version } = execution
       const made = await tables.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } })
-      const byIt = listDone(
-        execution.results as unknown as ActionResult[],
-        made as unknown as RuleDefinition | null,
-        event,
-      )
+      const results = execution.results as unknown as ActionResult[]
+      const definition = made as unknown as RuleDefinition | null
+      const byIt = listDone(results, definition, event)
+      noteRecorded(given, results, definition)
       done.set(rule.name, [...(done.get(rule.name) ?? []), byIt])
     }
     const expected = Object.fromEntries([...done].map(([name, lists]) => [name, expect(lists)]))
@@ -39,6 +48,7 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
         at: event.acceptedAt.toISOString(),
         data: event.data as Record<string, unknown>,
       },
+      ...Object.fromEntries(Object.entries(given).filter(([, values]) => Object.keys(values).length > 0)),
       // What emitted events caused is not in this event's executions, so other rules are not asserted then.
       ...(hasEmitted(expected) ? { expect: expected } : { expectOnly: expected }),
     }
@@ -63,7 +73,8 @@ function listDone(
   definition: RuleDefinition | null,
   event: { data: unknown; acceptedAt: Date },
 ) {
-  const plan = definition && planRule(compileRule(definition), event.data, event.acceptedAt.getTime())
+  const at = event.acceptedAt.getTime()
+  const plan = definition && planActions(compileRule(definition), event.data, at, new Evaluation(at), results)
   return results.flatMap(({ action: type, status }, index) => {
     if (status !== 'success' || type === 'WAIT') return []
     const planned = plan?.actions[index]
@@ -71,6 +82,23 @@ function listDone(
       ? [{ type, config: planned.config as Record<string, unknown> }]
       : [{ type }]
   })
+}
+
+/** Notes what calls recorded, by the names in their rule. */
+function noteRecorded(
+  { captured, actions }: Required<Given>,
+  results: ActionResult[],
+  definition: RuleDefinition | null,
+): void {
+  for (const [index, result] of results.entries()) {
+    Object.assign(captured, result.captured)
+    const { name, type } = definition?.actions[index] ?? {}
+    const { status: outcome, output } = result
+    const isEnd = outcome === 'success' || outcome === 'failed' || outcome === 'unknown'
+    if (name === undefined || type === undefined || !isCallType(type) || !isEnd) continue
+    const { statusCode: status } = (output ?? {}) as { statusCode?: number }
+    actions[name] = { outcome, ...(status !== undefined && { status }) }
+  }
 }
 
 function hasEmitted(expected: NonNullable<RuleTest['expect']>): boolean {

@@ -17,6 +17,7 @@ export interface SavedAction {
   done: number
   skipped: number
   faulty: number
+  notKnown: number
   faults: [message: string, count: number][]
   warnings: [message: string, count: number][]
   targets: SavedTargets
@@ -27,7 +28,7 @@ export interface SavedAction {
 export class ActionTally {
   readonly #index: number
   readonly #type: Action['type']
-  readonly #counts: { done: number; skipped: number; faulty: number }
+  readonly #counts: { done: number; skipped: number; faulty: number; notKnown: number }
   readonly #faults: Map<string, number>
   readonly #warnings: Map<string, number>
   readonly #targets: Targets
@@ -36,8 +37,8 @@ export class ActionTally {
   constructor({ type }: Action, index: number, saved?: SavedAction) {
     this.#index = index
     this.#type = type
-    const { done = 0, skipped = 0, faulty = 0 } = saved ?? {}
-    this.#counts = { done, skipped, faulty }
+    const { done = 0, skipped = 0, faulty = 0, notKnown = 0 } = saved ?? {}
+    this.#counts = { done, skipped, faulty, notKnown }
     this.#faults = new Map(saved?.faults)
     this.#warnings = new Map(saved?.warnings)
     this.#targets = new Targets(saved?.targets)
@@ -46,6 +47,10 @@ export class ActionTally {
 
   /** @param isStopped whether an action before it failed, and stopped the rule */
   add(planned: PlannedAction, isStopped: boolean): void {
+    if (planned.of.readsRecorded) {
+      this.#counts.notKnown++
+      return
+    }
     if (isStopped || 'skipped' in planned) {
       this.#counts.skipped++
       return

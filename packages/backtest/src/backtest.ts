@@ -1,8 +1,10 @@
 import {
   defaultWorkLimits,
   Evaluation,
+  findRecordedReads,
   isCallType,
   type RuleDefinition,
+  readDeclared,
   type WorkLimits,
 } from '@automation/engine'
 import { ActionDifference, type SavedActionDifference } from './action-difference.js'
@@ -212,11 +214,19 @@ const noCounts: Counts = {
   same: 0,
 }
 
-/** A call's response is not in any event, so it is assumed to be a success. */
+/** A call's response is not in any event, so it is assumed to be a success, and what depends on it more closely is not counted. */
 function listNotKnown({ actions }: RuleDefinition): string[] {
-  return actions.flatMap(({ type, continueOnError }, index) =>
-    isCallType(type) && continueOnError !== true && index < actions.length - 1
-      ? [`actions[${index}]: whether the call succeeds. A failure would skip the actions after it.`]
-      : [],
-  )
+  const declared = readDeclared(actions)
+  return actions.flatMap((action, index) => {
+    const { type, continueOnError } = action
+    const stops = isCallType(type) && continueOnError !== true && index < actions.length - 1
+    return [
+      ...(findRecordedReads(action, index, declared).readsRecorded
+        ? [`actions[${index}]: what it does. It reads the result of an earlier action.`]
+        : []),
+      ...(stops
+        ? [`actions[${index}]: whether the call succeeds. A failure would skip the actions after it.`]
+        : []),
+    ]
+  })
 }

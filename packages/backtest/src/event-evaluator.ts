@@ -107,15 +107,18 @@ export class EventEvaluator {
     const evaluation = new Evaluation(acceptedAt, this.#limits)
     return planActions(compiled, data, acceptedAt, evaluation).actions.map((planned) => {
       const step = { planned, isStopped }
-      if ('fault' in planned && !planned.of.continueOnError) isStopped = true
+      const { continueOnError, readsRecorded } = planned.of
+      if ('fault' in planned && !continueOnError && !readsRecorded) isStopped = true
       return step
     })
   }
 }
 
-/** The actions that would have been done. */
+/** The actions that would have been done, as far as that is known. */
 export function listDone(steps: readonly TestedStep[]): ReadyAction[] {
-  return steps.flatMap(({ planned, isStopped }) => (!isStopped && isReady(planned) ? [planned] : []))
+  return steps.flatMap(({ planned, isStopped }) =>
+    !isStopped && isReady(planned) && !planned.of.readsRecorded ? [planned] : [],
+  )
 }
 
 function compile(definition: TestedDefinition): TestedRule {

@@ -1,16 +1,14 @@
 import {
   type Condition,
   compilePath,
+  findRoot,
   findSimilar,
-  isListCondition,
-  isReference,
+  listConditionPaths,
   listConfigUses,
-  listLeaves,
   listPaths,
   type RuleDefinition,
-  readList,
+  readDeclared,
   readPath,
-  readReference,
 } from '@automation/engine'
 
 export interface FieldCount {
@@ -70,23 +68,17 @@ export class FieldTally {
   }
 }
 
-/** The paths of clauses, and of placeholders. */
+/** The paths of clauses, and of placeholders, into the event. */
 function listFields({ conditions, actions }: RuleDefinition): Set<string> {
-  const paths = new Set<string>()
-  const visitCondition = (condition: Condition): void => {
-    for (const { leaf } of listLeaves(condition, '')) {
-      // The fields of items are none of the event.
-      if (isListCondition(leaf)) paths.add(readList(leaf).path)
-      else {
-        paths.add(leaf.field)
-        if (isReference(leaf.value)) paths.add(readReference(leaf.value).text)
-      }
-    }
-  }
-  for (const condition of conditions) visitCondition(condition)
-  for (const { when, config } of actions) {
-    if (when) visitCondition(when)
-    for (const { reads } of listConfigUses(config, '')) for (const read of reads) paths.add(read)
-  }
-  return paths
+  const declared = readDeclared(actions)
+  // The fields of items are none of the event.
+  const pathsOf = (condition: Condition) => listConditionPaths(condition, '').map(({ path }) => path)
+  const paths = [
+    ...conditions.flatMap(pathsOf),
+    ...actions.flatMap(({ when, config }) => [
+      ...(when ? pathsOf(when) : []),
+      ...listConfigUses(config, '').flatMap(({ reads }) => reads),
+    ]),
+  ]
+  return new Set(paths.filter((path) => findRoot(declared, path) === undefined))
 }

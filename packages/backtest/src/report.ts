@@ -20,6 +20,10 @@ export const ActionReport = Type.Object(
       description:
         'Events for which the action would have failed validation after its placeholders were filled',
     }),
+    notKnown: Type.Integer({
+      description:
+        'Events for which it is not known what the action would do: it reads the result of an earlier action, which no event has. It counts nowhere else.',
+    }),
     faults: Type.Array(MessageCount),
     warnings: Type.Array(MessageCount),
     targets: Type.Integer({

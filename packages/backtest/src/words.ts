@@ -56,7 +56,7 @@ function describeCount(type: string, done: number): string {
 
 /** What else a reader must know of an action: the most to one target, the busiest minute, what was not done. */
 export function describeLoad(action: ActionReport, formatMinute: (iso: string) => string): string[] {
-  const { skipped, faulty, mostToOne, busiestMinute, targets } = action
+  const { skipped, faulty, notKnown, mostToOne, busiestMinute, targets } = action
   const atLeast = (isAtLeast: boolean) => (isAtLeast ? 'at least ' : '')
   return [
     targets > 0 &&
@@ -66,6 +66,7 @@ export function describeLoad(action: ActionReport, formatMinute: (iso: string) =
       `${atLeast(busiestMinute.isAtLeast)}${formatCount(busiestMinute.count)} in the minute of ${formatMinute(busiestMinute.at)}`,
     skipped > 0 && `${formatCount(skipped)} skipped`,
     faulty > 0 && `${formatCount(faulty)} faulty`,
+    notKnown > 0 && `${formatCount(notKnown)} not known`,
   ].filter((part) => part !== false)
 }
 

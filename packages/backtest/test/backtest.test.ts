@@ -163,6 +163,37 @@ t.test('an action with forEach counts as many times as it emits an event', async
   t.match(actionDifference, [{ type: 'EMIT_EVENT', same: 17, added: 28, removed: 3 }])
 })
 
+t.test('what depends on a response is not known, and counts nowhere else', async (t) => {
+  const when = { field: 'actions.ticket.outcome', operator: 'equals', value: 'failed' }
+  const call = {
+    name: 'ticket',
+    type: 'SEND_WEBHOOK',
+    config: { url: 'https://x.io', capture: { id: 'body.id' } },
+  }
+  const task = (title: string, more: object = {}) => ({ type: 'CREATE_TASK', config: { title }, ...more })
+  const actions = [call, task('{{captured.id}}'), task('otherwise', { when }), task('always')]
+  const definition = { trigger: 'LEAD_CREATED', conditions: [], actions } as never
+  const backtest = new Backtest({ active: { version: 1, definition }, draft: definition, from, to })
+  for (let index = 0; index < 3; index++) backtest.add(eventOf(index, { captured: { id: 'of the event' } }))
+  const { actions: report, actionDifference, notKnown, fields } = backtest.report({ isComplete: true })
+  t.match(report, [
+    { done: 3, notKnown: 0 },
+    { done: 0, skipped: 0, faulty: 0, notKnown: 3, faults: [], warnings: [] },
+    { done: 0, skipped: 0, faulty: 0, notKnown: 3 },
+    { done: 3, notKnown: 0 },
+  ])
+  t.match(
+    actionDifference?.find(({ type }) => type === 'CREATE_TASK'),
+    { same: 3, added: 0, removed: 0 },
+  )
+  t.strictSame(notKnown, [
+    'actions[0]: whether the call succeeds. A failure would skip the actions after it.',
+    'actions[1]: what it does. It reads the result of an earlier action.',
+    'actions[2]: what it does. It reads the result of an earlier action.',
+  ])
+  t.strictSame(fields, [])
+})
+
 t.test('an event that the rules before it have used up is not evaluated, as at a worker', async (t) => {
   const limits = { rule: 4_000, event: 9_000 }
   const contains = (field: string) => ({ field, operator: 'contains' as const, value: 'x' })

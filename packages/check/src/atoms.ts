@@ -8,6 +8,7 @@ import {
   parsePath,
   type Test,
 } from '@automation/engine'
+import { isRecorded } from './recorded-parts.js'
 
 /** A positive clause: what an operator says about the value at one path. Clauses that say the same, or the opposite, share one. */
 export interface Atom {
@@ -29,9 +30,9 @@ interface FoundAtom {
 /** The operator of an atom that the check does not decide. */
 const opaque = 'opaque'
 
-/** Whether the check cannot decide it: no values of one path make a condition on a list, or between two fields, hold or fail. */
+/** Whether the check cannot decide it: no values of one path make a condition on a list, between two fields, or on an earlier action, hold or fail. */
 export function isOpaque(leaf: Leaf): boolean {
-  return isListCondition(leaf) || isReference(leaf.value)
+  return isListCondition(leaf) || isReference(leaf.value) || isRecorded(leaf)
 }
 
 export function isOpaqueAtom({ operator }: Atom): boolean {
@@ -56,9 +57,9 @@ export class Atoms {
     return found
   }
 
-  /** One that says the same shares its atom, so that it holds together with it. No event has its path. */
+  /** One that says the same shares its atom, so that it holds together with it; not on an earlier action, which each rule has its own. No event has its path. */
   #findOpaque(leaf: Leaf): Atom {
-    const key = JSON.stringify(leaf)
+    const key = isRecorded(leaf) ? `\u0000${this.#atoms.size}` : JSON.stringify(leaf)
     let atom = this.#atoms.get(key)
     if (atom === undefined) {
       const path = `\u0000${this.#atoms.size}`

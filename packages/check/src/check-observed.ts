@@ -4,6 +4,7 @@ import {
   Evaluation,
   type FieldKind,
   findOperator,
+  findRoot,
   findSimilar,
   isListCondition,
   isReference,
@@ -11,12 +12,14 @@ import {
   maxSurveyText,
   type ObservedField,
   type Operator,
+  readDeclared,
   readList,
   readReference,
 } from '@automation/engine'
 import type { CheckedRule, CheckFindings } from './finding.js'
 import { type SeenFields, writeCount, writePercent } from './observed.js'
 import { listActionPlaceholders } from './placeholders.js'
+import { isRecorded } from './recorded-parts.js'
 import { join } from './words.js'
 
 /** With fewer events nothing is said of what was not seen: it may still come. */
@@ -45,12 +48,13 @@ export function checkObserved(
   rule.conditions.forEach((condition, n) => {
     checkCondition(condition, `conditions[${n}]`, place)
   })
+  const declared = readDeclared(rule.actions)
   rule.actions.forEach((action, n) => {
     if (action.when) checkCondition(action.when, `actions[${n}].when`, place)
     for (const { reads, place: text } of listActionPlaceholders(action, `actions[${n}]`)) {
       // The variables of a mail are read in its template, and the data of the event everywhere else.
       for (const name of reads) {
-        const never = findNever(name, seen)
+        const never = findRoot(declared, name) === undefined ? findNever(name, seen) : undefined
         if (never !== undefined) report.find('unseen_placeholder', index, text, `{{${name}}} ${never}`)
       }
     }
@@ -65,6 +69,7 @@ interface Place {
 
 function checkCondition(condition: Condition, path: string, place: Place): void {
   for (const { leaf, path: at } of listLeaves(condition, path)) {
+    if (isRecorded(leaf)) continue
     if (isListCondition(leaf)) checkPresence(readList(leaf).path, at, place)
     else checkClause(leaf, at, place)
     const other = 'value' in leaf && isReference(leaf.value) ? readReference(leaf.value).text : undefined

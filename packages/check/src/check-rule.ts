@@ -23,7 +23,7 @@ interface Placed {
 /** Why a question about conditions is open. */
 function reasonFor(conditions: readonly Condition[]): string {
   return conditions.some((condition) => listLeaves(condition, '').some(({ leaf }) => isOpaque(leaf)))
-    ? 'It has a condition on a list or between two fields, which the check does not decide'
+    ? 'It has a condition on a list, between two fields or on an earlier action, which the check does not decide'
     : 'It has too many combinations of values, or a pattern that the check cannot decide'
 }
 

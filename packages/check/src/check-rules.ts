@@ -12,6 +12,7 @@ import { PairCheck } from './check-pairs.js'
 import { checkRule } from './check-rule.js'
 import { type CheckedRule, CheckFindings, type CheckResult, type Finding, severities } from './finding.js'
 import { type FindObserved, type ObservedFields, SeenFields } from './observed.js'
+import { noteRecorded } from './recorded-parts.js'
 
 export interface CheckOptions {
   /** Epoch ms: findings are true from then on. */
@@ -37,6 +38,7 @@ export function checkRules(
     ...rule,
     ...normaliseRule({ conditions: rule.conditions, actions: rule.actions }),
   }))
+  all.forEach(noteRecorded)
   const report = new CheckFindings(all, budget)
   const seenOf = createSeen(findObserved)
   const compared = all.flatMap((rule, index) => {

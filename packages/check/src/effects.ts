@@ -1,5 +1,6 @@
 import type { ActionType } from '@automation/engine'
 import type { CheckedRule } from './finding.js'
+import { isRecorded } from './recorded-parts.js'
 import { shorten } from './words.js'
 
 type Action = CheckedRule['actions'][number]
@@ -36,8 +37,10 @@ const effects: Record<ActionType, EffectOfType> = {
   WAIT: { parts: undefined, describe: () => 'WAIT' },
 }
 
-/** A key that actions with the same effect share. Undefined if an action does nothing outside. */
-export function effectOf({ type, config }: Action): string | undefined {
+/** A key that actions with the same effect share. Undefined if an action does nothing outside, or if no event decides what. */
+export function effectOf(action: Action): string | undefined {
+  if (isRecorded(action)) return undefined
+  const { type, config } = action
   const parts = effects[type].parts?.(config as Config)
   return parts === undefined ? undefined : JSON.stringify([type, ...parts])
 }

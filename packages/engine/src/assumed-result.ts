@@ -1,16 +1,34 @@
+import { Type } from 'typebox'
 import { type ActionResult, isOpen } from './outcome.js'
 
+const GivenOutcome = Type.Object(
+  {
+    outcome: Type.Optional(Type.Enum(['success', 'failed', 'unknown'], { description: 'Default: success' })),
+    status: Type.Optional(
+      Type.Integer({ minimum: 100, maximum: 599, description: 'HTTP status. Default of a success: 200' }),
+    ),
+  },
+  { additionalProperties: false, title: 'GivenOutcome' },
+)
+
 /** What calls are assumed to record where none is made: in a dry run, and in tests of rules. */
-export interface Given {
-  readonly captured?: Readonly<Record<string, unknown>>
-  /** By the names of actions. */
-  readonly actions?: Readonly<Record<string, GivenOutcome>>
+export const givenFields = {
+  captured: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'What responses are assumed to have, by the names in `capture`',
+    }),
+  ),
+  actions: Type.Optional(
+    Type.Record(Type.String(), GivenOutcome, {
+      description: 'How calls are assumed to end, by the names of their actions',
+    }),
+  ),
 }
 
-export interface GivenOutcome {
-  readonly outcome?: 'success' | 'failed' | 'unknown'
-  readonly status?: number
-}
+const Given = Type.Object(givenFields)
+export type Given = Type.Static<typeof Given>
 
 interface Planned {
   readonly of: {
@@ -37,7 +55,8 @@ export function recordOrAssume(
 /** The result of a call that is not made. */
 export function assume({ type: action, name, captures }: Planned['of'], given: Given = {}): ActionResult {
   const { outcome: status = 'success', status: code } = findOwn(given.actions, name) ?? {}
-  const statusCode = code ?? (action === 'SEND_WEBHOOK' && status === 'success' ? 200 : undefined)
+  const isAnswered = name !== undefined && action === 'SEND_WEBHOOK' && status === 'success'
+  const statusCode = code ?? (isAnswered ? 200 : undefined)
   const captured = captures.flatMap((capture) => {
     const value = findOwn(given.captured, capture)
     return value === undefined ? [] : [[capture, value] as const]
@@ -45,6 +64,7 @@ export function assume({ type: action, name, captures }: Planned['of'], given: G
   return {
     action,
     status,
+    ...(status !== 'success' && { error: `Assumed to be ${status}` }),
     ...(statusCode !== undefined && { output: { statusCode } }),
     ...(captured.length > 0 && status !== 'unknown' && { captured: Object.fromEntries(captured) }),
   }

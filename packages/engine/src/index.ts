@@ -8,7 +8,7 @@ export {
   type CallType,
   isCallType,
 } from './actions/index.js'
-export { assume, type Given, type GivenOutcome } from './assumed-result.js'
+export { assume, type Given, givenFields } from './assumed-result.js'
 export { boundWork, chargingOperators, type WorkBound } from './bound-work.js'
 export { writeChatBody } from './chat-format.js'
 export { toNumber } from './comparison.js'
@@ -104,6 +104,7 @@ export {
   maxCaptured,
   readDeclared,
 } from './recorded.js'
+export { findRecordedReads } from './recorded-reads.js'
 export { findRetryDelay, Retry } from './retry.js'
 export {
   Action,

@@ -6,6 +6,7 @@ import { maxAddresses } from './mail-addresses.js'
 import { maxPathLength } from './path.js'
 import { maxPatternLength, maxSubjectLength } from './pattern.js'
 import { maxFilters } from './placeholder.js'
+import { maxCaptured } from './recorded.js'
 import { maxActions, maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
 import { maxRenderedLength } from './to-text.js'
 
@@ -33,6 +34,7 @@ export function listLimits({ rule, event }: WorkLimits): Limit[] {
     limit('rounds', maxRounds, 'items', 'Of a list that {{#each}} prints'),
     limit('addresses', maxAddresses, 'addresses', 'In each of to, cc and bcc of a SEND_EMAIL'),
     limit('emitted', maxEmitted, 'events', 'Of one EMIT_EVENT with forEach'),
+    limit('captured', maxCaptured, 'values', 'Of responses, by `capture` in one rule'),
     limit('duration', maxDays, 'days', 'A duration'),
     limit('pattern', maxPatternLength, 'characters', 'A pattern of matches'),
     limit('patterns', maxPatternSteps, 'instructions', 'All patterns of one rule; \\p{…} counts three times'),

@@ -187,6 +187,7 @@ export const Trace = Type.Object(
       Type.Object({
         index: Type.Integer({ minimum: 0 }),
         type: Type.String(),
+        name: Type.Optional(Type.String({ description: 'Name of the action' })),
         when: Type.Optional(ConditionTraceRef),
         config: Type.Optional(
           Type.Unknown({

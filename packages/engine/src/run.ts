@@ -188,10 +188,11 @@ export function explainRule(
   const recorded: ActionResult[] = []
   let at = now
   const actions = rule.actions.map((action) => {
-    const { index, type, when } = action
+    const { index, type, name, when } = action
     evaluation.now = spare.now = at
     const scope = scopeOf(rule, action, data, recorded, evaluation)
-    const trace = { index, type, ...(when && { when: when.explain(scope, evaluation, spare) }) }
+    const named = name === undefined ? {} : { name }
+    const trace = { index, type, ...named, ...(when && { when: when.explain(scope, evaluation, spare) }) }
     if (trace.when?.verdict !== false && !isDoneByCommit(type)) evaluation.beginRule()
     if (type === 'WAIT' || isDeclaring(rule)) {
       const planned = planAction(action, scope, at, planning)

@@ -5,6 +5,7 @@ import {
   explainRule,
   type Fault,
   findError,
+  type Given,
   type Grouped,
   planEvent,
   planRule,
@@ -24,6 +25,8 @@ export interface ToEvaluate {
   /** Epoch ms. */
   now: number
   limits: WorkLimits
+  /** What calls are assumed to record. */
+  given?: Given
   /** About the data, for the response. */
   warnings?: Fault[]
 }
@@ -38,17 +41,19 @@ export function dryRun({
   now,
   limits,
   explains,
+  given,
   warnings,
   bounds,
 }: ToEvaluate & Bounds & { explains: boolean }): Written {
   const budget = openBudget({ bounds })
   const rule = compileOrFault(definition)
-  const plan = 'fault' in rule ? { ...rule, ...nothingPlanned } : planRule(rule, data, now, limits, budget)
+  const plan =
+    'fault' in rule ? { ...rule, ...nothingPlanned } : planRule(rule, data, now, limits, budget, given)
   const outcome = simulatePlan(plan)
   const { conditionsPassed } = outcome
   const trace =
     explains && !('fault' in rule)
-      ? { ...explainRule(rule, data, now, limits, budget), conditionsPassed }
+      ? { ...explainRule(rule, data, now, limits, budget, [], given), conditionsPassed }
       : undefined
   if (budget.overrun !== null) return { overrun: budget.overrun }
   const json = new JsonPieces(maxResponseBytes)

@@ -16,12 +16,17 @@ interface Received {
 }
 
 /** What the receiver answers at a path, one after the other; then 200. */
-const answers: Record<string, number[]> = { '/refunds': [503, 503], '/missing': [404] }
+const answers: Record<string, number[]> = {
+  '/refunds': [503, 503],
+  '/missing': [404],
+  '/tickets': [201, 422],
+}
+const bodies: Record<string, object> = { '/tickets': { ticket: { number: 'T-77' } } }
 const received: Received[] = []
 const receiver = createServer(async (request, response) => {
   const path = request.url ?? ''
   received.push({ path, body: JSON.parse((await text(request)) || '{}') })
-  response.writeHead(answers[path]?.shift() ?? 200).end()
+  response.writeHead(answers[path]?.shift() ?? 200).end(JSON.stringify(bodies[path]))
 })
 await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
 t.teardown(() => receiver.close())
@@ -143,6 +148,13 @@ const checks: Record<string, Check> = {
     t.match(mail, '3 x A-1: 59.97 EUR')
     t.match(mail, '<tr><td>1</td><td>&lt;B-2&gt;</td><td>5.00 EUR</td></tr>')
   },
+  async 'A ticket, or a task'(t, workspace, printed) {
+    t.match(await receiveMail('Subject: Your request T-77'), 'your request has the number T-77')
+    t.match(await findTasks(workspace, 1), [
+      { title: 'No ticket for Bo', description: 'HTTP 422: Nor does mine' },
+    ])
+    t.match(JSON.parse(printed.at(-1) ?? ''), { executions: [{ error: 'HTTP 422' }] })
+  },
   async 'Alarm when a rule fails'(t) {
     t.match(await receive('/alarm'), { type: 'execution.failed', data: { error: 'HTTP 404' } })
   },
@@ -150,9 +162,9 @@ const checks: Record<string, Check> = {
 
 const recipes = blocks.filter(({ heading }) => heading !== 'Recipes')
 
-t.test('the page has sixteen recipes, and each is run', async (t) => {
+t.test('the page has seventeen recipes, and each is run', async (t) => {
   t.strictSame(recipes.map(({ heading }) => heading).sort(), Object.keys(checks).sort())
-  t.equal(recipes.length, 16)
+  t.equal(recipes.length, 17)
 })
 
 for (const { heading, text } of recipes)

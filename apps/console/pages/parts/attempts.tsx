@@ -26,6 +26,7 @@ export function Attempts({ execution: { id, results, startedAt, trace } }: { exe
           <ActionHead
             result={result}
             index={index}
+            name={actions[index]?.name}
             config={actions[index]?.config}
             due={findDue(actions[index]?.config, results.slice(0, index), startedAt)}
             executionId={id}
@@ -64,20 +65,24 @@ export function Attempts({ execution: { id, results, startedAt, trace } }: { exe
 
 /** What the action was done with. A task leads to its page. */
 function ActionHead({
-  result: { action, status },
+  result: { action, status, captured = {} },
   index,
+  name,
   config,
   due,
   executionId,
 }: {
   result: ActionResult
   index: number
+  name: string | undefined
   config: unknown
   /** Of a task. */
   due: string | undefined
   executionId: string
 }) {
-  const { heading: raw, facts, body } = describeAction(action, config)
+  const { heading: raw, facts: done, body } = describeAction(action, config)
+  const read = Object.entries(captured).map(([key, value]) => [`captured.${key}`, show(value)] as const)
+  const facts = [...done, ...read]
   const heading = showControls(raw)
   return (
     <>
@@ -95,7 +100,7 @@ function ActionHead({
         </strong>
         <Mark of={status} />
       </div>
-      <code class="sub">{action}</code>
+      <code class="sub">{name === undefined ? action : `${action}, ${name}`}</code>
       {facts.length > 0 && (
         <dl class="facts">
           {facts.map(([label, value]) => [

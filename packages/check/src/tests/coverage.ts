@@ -32,7 +32,7 @@ export function measureCoverage(rules: readonly CheckedRule[], tests: readonly R
   const prepared = prepareForTests(rules)
   const seen = new Map<string, Set<boolean>>()
   for (const test of tests) {
-    const { events, executions } = simulateEvents(prepared, eventsOf(test))
+    const { events, executions } = simulateEvents(prepared, eventsOf(test), test)
     for (const event of events) {
       for (const index of prepared.byTrigger.get(event.type) ?? []) {
         const trace = explainRule(
@@ -45,11 +45,14 @@ export function measureCoverage(rules: readonly CheckedRule[], tests: readonly R
         })
       }
     }
-    for (const { rule, event } of executions) {
+    for (const { rule, event, actions } of executions) {
       const trace = explainRule(
         prepared.compiled[rule] as (typeof prepared.compiled)[number],
         event.data,
         event.at,
+        undefined,
+        undefined,
+        actions,
       )
       for (const { index, when } of trace.actions)
         if (when) note(seen, when, `${rule} actions[${index}].when`)

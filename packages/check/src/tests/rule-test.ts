@@ -1,4 +1,4 @@
-import { EventType } from '@automation/engine'
+import { EventType, givenFields } from '@automation/engine'
 import { Type } from 'typebox'
 
 export const maxTests = 5_000
@@ -46,6 +46,7 @@ export const RuleTest = Type.Object(
     name: Type.String({ minLength: 1, maxLength: 200 }),
     event: Type.Optional(TestEvent),
     events: Type.Optional(Type.Array(TestEvent, { minItems: 1, maxItems: 1_000 })),
+    ...givenFields,
     expect: Type.Optional(Expectations),
     expectOnly: Type.Optional(Expectations),
   },

@@ -41,7 +41,7 @@ export function prepareForTests(rules: readonly CheckedRule[]): SimulatedRules {
 }
 
 export function runTest(rules: SimulatedRules, test: RuleTest): TestResult {
-  const simulation = simulateEvents(rules, eventsOf(test))
+  const simulation = simulateEvents(rules, eventsOf(test), test)
   const expected = test.expectOnly ?? test.expect ?? {}
   const failures = Object.entries(expected).flatMap(([name, wanted]) =>
     compareRule(rules, simulation, name, wanted),

@@ -1,12 +1,15 @@
 import {
   type ActionResult,
+  assume,
   type CompiledRule,
   compileRule,
   Evaluation,
   findNextAction,
   findOutranked,
+  type Given,
   type Grouped,
   hasGroups,
+  isCallType,
   maxEmissionDepth,
   parseDuration,
   type ReadyAction,
@@ -23,7 +26,7 @@ export interface SimulatedEvent {
   readonly data: object
 }
 
-/** An action as it was done, skipped or failed; a call succeeds. */
+/** An action as it was done, skipped or failed; a call ends as it is given. */
 export interface SimulatedAction extends ActionResult {
   /** The rendered config of an action that was done. */
   readonly config?: unknown
@@ -82,9 +85,13 @@ const maxEvents = 10_000
 
 /**
  * What the service does with these events, by its own engine: conditions are evaluated at the moment of the event, a WAIT moves the time
- * on, an emitted event is an event of its own, and every call succeeds.
+ * on, an emitted event is an event of its own, and every call ends as it is given, or succeeds.
  */
-export function simulateEvents(rules: SimulatedRules, events: readonly SimulatedEvent[]): Simulation {
+export function simulateEvents(
+  rules: SimulatedRules,
+  events: readonly SimulatedEvent[],
+  given?: Given,
+): Simulation {
   const queue = events.map((event) => ({ event, depth: 0 }))
   const seen: SimulatedEvent[] = []
   const executions: SimulatedExecution[] = []
@@ -96,7 +103,7 @@ export function simulateEvents(rules: SimulatedRules, events: readonly Simulated
     const { running, losers } = evaluate(rules, event)
     outranked.push(...losers)
     for (const index of running) {
-      const { actions, emitted } = execute(rules.compiled[index] as CompiledRule, event, depth)
+      const { actions, emitted } = execute(rules.compiled[index] as CompiledRule, event, depth, given)
       executions.push({ rule: index, event, depth, actions })
       queue.push(...emitted.map((one) => ({ event: one, depth: depth + 1 })))
     }
@@ -120,7 +127,7 @@ function evaluate({ compiled, byTrigger, places }: SimulatedRules, { type, at, d
   return { running: running.filter((index) => !winners.has(index)), losers }
 }
 
-function execute(rule: CompiledRule, event: SimulatedEvent, depth: number) {
+function execute(rule: CompiledRule, event: SimulatedEvent, depth: number, given: Given | undefined) {
   const results: SimulatedAction[] = []
   const emitted: SimulatedEvent[] = []
   const evaluation = new Evaluation(event.at)
@@ -128,7 +135,11 @@ function execute(rule: CompiledRule, event: SimulatedEvent, depth: number) {
   for (;;) {
     const action = findNextAction(rule, event.data, event.at, results, evaluation)
     if (action === undefined) return { actions: results, emitted }
-    results[action.of.index] = { ...perform(action, event, depth, emitted), config: showConfig(action) }
+    results[action.of.index] = {
+      ...perform(action, event, depth, emitted),
+      ...(isCallType(action.type) && assume(action.of, given)),
+      config: showConfig(action),
+    }
   }
 }
 

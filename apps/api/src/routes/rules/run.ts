@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import type { RuleDefinition, WorkLimits } from '@automation/engine'
+import { givenFields, type RuleDefinition, type WorkLimits } from '@automation/engine'
 import { isShadow } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -26,18 +26,19 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     schema: {
       operationId: 'executeRule',
       summary: 'Execute a rule, active or inactive',
-      description: `A dry run evaluates the rule and simulates its actions. It has no effects. ${aboutEvaluations}`,
+      description: `A dry run evaluates the rule and simulates its actions. It has no effects; \`captured\` and \`actions\` say how its calls are assumed to end. ${aboutEvaluations}`,
       params: RuleParams,
       headers: PreferHeader,
       querystring: ExplainQuery,
       body: Type.Object(
-        { data: EventData, dryRun: Type.Optional(Type.Boolean()) },
+        { data: EventData, dryRun: Type.Optional(Type.Boolean()), ...givenFields },
         { additionalProperties: false, title: 'RuleToExecute' },
       ),
       response: { 200: ExplainedResult, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { body, params, query, workspace } = request
+      refuseGiven(body)
       const rule = await workspace.database.rule.findUnique({
         where: { id: ruleId(params) },
         select: { id: true, trigger: true, conditions: true, actions: true, isActive: true, mode: true },
@@ -57,6 +58,10 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
           now: Date.now(),
           limits: workLimits,
           explains: query.explain === true,
+          given: {
+            ...(body.captured && { captured: body.captured }),
+            ...(body.actions && { actions: body.actions }),
+          },
           ...warnOfTexts(request.longNumbers),
         })
         // It is JSON already.
@@ -103,6 +108,13 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       return postEvent(request, reply, event, workLimits, (response) => sendStored(reply, response))
     },
   })
+}
+
+/** What is ignored is refused: calls that are made record what they get. */
+function refuseGiven(body: { captured?: unknown; actions?: unknown }): void {
+  const field = (['captured', 'actions'] as const).find((name) => body[name] !== undefined)
+  if (field !== undefined && !isDryRun(body))
+    throw refusals.invalid([{ field, message: 'Must stand beside dryRun: true' }])
 }
 
 /** The execution of a rule by hand has the id of its event. */
