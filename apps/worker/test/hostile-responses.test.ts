@@ -53,6 +53,14 @@ const texts: ((size: number, odd: string) => string)[] = [
     `{"list":[${Array(Math.ceil(size / 22))
       .fill('12345678901234567890')
       .join()}],"id":1e-400}`,
+  (size) =>
+    `[${Array(Math.ceil(size / 8))
+      .fill('1e-400')
+      .join()}]`,
+  (size) =>
+    `[${Array(Math.ceil(size / 3))
+      .fill('""')
+      .join()}]`,
   (size) => `{"id":"${'\\\\'.repeat(size / 2)}","n":12345678901234567890}`,
   (size) => `{${Array.from({ length: Math.ceil(size / 12) }, (_, n) => `"key${n}":{}`).join()}}`,
   (size) =>
@@ -141,7 +149,8 @@ function answer(response: ServerResponse, sent: Hostile): void {
     'set-cookie': ['a=1', 'b=2'],
     ...(sent.end === 'cut' && sent.status !== 204 && { 'content-length': bytes.length + 7 }),
   })
-  if (sent.end === 'cut') response.write(bytes, () => response.destroy())
+  // A 204 has no body that could be cut.
+  if (sent.end === 'cut' && sent.status !== 204) response.write(bytes, () => response.destroy())
   else if (sent.end === 'whole') response.end(bytes)
   else {
     const middle = bytes.length >> 1
@@ -162,7 +171,7 @@ t.test(`each of ${responses} hostile responses is a result with sentences`, asyn
       webhook({ url: server.url, capture, timeoutMs: 5_000 }),
       context,
     )
-    const named = JSON.stringify({ ...sent, text: sent.text.slice(0, 60) })
+    const named = nameOf(sent)
     const { status } = sent
     t.match(effect, { status: status < 300 ? 'success' : 'failed', output: { statusCode: status } }, named)
     const { captured = {}, warnings = [] } = effect
@@ -189,8 +198,8 @@ t.test(`none of them takes more than ${maxCpuMs} ms`, async (t) => {
       bytes: bytes.subarray(0, maxCapturedBytes + 1),
       isWhole: bytes.length <= maxCapturedBytes,
     }
-    // The best of three: other processes may have this one's turn.
-    const times = [1, 2, 3].map(() => {
+    // The best of five: the first ones compile, and some collect garbage.
+    const times = [1, 2, 3, 4, 5].map(() => {
       const startedAt = process.cpuUsage()
       captureValues(capture, response)
       const { user, system } = process.cpuUsage(startedAt)
@@ -198,10 +207,14 @@ t.test(`none of them takes more than ${maxCpuMs} ms`, async (t) => {
     })
     const ms = Math.min(...times)
     longest = Math.max(longest, ms)
-    t.ok(ms <= maxCpuMs, `${ms} ms: ${JSON.stringify({ ...sent, text: sent.text.slice(0, 60) })}`)
+    t.ok(ms <= maxCpuMs, `${ms} ms: ${nameOf(sent)}`)
   }
   t.comment(`the longest took ${longest} ms`)
 })
+
+function nameOf({ text, type, ...more }: Hostile): string {
+  return JSON.stringify({ text: text.slice(0, 40), type: type.slice(0, 40), ...more })
+}
 
 /** What Postgres refuses, or what would be more than data. */
 function findUnclean(value: unknown): string | undefined {

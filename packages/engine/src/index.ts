@@ -133,6 +133,7 @@ export {
   type RulePlan,
   ruleHolds,
 } from './run.js'
+export { scanJson } from './scan-json.js'
 export {
   compileTemplate,
   listPlaceholderUses,

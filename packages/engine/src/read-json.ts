@@ -1,5 +1,5 @@
-import { isLongNumber } from './decimal.js'
 import type { Fault } from './faults.js'
+import { scanJson, shortestLong } from './scan-json.js'
 
 /** A number of JSON that has more digits than a double keeps. */
 export interface LongNumber {
@@ -8,9 +8,6 @@ export interface LongNumber {
   /** It became a text with the same digits. Otherwise it is the nearest double. */
   isText: boolean
 }
-
-/** A double keeps fifteen digits, whatever they are. */
-const shortestLong = 16
 
 /**
  * Reads JSON. A number whose digits a double cannot keep becomes a text with the same digits.
@@ -24,7 +21,7 @@ export function readJson(
 ): { value: unknown; longNumbers: LongNumber[] } {
   const value: unknown = JSON.parse(text)
   return mayHaveLongNumber(text)
-    ? keepDigits(value, JSON.parse(quoteLongNumbers(text)), takesText)
+    ? keepDigits(value, JSON.parse(scanJson(text).exact), takesText)
     : { value, longNumbers: [] }
 }
 
@@ -90,16 +87,6 @@ export function listLongFaults(longNumbers: readonly LongNumber[]): Fault[] {
 function joinField(path: string, key: string, isItem: boolean): string {
   if (isItem) return `${path}[${key}]`
   return path === '' ? key : `${path}.${key}`
-}
-
-/** @param json valid JSON */
-function quoteLongNumbers(json: string): string {
-  let isInText = false
-  // Each token is short or a run of one kind: a pattern for whole texts would need a stack as long as they are.
-  return json.replace(/\\.|"|-?\d[\d.eE+-]*/gs, (token) => {
-    if (token === '"') isInText = !isInText
-    return isInText || token === '"' || !isLongNumber(token) ? token : `"${token}"`
-  })
 }
 
 function isDigitOrPoint(text: string, at: number): boolean {

@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
-import { compilePath, parsePath, readJson, readPath } from '@automation/engine'
+import { compilePath, parsePath, readPath, scanJson } from '@automation/engine'
 import type { Dispatcher } from 'undici'
 import { decode } from './decode.js'
 
@@ -7,7 +7,10 @@ import { decode } from './decode.js'
 export const maxCapturedBytes = 262_144
 /** Of the values of one response, as JSON. */
 const maxValueBytes = 4_096
-const maxDepth = 32
+/** Of the body, with at least 16 digits: each is looked at. */
+const maxLongNumbers = 5_000
+/** Of the body: deeper JSON takes long to read. */
+const maxDepth = 100
 
 export interface CapturedResponse {
   headers: Dispatcher.ResponseData['headers']
@@ -59,8 +62,13 @@ function readBody({ headers, bytes, isWhole }: CapturedResponse): { value: unkno
   if (decompress === undefined) return { fault: 'the response has an unknown content-encoding' }
   try {
     const plain = decompress(bytes)
+    const text = decode(plain, String(headers['content-type'] ?? ''))
+    const { exact, depth, compared } = scanJson(text, maxLongNumbers)
+    if (depth > maxDepth) return { fault: `the response is nested deeper than ${maxDepth} levels` }
+    if (compared > maxLongNumbers)
+      return { fault: `the response has more than ${maxLongNumbers} long numbers` }
     try {
-      return { value: readJson(decode(plain, String(headers['content-type'] ?? ''))).value }
+      return { value: JSON.parse(exact) }
     } catch {
       return { fault: `the response is not JSON${describeType(headers['content-type'])}` }
     }
@@ -97,7 +105,7 @@ type Taken = { value: unknown; bytes: number } | { fault: string }
 /** Copies a value as it can be stored. No more of it is looked at than may be kept. */
 function takeValue(value: unknown, maxBytes: number): Taken {
   const copy = new CleanCopy(maxBytes)
-  const clean = copy.take(value, 0)
+  const clean = copy.take(value)
   if (copy.fault !== undefined) return { fault: copy.fault }
   const bytes = Buffer.byteLength(JSON.stringify(clean))
   return bytes > maxBytes ? { fault: beyondLimit } : { value: clean, bytes }
@@ -114,15 +122,11 @@ class CleanCopy {
     this.#left = maxLength
   }
 
-  take(value: unknown, depth: number): unknown {
+  take(value: unknown): unknown {
     if (typeof value === 'string') return this.#takeText(value)
     this.#spend(1)
     if (typeof value !== 'object' || value === null || this.fault !== undefined) return value
-    if (depth === maxDepth) {
-      this.fault = `the value is nested deeper than ${maxDepth} levels`
-      return null
-    }
-    return Array.isArray(value) ? this.#takeList(value, depth) : this.#takeObject(value, depth)
+    return Array.isArray(value) ? this.#takeList(value) : this.#takeObject(value)
   }
 
   #takeText(text: string): string {
@@ -130,22 +134,22 @@ class CleanCopy {
     return this.fault === undefined ? text.replaceAll('\0', '').toWellFormed() : ''
   }
 
-  #takeList(list: readonly unknown[], depth: number): unknown[] {
+  #takeList(list: readonly unknown[]): unknown[] {
     const copy: unknown[] = []
     for (const item of list) {
       if (this.fault !== undefined) break
-      copy.push(this.take(item, depth + 1))
+      copy.push(this.take(item))
     }
     return copy
   }
 
-  #takeObject(object: object, depth: number): object {
+  #takeObject(object: object): object {
     const copy: Record<string, unknown> = {}
     for (const key in object) {
       if (this.fault !== undefined) break
       if (key === '__proto__') continue
       const name = this.#takeText(key)
-      if (name !== '__proto__') copy[name] = this.take((object as Record<string, unknown>)[key], depth + 1)
+      if (name !== '__proto__') copy[name] = this.take((object as Record<string, unknown>)[key])
     }
     return copy
   }

@@ -4630,6 +4630,8 @@ export interface components {
             actions: {
                 index: number;
                 type: string;
+                /** @description Name of the action */
+                name?: string;
                 when?: components["schemas"]["ConditionTrace"];
                 /** @description Only in the trace of an execution: the rendered config of the action. Absent if the action was skipped, or if its config has more than 65536 characters. */
                 config?: unknown;
