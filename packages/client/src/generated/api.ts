@@ -625,7 +625,7 @@ export interface paths {
         put?: never;
         /**
          * Execute a rule, active or inactive
-         * @description A dry run evaluates the rule and simulates its actions. It has no effects. Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.
+         * @description A dry run evaluates the rule and simulates its actions. It has no effects; `captured` and `actions` say how its calls are assumed to end. Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`. A dry run needs `viewer` or `rules:read`.
          */
@@ -2013,6 +2013,8 @@ export interface components {
             skipped: number;
             /** @description Events for which the action would have failed validation after its placeholders were filled */
             faulty: number;
+            /** @description Events for which it is not known what the action would do: it reads the result of an earlier action, which no event has. It counts nowhere else. */
+            notKnown: number;
             faults: components["schemas"]["MessageCount"][];
             warnings: components["schemas"]["MessageCount"][];
             /** @description Number of distinct addresses, hosts, assignees or event types. Exact up to 2,048, then an estimate with a standard error of 2.2 %. */
@@ -2990,6 +2992,15 @@ export interface components {
             /** @description A text of at most 200 characters */
             value: unknown;
             count: number;
+        };
+        GivenOutcome: {
+            /**
+             * @description Default: success
+             * @enum {string}
+             */
+            outcome?: "success" | "failed" | "unknown";
+            /** @description HTTP status. Default of a success: 200 */
+            status?: number;
         };
         GroupOrder: {
             /** @description Ids of all rules of the group, the first one first */
@@ -4117,6 +4128,14 @@ export interface components {
         RuleToExecute: {
             data: components["schemas"]["EventData"];
             dryRun?: boolean;
+            /** @description What responses are assumed to have, by the names in `capture` */
+            captured?: {
+                [key: string]: unknown;
+            };
+            /** @description How calls are assumed to end, by the names of their actions */
+            actions?: {
+                [key: string]: components["schemas"]["GivenOutcome"];
+            };
         };
         RuleToUpdate: {
             name?: string;
@@ -5050,6 +5069,7 @@ export type FilterExample = components['schemas']['FilterExample'];
 export type Finding = components['schemas']['Finding'];
 export type FoundEvents = components['schemas']['FoundEvents'];
 export type FrequentValue = components['schemas']['FrequentValue'];
+export type GivenOutcome = components['schemas']['GivenOutcome'];
 export type GroupOrder = components['schemas']['GroupOrder'];
 export type GroupedRule = components['schemas']['GroupedRule'];
 export type GuardToSet = components['schemas']['GuardToSet'];
