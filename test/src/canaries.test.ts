@@ -98,6 +98,8 @@ const rules = '/api/automation-rules'
 const closedPort = 'http://127.0.0.1:1/'
 const { key = '' } = await create(`${developer}/api-keys`, { name: 'Key', scopes: ['admin'] })
 const incoming = await create(`${developer}/signing-secrets`, { provider: 'shop' })
+const ofProvider = { provider: 'pay', scheme: 'stripe', secret: word('secret-of-a-provider') }
+const stripe = await create(`${developer}/signing-secrets`, ofProvider)
 const outgoing = await create(`${developer}/signing-secrets`, {
   provider: '127.0.0.1',
   direction: 'outgoing',
@@ -132,6 +134,7 @@ const secrets: Record<string, string> = {
   'the password of the mail server': smtpPassword,
   'an API key': key.slice(-43),
   'an incoming secret': (incoming.secret ?? '').replace('whsec_', ''),
+  'the secret of a provider': ofProvider.secret,
   'an outgoing secret': (outgoing.secret ?? '').replace('whsec_', ''),
   'a subscription’s secret': (subscription.secret ?? '').replace('whsec_', ''),
   'a token': token.split('.')[2] ?? '',
@@ -171,6 +174,18 @@ t.test('all goes wrong that can', async (t) => {
     (await call('POST', `${rules}/trigger/LEAD_CREATED`, { data, [brokenText.slice(0, 5)]: 1 })).status,
     422,
   )
+  const path = `${developer}/signing-secrets/${stripe.id}`
+  t.equal((await call('PUT', path, { secret: ofProvider.secret })).status, 200)
+  t.equal((await call('PUT', path, { secret: `${ofProvider.secret} ` })).status, 422)
+  t.equal(
+    (await call('POST', `${developer}/signing-secrets`, { ...ofProvider, scheme: 'github' })).status,
+    409,
+  )
+  const wrong = { 'stripe-signature': `t=${Math.floor(Date.now() / 1_000)},v1=00` }
+  t.equal(
+    (await call('POST', `/api/incoming-webhooks/pay/${workspaceId}`, { password: bodyText }, wrong)).status,
+    401,
+  )
   for (const authorization of [`Bearer ${token}x`, `Bearer ${key}x`, `Basic ${jwtSecret}`])
     t.equal((await call('GET', rules, undefined, { authorization })).status, 401)
   t.equal((await call('GET', rules, undefined, { authorization: `Bearer ${key}` })).status, 200)
@@ -199,6 +214,7 @@ t.test('all goes wrong that can', async (t) => {
       actions: [{ type: 'CREATE_TASK', config: { title: headerText } }],
     })
     await call('POST', '/api/email-templates', { name: newId(), text: templateText })
+    await call('POST', `${developer}/signing-secrets`, ofProvider)
     await call('GET', rules, undefined, { authorization: `Bearer ${key}` })
     await deliver(JSON.stringify({ password: bodyText }))
     await client.query(`ALTER TABLE hidden RENAME TO ${table}`)
