@@ -328,7 +328,9 @@ t.test('what the libraries of providers have signed is accepted unmodified', asy
       secret,
     })
     const path = `/api/incoming-webhooks/${provider}/${administrator.workspaceId}`
-    const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json; charset=utf-8'
+    const type = isForm
+      ? 'application/x-www-form-urlencoded; charset=UTF-8'
+      : 'application/json; charset=utf-8'
     Date.now = () => vectors.seconds * 1_000 + 60_000
     const answer = await api.call('POST', query === '' ? path : `${path}?${query}`, {
       body,
@@ -340,6 +342,25 @@ t.test('what the libraries of providers have signed is accepted unmodified', asy
   const receipts = api.app.database.forWorkspace(administrator.workspaceId).webhookReceipt
   t.equal(await receipts.count(), vectors.webhooks.length)
 })
+
+t.test(
+  'wrong webhooks empty the bucket of their address, and rightly signed ones do not need it',
+  async (t) => {
+    const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/3' })
+    const workspace = await limited.makeWorkspace()
+    const { path, sign } = await makeProvider(limited, workspace, 'github')
+    const ask = async (headers: Record<string, string>) => {
+      const remoteAddress = '203.0.113.9'
+      return (await limited.call('POST', path, { body: '{"a":1}', headers, remoteAddress })).status
+    }
+    const wrong = { 'x-hub-signature-256': 'sha256=00' }
+    t.strictSame(
+      [await ask(wrong), await ask(wrong), await ask(wrong), await ask(wrong)],
+      [401, 401, 401, 429],
+    )
+    t.equal(await ask(sign({ body: '{"a":1}' })), 202)
+  },
+)
 
 t.test('a body alone identifies a webhook for five minutes only', async (t) => {
   const workspace = await api.makeWorkspace()

@@ -18,7 +18,10 @@ export const Receipt = Type.Object(
     }),
     receivedAt: Timestamp,
     idempotencyKey: orNull(
-      Type.String({ description: 'X-Idempotency-Key. null if the header was missing.' }),
+      Type.String({
+        description:
+          'X-Idempotency-Key, or what identifies a webhook of a provider: its id, or a hash of what is signed. null if it was rejected without one.',
+      }),
     ),
     signatureId: Type.Optional(
       Type.String({ format: 'uuid', description: 'If accepted: id of the secret that signed the webhook' }),
