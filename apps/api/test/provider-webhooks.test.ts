@@ -389,6 +389,9 @@ t.test(
     const workspace = await api.makeWorkspace()
     const secrets = '/api/developer/v1/signing-secrets'
     const create = (body: object) => workspace.call<{ id: string }>('POST', secrets, { body })
+    const manyTypes = Object.fromEntries(
+      Array.from({ length: 100 }, (_, at) => [`${at}-${'x'.repeat(100)}`, 'LEAD_CREATED']),
+    )
     const faulty: [body: object, field: string][] = [
       [{ provider: 'a', scheme: 'twilio' }, 'settings.publicUrl'],
       [{ provider: 'a', scheme: 'generic' }, 'settings.signatureHeader'],
@@ -405,6 +408,7 @@ t.test(
       ],
       [{ provider: 'a', scheme: 'github', settings: { headers: ['Cookie'] } }, 'settings.headers'],
       [{ provider: 'a', scheme: 'github', settings: { dataFrom: 'a..b' } }, 'settings.dataFrom'],
+      [{ provider: 'a', scheme: 'github', settings: { types: manyTypes } }, 'settings'],
       [
         { provider: 'a', scheme: 'github', settings: { types: { push: 'NOBODY_KNOWS' } } },
         'settings.types.push',

@@ -16,6 +16,9 @@ interface SecretFault {
   message: string
 }
 
+/** A workspace may have thousands of secrets, and each webhook reads the settings of its provider. */
+const maxSettings = 8_192
+
 /** What its schema cannot say about a secret that is to be stored. */
 export function findSecretFaults(input: Type.Static<typeof SigningSecretToCreate>): SecretFault[] {
   const { provider, direction = 'incoming', scheme = 'automation', settings = {}, secret } = input
@@ -30,6 +33,8 @@ export function findSecretFaults(input: Type.Static<typeof SigningSecretToCreate
       message: 'Must be the name of a provider, as in the path of its webhooks',
     })
   faults.push(...findSettingsFaults(scheme, settings))
+  if (JSON.stringify(settings).length > maxSettings)
+    faults.push({ field: 'settings', message: `Must be at most ${maxSettings} characters of JSON` })
   for (const setting of ['dataFrom', 'idPath', 'typePath'] as const) {
     const path = settings[setting]
     if (path !== undefined && parsePath(path) === undefined)
