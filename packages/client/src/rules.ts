@@ -22,8 +22,14 @@ import { RuleVersions } from './rule-versions.js'
 import { preferring, type Run, type RunOptions, toRun } from './run.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
+type ToExecute = NonNullable<Inputs<'POST /api/automation-rules/{id}/execute'>['body']>
+
 export interface DryRunOptions extends RequestOptions {
   dryRun: true
+  /** What responses are assumed to have, by the names in `capture`. */
+  captured?: ToExecute['captured']
+  /** How calls are assumed to end, by the names of their actions. */
+  actions?: ToExecute['actions']
   /** Adds `trace`: each clause and its verdict. */
   explain?: boolean | undefined
 }
@@ -168,13 +174,20 @@ export class Rules {
   /** Executes the rule, active or inactive. */
   execute(id: string, data: object, options?: RunOptions & { dryRun?: false }): Promise<Run<ExecutionResult>>
   async execute(id: string, data: object, options: Partial<DryRunOptions> | RunOptions = {}) {
-    const { dryRun = false, explain, ...rest } = options as Partial<DryRunOptions> & RunOptions
+    const {
+      dryRun = false,
+      explain,
+      captured,
+      actions,
+      ...rest
+    } = options as Partial<DryRunOptions> & RunOptions
+    const given = { ...(captured && { captured }), ...(actions && { actions }) }
     const answer = await this.#sender.send(
       'POST /api/automation-rules/{id}/execute',
       {
         path: { id },
         query: explain === undefined ? {} : { explain },
-        body: { data: data as Record<string, unknown>, dryRun },
+        body: { data: data as Record<string, unknown>, dryRun, ...given },
       },
       preferring(rest),
     )

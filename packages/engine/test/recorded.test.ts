@@ -5,7 +5,7 @@ import type { ActionResult } from '../src/outcome.js'
 import { type Effect, findNextAction, simulatePlan } from '../src/progress.js'
 import type { Action } from '../src/rule.js'
 import { findRuleWarnings } from '../src/rule-warnings.js'
-import { compileRule, explainRule, planActions, planRule, type ReadyAction } from '../src/run.js'
+import { compileRule, explainRule, planActions, planRule, type ReadyAction, scopeOf } from '../src/run.js'
 import { drive } from './fixtures/drive.js'
 
 const start = Date.parse('2026-03-10T12:00:00Z')
@@ -110,6 +110,14 @@ t.test('the roots are data of the event in a rule that does not declare them', a
   t.strictSame(titlesAfter(named, [ok()], data).titles, ['event success'])
   const capturing = [call({}, { n: 'body.n' }), task('{{captured.n}} {{actions.ticket.outcome}}')]
   t.strictSame(titlesAfter(capturing, [ok({ n: 1 })], data).titles, ['1 event'])
+})
+
+t.test('a rule that declares nothing reads the very data of the event, at no cost', async (t) => {
+  const data = { captured: { n: 1 } }
+  const evaluation = new Evaluation(start)
+  const rule = ruleOf(call(), task('{{captured.n}}'), call({ name: 'unread' }), task('{{captured.n}}'))
+  for (const action of rule.actions) t.equal(scopeOf(rule, action, data, [], evaluation), data)
+  t.equal(evaluation.spent, 0)
 })
 
 t.test('names of objects of the language are names like others', async (t) => {

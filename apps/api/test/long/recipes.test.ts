@@ -154,6 +154,16 @@ const checks: Record<string, Check> = {
       { title: 'No ticket for Bo', description: 'HTTP 422: Nor does mine' },
     ])
     t.match(JSON.parse(printed.at(-1) ?? ''), { executions: [{ error: 'HTTP 422' }] })
+    const { body } = await workspace.call<{ executions: { id: string }[] }>(
+      'GET',
+      '/api/executions?status=succeeded',
+    )
+    t.match(await workspace.call('GET', `/api/executions/${body.executions[0]?.id}?explain=true`), {
+      body: {
+        results: [{ captured: { number: 'T-77' } }, { status: 'success' }, { status: 'skipped' }],
+        trace: { actions: [{ name: 'ticket' }, { when: { actual: 'success' } }, {}] },
+      },
+    })
   },
   async 'Alarm when a rule fails'(t) {
     t.match(await receive('/alarm'), { type: 'execution.failed', data: { error: 'HTTP 404' } })

@@ -6493,20 +6493,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:39.000Z",
-                     *       "to": "2026-01-12T09:00:40.000Z",
+                     *       "from": "2026-01-12T09:00:38.000Z",
+                     *       "to": "2026-01-12T09:00:39.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:41.000Z",
+                     *       "createdAt": "2026-01-12T09:00:40.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:42.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:41.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:39.000Z",
-                     *         "to": "2026-01-12T09:00:40.000Z",
+                     *         "from": "2026-01-12T09:00:38.000Z",
+                     *         "to": "2026-01-12T09:00:39.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:43.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:42.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6534,12 +6534,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:43.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:45.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6558,7 +6558,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:30.000Z",
+                     *               "at": "2026-01-12T09:00:29.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6618,11 +6618,11 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "waiting",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:46.000Z",
-                     *       "to": "2026-01-12T09:00:47.000Z",
+                     *       "from": "2026-01-12T09:00:45.000Z",
+                     *       "to": "2026-01-12T09:00:46.000Z",
                      *       "progress": 0,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:48.000Z",
+                     *       "createdAt": "2026-01-12T09:00:47.000Z",
                      *       "createdBy": "user:ada",
                      *       "finishedAt": null,
                      *       "report": null
@@ -6673,20 +6673,20 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:46.000Z",
-                     *       "to": "2026-01-12T09:00:47.000Z",
+                     *       "from": "2026-01-12T09:00:45.000Z",
+                     *       "to": "2026-01-12T09:00:46.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:48.000Z",
+                     *       "createdAt": "2026-01-12T09:00:47.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:49.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:48.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:46.000Z",
-                     *         "to": "2026-01-12T09:00:47.000Z",
+                     *         "from": "2026-01-12T09:00:45.000Z",
+                     *         "to": "2026-01-12T09:00:46.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:50.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:49.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
@@ -6714,12 +6714,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:43.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:45.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6738,7 +6738,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:30.000Z",
+                     *               "at": "2026-01-12T09:00:29.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6880,15 +6880,15 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:27.000Z",
+                     *       "savedAt": "2026-01-12T09:00:26.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:27.000Z",
-                     *         "to": "2026-01-12T09:00:28.000Z",
+                     *         "from": "2026-01-12T09:00:26.000Z",
+                     *         "to": "2026-01-12T09:00:27.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:29.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:28.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
@@ -6907,7 +6907,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:30.000Z",
+                     *             "at": "2026-01-12T09:00:29.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6954,7 +6954,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:31.000Z"
+                     *         "computedAt": "2026-01-12T09:00:30.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -7245,10 +7245,10 @@ export interface operations {
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:35.000Z",
-                     *         "to": "2026-01-12T09:00:36.000Z",
+                     *         "from": "2026-01-12T09:00:34.000Z",
+                     *         "to": "2026-01-12T09:00:35.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:37.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:36.000Z",
                      *         "active": null,
                      *         "draft": {
                      *           "matched": 0,
@@ -7259,7 +7259,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:30.000Z",
+                     *             "at": "2026-01-12T09:00:29.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -7306,7 +7306,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:38.000Z"
+                     *         "computedAt": "2026-01-12T09:00:37.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
