@@ -12,6 +12,7 @@ export interface FieldSchema {
   maxLength?: number
   properties?: Record<string, FieldSchema>
   required?: readonly string[]
+  patternProperties?: Record<string, FieldSchema>
   items?: FieldSchema
 }
 

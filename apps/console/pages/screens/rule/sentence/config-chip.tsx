@@ -10,7 +10,7 @@ import { AddressChips } from './address-chips.js'
 import { ConditionLine, ConditionLines } from './condition-lines.js'
 import { filterOptions, useEditing } from './editing.js'
 import { useFault } from './faults.js'
-import { JsonInput } from './json-input.js'
+import { ObjectChips } from './object-chips.js'
 import { useChoices } from './use-choices.js'
 
 export interface ConfigField {
@@ -93,8 +93,9 @@ function Control(props: ControlProps): ComponentChildren {
         />
       )
     case 'json':
-      // A field that takes a lone placeholder as well is a text of JSON then.
-      return <JsonInput label={label} path={path} value={value} change={change} />
+      return (
+        <ObjectChips {...{ label, path, value, change }} hasTexts={schema.patternProperties !== undefined} />
+      )
     default:
       return <TextControl {...props} />
   }
