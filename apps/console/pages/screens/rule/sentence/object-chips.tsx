@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { type FlatObject, isFlat, renameEntry } from '../../../logic/editing/flat-object.js'
 import { readScalar, writeScalar } from '../../../logic/value-kind.js'
 import { Icon } from '../../../parts/icon.js'
@@ -95,7 +95,7 @@ function Entries({ label, path, value, hasTexts, change, children }: EntriesProp
         <button
           type="button"
           class="plain small"
-          aria-label={`Add to: ${label}`}
+          aria-label={`Entry: ${label}`}
           onClick={() => {
             add(true)
             focusSoon(`${path}.name-${names.length}`)
@@ -119,13 +119,10 @@ interface NameProps {
 
 /** A name that another field has is not taken over: it would replace that field. */
 function NameInput({ name, label, path, isTaken, rename }: NameProps) {
-  const [text, setText] = useState(name ?? '')
-  // A name that was just typed comes back, when more of it may be typed already.
-  const typed = useRef(name)
-  useEffect(() => {
-    if (name !== typed.current) setText(name ?? '')
-    typed.current = name
-  }, [name])
+  // What cannot be a name stands here only: the rule keeps the last name that could.
+  const [typed, type] = useState<string>()
+  const isFaulty = (text: string) => text === '' || isTaken(text)
+  const text = typed !== undefined && isFaulty(typed) ? typed : (name ?? '')
   const fault = isTaken(text) ? 'There is one of this name.' : text === '' ? 'Needs a name.' : undefined
   return (
     <>
@@ -137,14 +134,11 @@ function NameInput({ name, label, path, isTaken, rename }: NameProps) {
         data-path={path}
         placeholder="name"
         value={text}
-        onInput={({ currentTarget }) => {
-          const next = currentTarget.value
-          setText(next)
-          if (next === '' || isTaken(next)) return
-          typed.current = next
-          rename(next)
+        onInput={({ currentTarget: { value: next } }) => {
+          type(next)
+          if (!isFaulty(next)) rename(next)
         }}
-        onBlur={() => setText(name ?? '')}
+        onBlur={() => type(undefined)}
       />
       {fault !== undefined && name !== undefined && <span class="sub bad">{fault}</span>}
     </>
