@@ -1,7 +1,7 @@
 import { Evaluation } from './evaluation.js'
 import { type ActionResult, isOpen } from './outcome.js'
 import type { CompiledAction, CompiledRule, PlannedAction, ReadyAction, RulePlan } from './run.js'
-import { isReady, planAction, readEnd, scopeOf } from './run.js'
+import { isDeclaring, isReady, planAction, readEnd, scopeOf } from './run.js'
 
 /** The effect of an action. A failure is an expected result, not an error to throw. */
 export type Effect =
@@ -43,7 +43,7 @@ export function findNextAction(
 ): ReadyAction | undefined {
   let at = startedAt
   let isStopped = false
-  reopenSkipped(rule, results)
+  if (isDeclaring(rule)) reopenSkipped(rule, results)
   for (const action of rule.actions) {
     let result = results[action.index]
     if (result === undefined || isOpen(result)) {

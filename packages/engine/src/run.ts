@@ -215,7 +215,8 @@ export function scopeOf(
   return readsRecorded ? addRecorded(declared, data, results, index, evaluation) : data
 }
 
-function isDeclaring({ declared: { actions, captured } }: CompiledRule): boolean {
+/** Whether actions of the rule have names, or capture values. */
+export function isDeclaring({ declared: { actions, captured } }: CompiledRule): boolean {
   return actions.size + captured.size > 0
 }
 
