@@ -10,7 +10,9 @@ export function formatBacktest(name: string, report: StoredReport): string {
   const lines = [
     `Backtest of rule ${JSON.stringify(name)} from ${formatMinute(from)} to ${formatMinute(to)}: ${formatCount(scanned)} events scanned, ${formatCount(considered)} considered.`,
     formatMatches(report),
+    ...formatOutranked(report),
     ...formatNotEvaluated(report),
+    ...titled('Other rules of its group:', formatMoves(report)),
     ...titled(
       'The draft, compared with the active version:',
       difference === null ? [] : describeChanges(report),
@@ -31,6 +33,20 @@ function formatMatches({ active, draft, difference }: StoredReport): string {
   const { same, added, removed } = difference
   const counts = `${formatCount(same)} the same, ${formatCount(added)} added, ${formatCount(removed)} removed`
   return `Matches: ${formatCount(active.matched)} → ${formatCount(draft.matched)} (version ${active.version} → draft): ${counts}.`
+}
+
+function formatOutranked({ active, draft }: StoredReport): string[] {
+  return Object.entries({ active, draft }).flatMap(([which, counts]) =>
+    counts === null || counts.outranked === 0
+      ? []
+      : [
+          `Matched, but another rule of the group came first, ${which}: ${formatCount(counts.outranked)} events.`,
+        ],
+  )
+}
+
+function formatMoves({ moves }: StoredReport): string[] {
+  return moves.map(({ name, gained, lost }) => `${name}: +${formatCount(gained)}, -${formatCount(lost)}`)
 }
 
 function formatNotEvaluated({ active, draft }: StoredReport): string[] {

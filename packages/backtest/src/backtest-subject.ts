@@ -1,7 +1,8 @@
-import type { RuleDefinition } from '@automation/engine'
+import type { Grouped, RuleDefinition } from '@automation/engine'
 import type { EarlierRule } from './earlier-rules.js'
+import type { GroupMember } from './group-members.js'
 
-export interface TestedDefinition extends RuleDefinition {
+export interface TestedDefinition extends RuleDefinition, Partial<Grouped> {
   trigger: string
 }
 
@@ -13,6 +14,8 @@ export interface BacktestSubject {
   draft?: TestedDefinition
   /** The active rules that a worker evaluates before it, as they were when it was made; undefined: it has them to itself. */
   earlier?: EarlierRule[]
+  /** The other rules in the groups of the definitions; undefined: there are too many to be simulated, and a definition is first whenever it matches. */
+  members?: GroupMember[]
   /** Epoch ms. */
   from: number
   /** Epoch ms, not included. */

@@ -20,6 +20,7 @@ import {
 } from './event-evaluator.js'
 import { FieldTally, type SavedFields } from './field-tally.js'
 import { fitReport } from './fit-report.js'
+import { MoveTally, type SavedMoves } from './move-tally.js'
 import { OverTime, type SavedBuckets } from './over-time.js'
 import type { BacktestReport } from './report.js'
 
@@ -27,8 +28,10 @@ interface Counts {
   scanned: number
   considered: number
   active: number
+  activeOutranked: number
   activeNotEvaluated: number
   draft: number
+  draftOutranked: number
   draftNotEvaluated: number
   same: number
 }
@@ -42,6 +45,7 @@ export interface SavedBacktest {
   actionDifference: SavedActionDifference | null
   clauses: [held: number, aloneFailed: number][]
   fields: SavedFields
+  moves: SavedMoves
   examples: Record<ExampleKind, string[]>
 }
 
@@ -76,6 +80,7 @@ export class Backtest {
   readonly #actionDifference: ActionDifference | undefined
   readonly #clauses: ClauseTally
   readonly #fields: FieldTally
+  readonly #moves: MoveTally
   readonly #examples: Record<ExampleKind, string[]>
 
   /** @throws where a definition does not compile */
@@ -95,6 +100,7 @@ export class Backtest {
     if (active && draft) this.#actionDifference = new ActionDifference(saved?.actionDifference ?? undefined)
     this.#clauses = new ClauseTally(shown.conditions, saved?.clauses)
     this.#fields = new FieldTally(shown, saved?.fields)
+    this.#moves = new MoveTally(saved?.moves)
     const { added = [], removed = [], nearMisses = [] } = saved?.examples ?? {}
     this.#examples = { added: [...added], removed: [...removed], nearMisses: [...nearMisses] }
   }
@@ -117,6 +123,7 @@ export class Backtest {
     const isShown = event.type === this.#shown.trigger
     const areClausesEvaluated = isShown && this.#clauses.evaluate(event.data, evaluation)
     this.#count(event, evaluated.verdicts)
+    for (const { ruleId, kind } of evaluated.moves) this.#moves.add(ruleId, kind)
     if (isShown) this.#examine(event, evaluated, areClausesEvaluated)
     this.#actionDifference?.add(listDone(evaluated.steps.active), listDone(evaluated.steps.draft))
     return evaluated.verdicts
@@ -130,6 +137,7 @@ export class Backtest {
       actionDifference: this.#actionDifference?.save() ?? null,
       clauses: this.#clauses.save(),
       fields: this.#fields.save(),
+      moves: this.#moves.save(),
       examples: this.#examples,
     }
   }
@@ -147,14 +155,22 @@ export class Backtest {
       isComplete,
       historyFrom: historyFrom === null ? null : new Date(historyFrom).toISOString(),
       active: active
-        ? { version: active.version, matched: counts.active, notJudged: counts.activeNotEvaluated }
+        ? {
+            version: active.version,
+            matched: counts.active,
+            outranked: counts.activeOutranked,
+            notJudged: counts.activeNotEvaluated,
+          }
         : null,
-      draft: draft ? { matched: counts.draft, notJudged: counts.draftNotEvaluated } : null,
+      draft: draft
+        ? { matched: counts.draft, outranked: counts.draftOutranked, notJudged: counts.draftNotEvaluated }
+        : null,
       difference:
         active && draft
           ? { same: counts.same, added: counts.draft - counts.same, removed: counts.active - counts.same }
           : null,
       actionDifference: this.#actionDifference?.list() ?? null,
+      moves: this.#moves.list(this.#subject.members ?? []),
       bucketMs: this.#overTime.widthMs,
       overTime: this.#overTime.list(),
       actions: this.#actions.map((action) => action.report()),
@@ -177,6 +193,8 @@ export class Backtest {
     counts.considered++
     if (isActive) counts.active++
     if (isDraft) counts.draft++
+    if (active === 'outranked') counts.activeOutranked++
+    if (draft === 'outranked') counts.draftOutranked++
     if (active === 'not_judged') counts.activeNotEvaluated++
     if (draft === 'not_judged') counts.draftNotEvaluated++
     if (isActive && isDraft) counts.same++
@@ -191,7 +209,7 @@ export class Backtest {
     this.#fields.add(data)
     // What was not evaluated has no verdict to count.
     const isEvaluated = areClausesEvaluated && verdict !== 'not_judged'
-    const isNearMiss = isEvaluated && this.#clauses.count(verdict === 'matched')
+    const isNearMiss = isEvaluated && this.#clauses.count(verdict === 'matched' || verdict === 'outranked')
     if (isNearMiss && verdict === 'not_matched') this.#addExample('nearMisses', id)
     const shown = this.#subject.draft === undefined ? steps.active : steps.draft
     for (const { planned, isStopped } of shown) this.#actions[planned.of.index]?.add(planned, isStopped)
@@ -208,8 +226,10 @@ const noCounts: Counts = {
   scanned: 0,
   considered: 0,
   active: 0,
+  activeOutranked: 0,
   activeNotEvaluated: 0,
   draft: 0,
+  draftOutranked: 0,
   draftNotEvaluated: 0,
   same: 0,
 }

@@ -11,6 +11,7 @@ import {
 } from '@automation/engine'
 import type { BacktestSubject, TestedDefinition } from './backtest-subject.js'
 import { EarlierRules } from './earlier-rules.js'
+import { type Contender, findFirst, GroupMembers } from './group-members.js'
 
 export interface TestedEvent {
   id: string
@@ -20,11 +21,20 @@ export interface TestedEvent {
   /** The rule that the event is addressed to; null: all active rules of its type. */
   addressedTo: string | null
   data: unknown
+  /** Of its workspace when it was evaluated: it says in which versions the other rules of a group were. */
+  rulesVersion?: number | null
   /** Characters of its JSON. Without it, the rules before the tested one are evaluated for each event. */
   size?: number
 }
 
-export type TestVerdict = 'matched' | 'not_matched' | 'not_judged'
+/** outranked: it matched, and another rule of its group would have run. */
+export type TestVerdict = 'matched' | 'outranked' | 'not_matched' | 'not_judged'
+
+/** Another rule of the group that would run with the draft alone, or with the active version alone. */
+export interface Move {
+  ruleId: string
+  kind: 'gained' | 'lost'
+}
 
 /** Of one event; null where there was nothing to evaluate. */
 export interface EventVerdicts {
@@ -42,9 +52,10 @@ export interface Evaluated {
   verdicts: EventVerdicts
   /** Of the rules that matched; calls are assumed to succeed. */
   steps: { active: TestedStep[]; draft: TestedStep[] }
+  moves: Move[]
 }
 
-interface TestedRule {
+interface TestedRule extends Contender {
   trigger: string
   compiled: CompiledRule
 }
@@ -55,15 +66,19 @@ export class EventEvaluator {
   readonly #active: TestedRule | undefined
   readonly #draft: TestedRule | undefined
   readonly #earlier: EarlierRules
+  /** undefined: no definition is in a group, or the others of it are not known. */
+  readonly #members: GroupMembers | undefined
   readonly #limits: WorkLimits
   readonly #hasSameActions: boolean
 
   /** @throws where a definition does not compile */
   constructor(subject: BacktestSubject, limits: WorkLimits) {
-    const { ruleId, active, draft, earlier = [] } = subject
+    const { ruleId, active, draft, earlier = [], members } = subject
     this.#ruleId = ruleId
-    this.#active = active && compile(active.definition)
-    this.#draft = draft && compile(draft)
+    this.#active = active && compile(active.definition, ruleId)
+    this.#draft = draft && compile(draft, ruleId)
+    const isGrouped = [this.#active, this.#draft].some((rule) => typeof rule?.group === 'string')
+    this.#members = isGrouped && members ? new GroupMembers(members, limits) : undefined
     this.#earlier = new EarlierRules(earlier, limits)
     this.#limits = limits
     this.#hasSameActions = JSON.stringify(active?.definition.actions) === JSON.stringify(draft?.actions)
@@ -88,11 +103,37 @@ export class EventEvaluator {
       active: active ? this.#evaluateRule(active, event, left) : null,
       draft: draft ? this.#evaluateRule(draft, event, left) : null,
     }
+    const moves = event.addressedTo === null ? this.#settleGroups(event, verdicts) : []
     const byDraft = draft && verdicts.draft === 'matched' ? this.#listSteps(draft, event) : []
     const isAsDraft = this.#hasSameActions && verdicts.draft === 'matched'
     const list = (rule: TestedRule) => (isAsDraft ? byDraft : this.#listSteps(rule, event))
     const byActive = active && verdicts.active === 'matched' ? list(active) : []
-    return { verdicts, steps: { active: byActive, draft: byDraft } }
+    return { verdicts, steps: { active: byActive, draft: byDraft }, moves }
+  }
+
+  /** Notes which definition is outranked, and finds what moves between the rules of its group. */
+  #settleGroups(event: TestedEvent, verdicts: EventVerdicts): Move[] {
+    const members = this.#members
+    if (members === undefined) return []
+    const sides = [
+      { kind: 'active' as const, rule: contending(this.#active, verdicts.active) },
+      { kind: 'draft' as const, rule: contending(this.#draft, verdicts.draft) },
+    ]
+    const groups = new Set(sides.flatMap(({ rule }) => rule?.group ?? []))
+    return [...groups].flatMap((group) => {
+      const others = members.listMatching(group, event)
+      const [active, draft] = sides.map(({ kind, rule }) => {
+        if (rule?.group !== group) return findFirst(others)
+        const first = findFirst([...others, rule])
+        if (first !== rule.ruleId) verdicts[kind] = 'outranked'
+        return first
+      })
+      if (this.#draft === undefined || active === draft) return []
+      return others.flatMap(({ ruleId }): Move[] => {
+        if (ruleId === draft) return [{ ruleId, kind: 'gained' }]
+        return ruleId === active ? [{ ruleId, kind: 'lost' }] : []
+      })
+    })
   }
 
   #evaluateRule({ trigger, compiled }: TestedRule, event: TestedEvent, limits: WorkLimits): TestVerdict {
@@ -121,6 +162,13 @@ export function listDone(steps: readonly TestedStep[]): ReadyAction[] {
   )
 }
 
-function compile(definition: TestedDefinition): TestedRule {
-  return { trigger: definition.trigger, compiled: compileRule(definition) }
+/** One that could not be evaluated takes its place as if it had matched. */
+function contending(rule: TestedRule | undefined, verdict: TestVerdict | null): TestedRule | undefined {
+  return verdict === 'matched' || verdict === 'not_judged' ? rule : undefined
+}
+
+/** A definition without a rule would be the newest one. */
+function compile(definition: TestedDefinition, ruleId = 'newest'): TestedRule {
+  const { trigger, group = null, order = null } = definition
+  return { ruleId, trigger, group, order, compiled: compileRule(definition) }
 }

@@ -6,6 +6,7 @@ import {
   listConditionPaths,
   listConfigUses,
   listPaths,
+  listRootPaths,
   type RuleDefinition,
   readDeclared,
   readPath,
@@ -73,11 +74,14 @@ function listFields({ conditions, actions }: RuleDefinition): Set<string> {
   const declared = readDeclared(actions)
   // The fields of items are none of the event.
   const pathsOf = (condition: Condition) => listConditionPaths(condition, '').map(({ path }) => path)
+  const rootsOf = (where: object[]) =>
+    where.flatMap((condition) => listRootPaths(condition as Condition, '').map(({ path }) => path))
   const paths = [
     ...conditions.flatMap(pathsOf),
-    ...actions.flatMap(({ when, config }) => [
+    ...actions.flatMap(({ when, ...action }) => [
       ...(when ? pathsOf(when) : []),
-      ...listConfigUses(config, '').flatMap(({ reads }) => reads),
+      ...(action.type === 'EMIT_EVENT' ? rootsOf(action.config.where ?? []) : []),
+      ...listConfigUses(action.config, '').flatMap(({ reads }) => reads),
     ]),
   ]
   return new Set(paths.filter((path) => findRoot(declared, path) === undefined))

@@ -5,6 +5,24 @@ const Time = Type.String({ format: 'date-time' })
 const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()])
 
+const Ran = Type.Integer({ minimum: 0, description: 'Number of events for which it would have run' })
+const Outranked = Type.Integer({
+  minimum: 0,
+  description: 'Number of events that it matched, while another rule of its group would have run',
+})
+
+/** What a draft would take from another rule of its group, or leave to it. */
+export const GroupMove = Type.Object(
+  {
+    ruleId: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    gained: Type.Integer({ minimum: 0, description: 'Events for which it would run with the draft only' }),
+    lost: Type.Integer({ minimum: 0, description: 'Events for which it would no longer run with the draft' }),
+  },
+  { title: 'GroupMove' },
+)
+export type GroupMove = Type.Static<typeof GroupMove>
+
 const MessageCount = Type.Object({ message: Type.String(), count: Count }, { title: 'MessageCount' })
 
 export const ActionReport = Type.Object(
@@ -90,7 +108,8 @@ export const BacktestReport = Type.Object(
       Type.Object(
         {
           version: Type.Integer({ description: 'The version of the rule when the backtest was created' }),
-          matched: Count,
+          matched: Ran,
+          outranked: Outranked,
           notJudged: Type.Integer({
             description:
               'Number of events that were skipped, because evaluating them exceeded an evaluation limit',
@@ -99,7 +118,9 @@ export const BacktestReport = Type.Object(
         { title: 'ActiveMatches' },
       ),
     ),
-    draft: nullable(Type.Object({ matched: Count, notJudged: Count }, { title: 'DraftMatches' })),
+    draft: nullable(
+      Type.Object({ matched: Ran, outranked: Outranked, notJudged: Count }, { title: 'DraftMatches' }),
+    ),
     difference: nullable(
       Type.Object(
         {
@@ -116,6 +137,10 @@ export const BacktestReport = Type.Object(
           'Differences between the draft and the active version, for each type of action. null if nothing is compared.',
       }),
     ),
+    moves: Type.Array(GroupMove, {
+      description:
+        'Other rules of the group that would run for other events with the draft than with the active version, or than without a rule that is new or in shadow mode. At most 50.',
+    }),
     bucketMs: Type.Integer({ description: 'Width of each bucket of `overTime`' }),
     overTime: Type.Array(
       Type.Object({ at: Time, active: Count, draft: Count }, { title: 'MatchesOverTime' }),

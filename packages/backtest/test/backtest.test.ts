@@ -226,7 +226,7 @@ t.test('an event that the rules before it have used up is not evaluated, as at a
     const plan = [...planEvent(compiled, event.data, event.acceptedAt, limits)].at(-1)
     const expected = plan?.fault ? 'not_judged' : plan?.conditionsPassed ? 'matched' : 'not_matched'
     if (verdict !== expected) t.equal(verdict, expected, `${text.length}`)
-    seen[verdict]++
+    seen[verdict as keyof typeof seen]++
     if (alone.add(event).draft !== verdict) seen.differs++
   }
   t.comment(JSON.stringify(seen))
@@ -243,6 +243,28 @@ t.test('a field that no event has comes with the nearest one that events have', 
     { path: 'email', present: 10, didYouMean: null },
   ])
 })
+
+t.test(
+  'what conditions on items read of the event is a field of the report, and the fields of items are not',
+  async (t) => {
+    const above = (root: string) => ({ field: 'price', operator: 'greater_than', value: { root } })
+    const config = {
+      eventType: 'TAG_ADDED',
+      forEach: 'items',
+      where: [above('floor')],
+      data: { of: '{{item.price}}' },
+    }
+    const actions = [{ type: 'EMIT_EVENT', config }]
+    const draft = { trigger: 'LEAD_CREATED', conditions: [{ some: 'items', that: [above('limt')] }], actions }
+    const backtest = new Backtest({ draft: draft as never, from, to })
+    backtest.add(eventOf(1, { items: [{ price: 3 }], limit: 2, floor: 1 }))
+    t.strictSame(backtest.report({ isComplete: true }).fields, [
+      { path: 'items', present: 1, didYouMean: null },
+      { path: 'limt', present: 0, didYouMean: 'limit' },
+      { path: 'floor', present: 1, didYouMean: null },
+    ])
+  },
+)
 
 t.test('beyond 2,048 targets their number is estimated within 10 % and the state stays small', async (t) => {
   const backtest = new Backtest({ draft: { ...mail, conditions: [] }, from, to })
@@ -301,3 +323,95 @@ t.test('the buckets of a range of any length reach its end', async (t) => {
     t.equal(overTime.at(-1)?.draft, 1)
   }
 })
+
+t.test(
+  'a rule of a group would have run where it is the first of those that matched at that time',
+  async (t) => {
+    const teams = ['a', 'b', 'c']
+    const random = new Random(11)
+    const seen: Record<string, number> = {}
+    for (let round = 0; round < 40; round++) {
+      const versions = Array.from({ length: 6 }, (_, index) => {
+        const from = random.below(4)
+        return {
+          ruleId: `0198c8a0-0000-7000-8000-00000000000${index + 3}`,
+          name: `Rule ${index}`,
+          trigger: 'LEAD_CREATED',
+          group: random.pick(['routing', 'other']),
+          order: random.below(3),
+          conditions: [equals(random.pick(teams))],
+          from,
+          until: random.chance(0.5) ? null : from + 1 + random.below(2),
+        }
+      })
+      const tested = () => ({
+        trigger: 'LEAD_CREATED',
+        ...random.pick([
+          { group: null, order: null },
+          { group: 'routing', order: random.below(3) },
+          { group: 'other', order: random.below(3) },
+        ]),
+        conditions: [{ ...equals(''), operator: 'in', value: random.some(teams) }],
+        actions: [],
+      })
+      const [active, draft] = [tested(), tested()]
+      const subject = {
+        ruleId,
+        active: { version: 1, definition: active },
+        draft,
+        members: versions,
+        from,
+        to,
+      }
+      const backtest = new Backtest(subject)
+      const moves = new Map<string, { gained: number; lost: number }>()
+      for (let index = 0; index < 40; index++) {
+        const rulesVersion = random.below(5)
+        const event = { ...eventOf(index, { team: random.pick(teams) }), rulesVersion }
+        const others = versions.filter((one) => one.from <= rulesVersion && (one.until ?? 9) > rulesVersion)
+        const runs = [active, draft].map((definition) => {
+          const all = [{ ...definition, ruleId }, ...others]
+          const plans = planEvent(all.map(planned), event.data, event.acceptedAt)
+          return Array.from(plans, ({ conditionsPassed, outrankedBy }, place) => {
+            const verdict =
+              outrankedBy !== undefined ? 'outranked' : conditionsPassed ? 'matched' : 'not_matched'
+            return { ruleId: all[place]?.ruleId ?? '', verdict }
+          })
+        })
+        const [byActive = [], byDraft = []] = runs
+        const verdicts = backtest.add(event)
+        t.strictSame(verdicts, { active: byActive[0]?.verdict, draft: byDraft[0]?.verdict })
+        for (const [place, { ruleId: id, verdict }] of byDraft.entries()) {
+          if (place === 0) continue
+          const before = byActive[place]?.verdict
+          const counts = moves.get(id) ?? { gained: 0, lost: 0 }
+          if (verdict === 'matched' && before !== 'matched') counts.gained++
+          if (verdict !== 'matched' && before === 'matched') counts.lost++
+          if (counts.gained + counts.lost > 0) moves.set(id, counts)
+        }
+        seen[verdicts.draft ?? ''] = (seen[verdicts.draft ?? ''] ?? 0) + 1
+      }
+      const saved = new Backtest(subject, structuredClone(backtest.save()))
+      const report = saved.report({ isComplete: true })
+      t.strictSame(
+        Object.fromEntries(report.moves.map(({ ruleId: id, gained, lost }) => [id, { gained, lost }])),
+        Object.fromEntries(moves),
+      )
+    }
+    for (const verdict of ['matched', 'outranked', 'not_matched']) t.ok(seen[verdict], `${verdict} occurs`)
+  },
+)
+
+const equals = (value: string) => ({ field: 'team', operator: 'equals', value })
+
+function planned({
+  group,
+  order,
+  conditions,
+}: {
+  group: string | null
+  order: number | null
+  conditions: object[]
+}) {
+  return { group, order, compiled: compileRule({ conditions, actions: [] } as never) }
+}

@@ -9,6 +9,7 @@ import {
   isListCondition,
   isReference,
   listLeaves,
+  listRootPaths,
   maxSurveyText,
   type ObservedField,
   type Operator,
@@ -51,6 +52,7 @@ export function checkObserved(
   const declared = readDeclared(rule.actions)
   rule.actions.forEach((action, n) => {
     if (action.when) checkCondition(action.when, `actions[${n}].when`, place)
+    if (action.type === 'EMIT_EVENT') checkRoots(action.config.where, `actions[${n}].config.where`, place)
     for (const { reads, place: text } of listActionPlaceholders(action, `actions[${n}]`)) {
       // The variables of a mail are read in its template, and the data of the event everywhere else.
       for (const name of reads) {
@@ -70,11 +72,20 @@ interface Place {
 function checkCondition(condition: Condition, path: string, place: Place): void {
   for (const { leaf, path: at } of listLeaves(condition, path)) {
     if (isRecorded(leaf)) continue
-    if (isListCondition(leaf)) checkPresence(readList(leaf).path, at, place)
-    else checkClause(leaf, at, place)
+    if (isListCondition(leaf)) {
+      checkPresence(readList(leaf).path, at, place)
+      checkRoots(leaf.that, `${at}.that`, place)
+    } else checkClause(leaf, at, place)
     const other = 'value' in leaf && isReference(leaf.value) ? readReference(leaf.value).text : undefined
     if (other !== undefined) checkPresence(other, `${at}.value`, place)
   }
+}
+
+/** What conditions on items read of the event. */
+function checkRoots(conditions: readonly object[] = [], path: string, place: Place): void {
+  for (const [n, condition] of conditions.entries())
+    for (const root of listRootPaths(condition as Condition, `${path}[${n}]`))
+      checkPresence(root.path, root.place, place)
 }
 
 /** Of the items of a list only a part is in what was seen, so only the list itself is looked for. */

@@ -41,6 +41,32 @@ t.test('stored events give findings with counts and a suggestion', async (t) => 
   )
 })
 
+t.test(
+  'what conditions on items read of the event is looked for, and the fields of the items are not',
+  async (t) => {
+    const observed: ObservedFields = {
+      events: 1_000,
+      hasMorePaths: false,
+      fields: [field('items', { list: 1_000 }), field('limit', { number: 1_000 }, [], { distinct: 400 })],
+    }
+    const above = (root: string) =>
+      ({ field: 'price', operator: 'greater_than', value: { root } }) as Condition
+    const conditions = [{ some: 'items', that: [above('limit'), above('limt')] } as Condition]
+    const config = { eventType: 'TAG_ADDED', forEach: 'items', where: [above('limmit')], data: {} }
+    const actions = [{ type: 'EMIT_EVENT' as const, config }]
+    const { findings } = checkRules([{ ...rule(conditions), actions }], { now, findObserved: () => observed })
+    t.match(findings, [
+      {
+        code: 'unknown_field',
+        path: 'conditions[0].that[1].value',
+        message: /^limt was in none.*Did you mean limit/,
+      },
+      { code: 'unknown_field', path: 'actions[0].config.where[0].value', message: /^limmit was in none/ },
+    ])
+    t.equal(findings.length, 2)
+  },
+)
+
 t.test('nothing is said of what a survey of events cannot list', async (t) => {
   const deep = 'a.b.c.d.e.f.g.h'
   const observed: ObservedFields = {

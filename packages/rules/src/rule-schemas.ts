@@ -15,13 +15,13 @@ import { RuleMode } from './rule-mode.js'
 export const maxRules = 1_000
 
 // One schema instead of a union reports a fault once.
-const GroupOrNone = Type.Unsafe<string | null>({
+export const GroupOrNone = Type.Unsafe<string | null>({
   ...RuleGroup,
   type: ['string', 'null'],
   description:
     'Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group.',
 })
-const OrderOrNone = Type.Unsafe<number | null>({
+export const OrderOrNone = Type.Unsafe<number | null>({
   ...RuleOrder,
   type: ['integer', 'null'],
   description:

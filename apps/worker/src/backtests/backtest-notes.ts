@@ -32,6 +32,7 @@ export function listNotes(
         ]
       : []),
     ...noteEarlier(subject),
+    ...noteGroup(subject),
   ]
 }
 
@@ -47,4 +48,18 @@ function noteEarlier({ earlier = [] }: BacktestSubject): string[] {
   return [
     `The evaluation limit that all rules of an event share is simulated with the ${earlier.length === 1 ? 'one rule' : `${earlier.length} rules`} before it that could use it up, as they were when the backtest was created or continued.`,
   ]
+}
+
+function noteGroup({ active, draft, members }: BacktestSubject): string[] {
+  const isGrouped = [active?.definition, draft].some((one) => typeof one?.group === 'string')
+  if (!isGrouped) return []
+  if (members === undefined)
+    return [
+      'The other rules of its group have too many versions to be simulated: each event counts that the conditions match, also if another rule would have run.',
+    ]
+  return members.length === 0
+    ? []
+    : [
+        'The other rules of its group are evaluated in the versions of each event, each with an evaluation limit of its own.',
+      ]
 }

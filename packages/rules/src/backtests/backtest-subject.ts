@@ -1,6 +1,6 @@
 import type { BacktestSubject } from '@automation/backtest'
 import type { WorkspaceDatabase } from '@automation/database'
-import type { RuleDefinition } from '@automation/engine'
+import type { Grouped, RuleDefinition } from '@automation/engine'
 
 /** @returns the rule as it is now; undefined where the workspace has no such rule */
 export async function readActiveVersion(
@@ -9,7 +9,7 @@ export async function readActiveVersion(
 ): Promise<BacktestSubject['active']> {
   const found = await rule.findUnique({
     where: { id },
-    select: { version: true, trigger: true, conditions: true, actions: true },
+    select: { version: true, trigger: true, group: true, order: true, conditions: true, actions: true },
   })
   return found === null ? undefined : activeVersionOf(found)
 }
@@ -17,22 +17,26 @@ export async function readActiveVersion(
 /** The part of a rule that is tested. */
 export function activeVersionOf({
   version,
-  trigger,
-  conditions,
-  actions,
+  ...tested
 }: Tested & { version: number }): NonNullable<BacktestSubject['active']> {
-  return { version, definition: definitionToTest({ trigger, conditions, actions }) }
+  return { version, definition: definitionToTest(tested) }
 }
 
 /** What is tested of a definition that was checked. */
-export function definitionToTest({ trigger, conditions, actions }: Tested): TestedDefinition {
-  return { trigger, conditions, actions } as unknown as TestedDefinition
+export function definitionToTest({
+  trigger,
+  group = null,
+  order = null,
+  conditions,
+  actions,
+}: Tested): TestedDefinition {
+  return { trigger, group, order, conditions, actions } as unknown as TestedDefinition
 }
 
-interface Tested {
+interface Tested extends Partial<Grouped> {
   trigger: string
   conditions: unknown
   actions: unknown
 }
 
-type TestedDefinition = RuleDefinition & { trigger: string }
+type TestedDefinition = RuleDefinition & Grouped & { trigger: string }

@@ -10,6 +10,7 @@ import {
 } from '@automation/database'
 import { readHistoryFrom } from './history-from.js'
 import { readEarlierRules } from './read-earlier-rules.js'
+import { readGroupMembers } from './read-group-members.js'
 import { cancelled, isBacktestRunning } from './stored-backtests.js'
 
 /** A draft, or a rule in shadow mode: what would it have done since then? */
@@ -128,13 +129,15 @@ async function begin(
   const [reads, tables] = [database.readsOf(workspaceId), database.forWorkspace(workspaceId)]
   const tested = { ruleId, ...(active && { active }), draft }
   const earlier = await readEarlierRules(reads, workspaceId, tested)
+  const members = await readGroupMembers(reads, workspaceId, tested)
   const now = await readClock(database)
   const historyFrom = await readHistoryFrom(reads, workspaceId, defaultDays, now)
   const continued = known?.status === 'done' ? known.rangeTo : undefined
   const from = continued ?? since
   const after = continued && firstIdOf(Math.max(0, continued.getTime() - idAheadMs))
   const to = new Date(Math.max(now, from.getTime()))
-  const subject: BacktestSubject = { ...tested, earlier, from: since.getTime(), to: to.getTime() }
+  const range = { from: since.getTime(), to: to.getTime() }
+  const subject: BacktestSubject = { ...tested, earlier, ...(members && { members }), ...range }
   const begun = await tables.$executeRaw(Prisma.sql`
     WITH found AS (${lockCompared(compared, workspaceId)})
     INSERT INTO backtests

@@ -3,6 +3,7 @@ import type { BacktestReport, BacktestSubject } from '@automation/backtest'
 import { isUuid, newId, Prisma, timeOf, type WorkspaceDatabase } from '@automation/database'
 import type { BacktestPace, ListedBacktest, StoredBacktest } from './backtest-schemas.js'
 import { readEarlierRules } from './read-earlier-rules.js'
+import { readGroupMembers } from './read-group-members.js'
 
 /** Of one workspace, waiting and running. */
 export const maxUnfinishedBacktests = 5
@@ -10,7 +11,7 @@ export const maxUnfinishedBacktests = 5
 const maxEnded = 1_000
 
 interface NewBacktest {
-  subject: Omit<BacktestSubject, 'earlier'>
+  subject: Omit<BacktestSubject, 'earlier' | 'members'>
   /** Epoch ms; null: all events are kept. */
   historyFrom: number | null
   pace: BacktestPace
@@ -25,7 +26,8 @@ export async function createBacktest(
   const reads = database.readsOf(workspaceId)
   await refuseTooMany(reads)
   const earlier = await readEarlierRules(reads, workspaceId, tested)
-  const subject: BacktestSubject = { ...tested, earlier }
+  const members = await readGroupMembers(reads, workspaceId, tested)
+  const subject: BacktestSubject = { ...tested, earlier, ...(members && { members }) }
   return changeWorkspace(administrator, async (transaction) => {
     await refuseTooMany(transaction)
     await removeOldest(transaction)

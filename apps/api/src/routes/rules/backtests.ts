@@ -5,6 +5,7 @@ import { type Fault, normaliseRule } from '@automation/engine'
 import {
   BacktestToCreate,
   cancelBacktest,
+  completeGroup,
   completeRange,
   createBacktest,
   findBacktest,
@@ -163,9 +164,19 @@ async function readSubject(
   return {
     ...(ruleId !== undefined && { ruleId: ruleId.toLowerCase() }),
     ...(active && { active }),
-    ...(definition && { draft: normaliseRule({ conditions: [], ...definition }) as TestedDefinition }),
+    ...(definition && { draft: completeDraft(definition, active) }),
     ...completeRange(readTimes(body), now),
   }
+}
+
+/** A definition that names no group stays in that of the rule that it is compared with. */
+function completeDraft(
+  definition: NonNullable<BacktestToCreate['definition']>,
+  active: BacktestSubject['active'],
+): TestedDefinition {
+  const place = definition.group === undefined ? active?.definition : definition
+  const complete = { conditions: [], ...definition, ...completeGroup(place ?? {}) }
+  return { ...complete, ...normaliseRule(complete) } as TestedDefinition
 }
 
 async function findDefinitionFaults(
