@@ -52,7 +52,8 @@ export function checkObserved(
   const declared = readDeclared(rule.actions)
   rule.actions.forEach((action, n) => {
     if (action.when) checkCondition(action.when, `actions[${n}].when`, place)
-    if (action.type === 'EMIT_EVENT') checkRoots(action.config.where, `actions[${n}].config.where`, place)
+    if (action.type === 'EMIT_EVENT')
+      checkRoots(action.config.where, `actions[${n}].config.where`, place, declared)
     for (const { reads, place: text } of listActionPlaceholders(action, `actions[${n}]`)) {
       // The variables of a mail are read in its template, and the data of the event everywhere else.
       for (const name of reads) {
@@ -82,10 +83,16 @@ function checkCondition(condition: Condition, path: string, place: Place): void 
 }
 
 /** What conditions on items read of the event. */
-function checkRoots(conditions: readonly object[] = [], path: string, place: Place): void {
+function checkRoots(
+  conditions: readonly object[] = [],
+  path: string,
+  place: Place,
+  declared?: ReturnType<typeof readDeclared>,
+): void {
   for (const [n, condition] of conditions.entries())
     for (const root of listRootPaths(condition as Condition, `${path}[${n}]`))
-      checkPresence(root.path, root.place, place)
+      if (declared === undefined || findRoot(declared, root.path) === undefined)
+        checkPresence(root.path, root.place, place)
 }
 
 /** Of the items of a list only a part is in what was seen, so only the list itself is looked for. */
