@@ -2058,7 +2058,10 @@ export interface components {
         ActiveMatches: {
             /** @description The version of the rule when the backtest was created */
             version: number;
+            /** @description Number of events for which it would have run */
             matched: number;
+            /** @description Number of events that it matched, while another rule of its group would have run */
+            outranked: number;
             /** @description Number of events that were skipped, because evaluating them exceeded an evaluation limit */
             notJudged: number;
         };
@@ -2208,6 +2211,8 @@ export interface components {
             draft: components["schemas"]["DraftMatches"] | null;
             difference: components["schemas"]["Difference"] | null;
             actionDifference: components["schemas"]["ActionDifference"][] | null;
+            /** @description Other rules of the group that would run for other events with the draft than with the active version, or than without a rule that is new or in shadow mode. At most 50. */
+            moves: components["schemas"]["GroupMove"][];
             /** @description Width of each bucket of `overTime` */
             bucketMs: number;
             overTime: components["schemas"]["MatchesOverTime"][];
@@ -2476,7 +2481,10 @@ export interface components {
             savedBy: string;
         };
         DraftMatches: {
+            /** @description Number of events for which it would have run */
             matched: number;
+            /** @description Number of events that it matched, while another rule of its group would have run */
+            outranked: number;
             notJudged: number;
         };
         DraftToSave: {
@@ -3001,6 +3009,15 @@ export interface components {
             outcome?: "success" | "failed" | "unknown";
             /** @description HTTP status. Default of a success: 200 */
             status?: number;
+        };
+        GroupMove: {
+            /** Format: uuid */
+            ruleId: string;
+            name: string;
+            /** @description Events for which it would run with the draft only */
+            gained: number;
+            /** @description Events for which it would no longer run with the draft */
+            lost: number;
         };
         GroupOrder: {
             /** @description Ids of all rules of the group, the first one first */
@@ -3814,6 +3831,8 @@ export interface components {
             draft: components["schemas"]["DraftMatches"] | null;
             difference: components["schemas"]["Difference"] | null;
             actionDifference: components["schemas"]["ActionDifference"][] | null;
+            /** @description Other rules of the group that would run for other events with the draft than with the active version, or than without a rule that is new or in shadow mode. At most 50. */
+            moves: components["schemas"]["GroupMove"][];
             /** @description Width of each bucket of `overTime` */
             bucketMs: number;
             overTime: components["schemas"]["MatchesOverTime"][];
@@ -4626,6 +4645,10 @@ export interface components {
         TestedRule: {
             /** @description An event type of the workspace */
             trigger: string;
+            /** @description Default: that of the rule, if one is named */
+            group?: string | null;
+            /** @description Default: that of the rule, if one is named */
+            order?: number | null;
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
         };
@@ -5070,6 +5093,7 @@ export type Finding = components['schemas']['Finding'];
 export type FoundEvents = components['schemas']['FoundEvents'];
 export type FrequentValue = components['schemas']['FrequentValue'];
 export type GivenOutcome = components['schemas']['GivenOutcome'];
+export type GroupMove = components['schemas']['GroupMove'];
 export type GroupOrder = components['schemas']['GroupOrder'];
 export type GroupedRule = components['schemas']['GroupedRule'];
 export type GuardToSet = components['schemas']['GuardToSet'];
