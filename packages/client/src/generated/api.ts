@@ -6517,27 +6517,29 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:38.000Z",
-                     *       "to": "2026-01-12T09:00:39.000Z",
+                     *       "from": "2026-01-12T09:00:40.000Z",
+                     *       "to": "2026-01-12T09:00:41.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:40.000Z",
+                     *       "createdAt": "2026-01-12T09:00:42.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:41.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:43.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:38.000Z",
-                     *         "to": "2026-01-12T09:00:39.000Z",
+                     *         "from": "2026-01-12T09:00:40.000Z",
+                     *         "to": "2026-01-12T09:00:41.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:42.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:44.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
+                     *           "outranked": 0,
                      *           "notJudged": 0
                      *         },
                      *         "draft": {
                      *           "matched": 12,
+                     *           "outranked": 0,
                      *           "notJudged": 0
                      *         },
                      *         "difference": {
@@ -6555,15 +6557,16 @@ export interface operations {
                      *             "isTargetsEstimated": false
                      *           }
                      *         ],
+                     *         "moves": [],
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "at": "2026-01-12T09:00:45.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:46.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6582,7 +6585,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:29.000Z",
+                     *               "at": "2026-01-12T09:00:30.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6642,11 +6645,11 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "waiting",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:45.000Z",
-                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "from": "2026-01-12T09:00:47.000Z",
+                     *       "to": "2026-01-12T09:00:48.000Z",
                      *       "progress": 0,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdAt": "2026-01-12T09:00:49.000Z",
                      *       "createdBy": "user:ada",
                      *       "finishedAt": null,
                      *       "report": null
@@ -6697,27 +6700,29 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:45.000Z",
-                     *       "to": "2026-01-12T09:00:46.000Z",
+                     *       "from": "2026-01-12T09:00:47.000Z",
+                     *       "to": "2026-01-12T09:00:48.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:47.000Z",
+                     *       "createdAt": "2026-01-12T09:00:49.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:48.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:50.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:45.000Z",
-                     *         "to": "2026-01-12T09:00:46.000Z",
+                     *         "from": "2026-01-12T09:00:47.000Z",
+                     *         "to": "2026-01-12T09:00:48.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:49.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:51.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
+                     *           "outranked": 0,
                      *           "notJudged": 0
                      *         },
                      *         "draft": {
                      *           "matched": 12,
+                     *           "outranked": 0,
                      *           "notJudged": 0
                      *         },
                      *         "difference": {
@@ -6735,15 +6740,16 @@ export interface operations {
                      *             "isTargetsEstimated": false
                      *           }
                      *         ],
+                     *         "moves": [],
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:43.000Z",
+                     *             "at": "2026-01-12T09:00:45.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:44.000Z",
+                     *             "at": "2026-01-12T09:00:46.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6762,7 +6768,7 @@ export interface operations {
                      *             "isTargetsEstimated": false,
                      *             "mostToOne": 0,
                      *             "busiestMinute": {
-                     *               "at": "2026-01-12T09:00:29.000Z",
+                     *               "at": "2026-01-12T09:00:30.000Z",
                      *               "count": 12,
                      *               "isAtLeast": false
                      *             }
@@ -6904,22 +6910,24 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:26.000Z",
+                     *       "savedAt": "2026-01-12T09:00:27.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:26.000Z",
-                     *         "to": "2026-01-12T09:00:27.000Z",
+                     *         "from": "2026-01-12T09:00:27.000Z",
+                     *         "to": "2026-01-12T09:00:28.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:28.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:29.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
+                     *           "outranked": 0,
                      *           "notJudged": 0
                      *         },
                      *         "draft": {
                      *           "matched": 0,
+                     *           "outranked": 0,
                      *           "notJudged": 0
                      *         },
                      *         "difference": {
@@ -6928,10 +6936,11 @@ export interface operations {
                      *           "removed": 0
                      *         },
                      *         "actionDifference": [],
+                     *         "moves": [],
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "at": "2026-01-12T09:00:30.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -6978,7 +6987,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:30.000Z"
+                     *         "computedAt": "2026-01-12T09:00:31.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -7269,21 +7278,23 @@ export interface operations {
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:34.000Z",
-                     *         "to": "2026-01-12T09:00:35.000Z",
+                     *         "from": "2026-01-12T09:00:35.000Z",
+                     *         "to": "2026-01-12T09:00:36.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:36.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:37.000Z",
                      *         "active": null,
                      *         "draft": {
                      *           "matched": 0,
+                     *           "outranked": 0,
                      *           "notJudged": 0
                      *         },
                      *         "difference": null,
                      *         "actionDifference": null,
+                     *         "moves": [],
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:29.000Z",
+                     *             "at": "2026-01-12T09:00:38.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -7330,7 +7341,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:37.000Z"
+                     *         "computedAt": "2026-01-12T09:00:39.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
