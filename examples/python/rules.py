@@ -371,6 +371,22 @@ class Client:
         """Retire a signing secret. It remains valid while the sender switches to the next secret."""
         return self._send("POST", f"/api/developer/v1/signing-secrets/{_part(id)}/retire", body=body, headers=headers)
 
+    def list_credentials(self):
+        """List the credentials of the workspace, by name."""
+        return self._send("GET", "/api/developer/v1/credentials")
+
+    def get_credential(self, name):
+        """Get a credential, without its values."""
+        return self._send("GET", f"/api/developer/v1/credentials/{_part(name)}")
+
+    def put_credential(self, name, body=None):
+        """Create a credential, or replace its values and hosts."""
+        return self._send("PUT", f"/api/developer/v1/credentials/{_part(name)}", body=body)
+
+    def delete_credential(self, name):
+        """Delete a credential that no active rule and no draft uses."""
+        return self._send("DELETE", f"/api/developer/v1/credentials/{_part(name)}")
+
     def list_subscriptions(self):
         """List the subscriptions, newest first."""
         return self._send("GET", "/api/developer/v1/subscriptions")

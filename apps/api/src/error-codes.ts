@@ -14,6 +14,8 @@ export const errorCodes = {
   changed_meanwhile: [409, 'Somebody else has changed what the request is about: read it again'],
   content_encoding_unsupported: [415, 'The body is compressed'],
   content_type_unsupported: [415, 'The content type is not application/json'],
+  credential_in_use: [409, 'An active rule or a draft uses the credential, so it cannot be deleted'],
+  credential_not_found: [404, 'The workspace has no such credential'],
   draft_conflict: [
     412,
     'The draft or its rule has changed since you read it (If-Match), or the rule has changed since the draft was saved',

@@ -735,6 +735,8 @@ t.test('each route declares its role', async (t) => {
     t.equal(typeof role === 'function' ? role(request) : role, route.role, title)
   }
   const forViewers = ['webhook-receipts', 'webhook-receipts/{id}', 'workspaces', 'workspaces/{id}']
+  // Their names, which stand in the rules.
+  forViewers.push('credentials', 'credentials/{name}')
   for (const { title, role } of operations.filter(({ path }) => path.startsWith(developer))) {
     const isForViewers = forViewers.some((path) => title === `GET ${developer}/${path}`)
     t.equal(role, isForViewers ? 'viewer' : 'admin', title)

@@ -97,6 +97,8 @@ async function prepareWrites(workspace: Workspace): Promise<Route[]> {
   const subscription = await call<{ id: string }>('POST', `${developer}/subscriptions`, { body: subscribe })
   const unsubscribed = await call<{ id: string }>('POST', `${developer}/subscriptions`, { body: subscribe })
   await putMember(workspace, 'removable', 'viewer')
+  const credential = { value: 'the token', hosts: ['crm.example.com'] }
+  await call('PUT', `${developer}/credentials/removable`, { body: credential })
   return [
     { method: 'POST', path: '/api-keys', status: 201, body: { name: 'x', scopes: ['admin'] } },
     { method: 'DELETE', path: `/api-keys/${key.body.id}`, status: 204 },
@@ -112,6 +114,8 @@ async function prepareWrites(workspace: Workspace): Promise<Route[]> {
     },
     { method: 'POST', path: `/subscriptions/${subscription.body.id}/test`, status: 202 },
     { method: 'DELETE', path: `/subscriptions/${unsubscribed.body.id}`, status: 204 },
+    { method: 'PUT', path: '/credentials/CRM', status: 201, body: credential },
+    { method: 'DELETE', path: '/credentials/removable', status: 204 },
     { method: 'PUT', path: '/members/someone', status: 201, body: { role: 'viewer' } },
     { method: 'DELETE', path: '/members/removable', status: 204 },
     { method: 'PATCH', path: `/workspaces/${workspaceId}`, status: 200, body: { name: 'x' } },
@@ -632,6 +636,7 @@ t.test('the audit log is paged and narrowed', async (t) => {
 const tagOf: Record<string, string> = {
   'api-keys': 'API keys',
   'signing-secrets': 'Signing secrets',
+  credentials: 'Credentials',
   subscriptions: 'Subscriptions',
   members: 'Workspaces and members',
   workspaces: 'Workspaces and members',
@@ -645,6 +650,7 @@ t.test('the OpenAPI document has every route, with its tag and refusals', async 
     const template = path
       .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, '{id}')
       .replace(/(members)\/\w+/, '$1/{userId}')
+      .replace(/(credentials)\/\w+/, '$1/{name}')
     return document.paths[names.get(developer + template) ?? '']?.[method.toLowerCase()]
   }
   for (const route of await prepareWrites(workspace)) {

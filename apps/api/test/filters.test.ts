@@ -60,7 +60,7 @@ t.test('each list says with nextCursor where it ends', async (t) => {
     `${rules}?limit=1`,
     '/api/events/samples',
     '/api/tasks',
-    ...['api-keys', 'signing-secrets', 'subscriptions', 'members', 'workspaces'].map(
+    ...['api-keys', 'signing-secrets', 'credentials', 'subscriptions', 'members', 'workspaces'].map(
       (name) => `${developer}/${name}`,
     ),
   ]

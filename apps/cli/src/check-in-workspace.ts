@@ -1,3 +1,4 @@
+import { listCredentials } from '@automation/access'
 import type { CheckResult, ObservedFields } from '@automation/check'
 import type { Database } from '@automation/database'
 import { FieldSurvey } from '@automation/engine'
@@ -24,7 +25,8 @@ export async function checkInWorkspace(
 ): Promise<CheckResult> {
   const rules = await listAfterImport(database, workspaceId, inFile, plan)
   const observed = await observeTriggers(rules, (trigger) => survey(database, workspaceId, trigger))
-  return checkFileRules(rules, observed)
+  const credentials = await listCredentials(database.forWorkspace(workspaceId))
+  return checkFileRules(rules, observed, credentials)
 }
 
 /** In the order of the file, with the other rules last. What the file leaves open, such as whether a rule is active, is as it is stored. */

@@ -10,7 +10,7 @@ import { createProgram } from './program.js'
 export async function createAdmin(args: readonly string[] = []): Promise<Command> {
   const program = createProgram({
     name: 'npm run admin --',
-    description: `Manage workspaces, members, rules, API keys, signing secrets and subscriptions directly in the database.
+    description: `Manage workspaces, members, rules, API keys, signing secrets, credentials and subscriptions directly in the database.
 DATABASE_URL names the database. If it is not set, the product that npm start runs is used.`,
     example: 'workspaces create --name Acme --admin ada',
   })
@@ -20,6 +20,7 @@ DATABASE_URL names the database. If it is not set, the product that npm start ru
     rules: async () => (await import('./commands/rules.js')).addRules,
     keys: async () => (await import('./commands/keys.js')).addKeys,
     secrets: async () => (await import('./commands/secrets.js')).addSecrets,
+    credentials: async () => (await import('./commands/credentials.js')).addCredentials,
     subscriptions: async () => (await import('./commands/subscriptions.js')).addSubscriptions,
     tokens: async () => (await import('./commands/tokens.js')).addTokens,
     console: async () => (await import('./commands/console.js')).addConsole,

@@ -20,13 +20,16 @@ t.teardown(() => database.close())
 t.test('each code has an example, and the command prints what the page shows', async (t) => {
   const [stored = ''] = blocksOf(page, 'json')
   const workspaceId = await storeEvents(JSON.parse(stored))
-  const ofEvents = ['unknown_field', 'unseen_value', 'unseen_placeholder', 'mixed_kinds', 'number_as_time']
+  const ofWorkspace = [
+    ...['unknown_field', 'unseen_value', 'unseen_placeholder', 'mixed_kinds', 'number_as_time'],
+    'unusable_credential',
+  ]
   for (const code of Object.keys(codes)) {
     const section = sectionOf(`### ${code}`)
     const [[rules = ''], [shown = '']] = [blocksOf(section, 'yaml'), blocksOf(section, 'text')]
     t.match(shown, ` ${code}: rule `)
     await writeFile(file, rules)
-    const more = ofEvents.includes(code) ? ` --workspace ${workspaceId}` : ''
+    const more = ofWorkspace.includes(code) ? ` --workspace ${workspaceId}` : ''
     const { output } = await run('admin', `rules check rules.yaml --fail-on never${more}`, directory)
     t.equal(output, shown, code)
   }

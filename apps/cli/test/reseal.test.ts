@@ -54,14 +54,14 @@ t.test('all secrets are sealed with the first key, and a second run has nothing 
   t.same(await reseal(' --plan', rotating), {
     code: 2,
     errors: target,
-    output: '2 of 3 signing secrets would be encrypted again with the first key of ENCRYPTION_KEY.\n',
+    output: '2 of 3 secrets would be encrypted again with the first key of ENCRYPTION_KEY.\n',
   })
   t.equal(await open(secrets[0]?.id ?? '', old), secrets[0]?.secret, 'a plan changes nothing')
 
   t.same(await reseal('', rotating), {
     code: 0,
     errors: target,
-    output: 'Encrypted 2 of 3 signing secrets again with the first key of ENCRYPTION_KEY.\n',
+    output: 'Encrypted 2 of 3 secrets again with the first key of ENCRYPTION_KEY.\n',
   })
   for (const { id, secret } of secrets) t.equal(await open(id, newest), secret)
   t.match(await reseal('', rotating), { code: 0, output: /^Encrypted 0 of 3 / })

@@ -518,6 +518,26 @@ func (c *Client) RetireSigningSecret(ctx context.Context, id string, body any, h
 	return c.send(ctx, "POST", "/api/developer/v1/signing-secrets/"+url.PathEscape(id)+"/retire", body, nil, headers)
 }
 
+// ListCredentials: List the credentials of the workspace, by name.
+func (c *Client) ListCredentials(ctx context.Context) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/credentials", nil, nil, nil)
+}
+
+// GetCredential: Get a credential, without its values.
+func (c *Client) GetCredential(ctx context.Context, name string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/credentials/"+url.PathEscape(name), nil, nil, nil)
+}
+
+// PutCredential: Create a credential, or replace its values and hosts.
+func (c *Client) PutCredential(ctx context.Context, name string, body any) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/developer/v1/credentials/"+url.PathEscape(name), body, nil, nil)
+}
+
+// DeleteCredential: Delete a credential that no active rule and no draft uses.
+func (c *Client) DeleteCredential(ctx context.Context, name string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/developer/v1/credentials/"+url.PathEscape(name), nil, nil, nil)
+}
+
 // ListSubscriptions: List the subscriptions, newest first.
 func (c *Client) ListSubscriptions(ctx context.Context) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/subscriptions", nil, nil, nil)

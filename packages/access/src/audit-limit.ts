@@ -13,6 +13,7 @@ const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
   'member.removed',
   'api_key.revoked',
   'signing_secret.revoked',
+  'credential.deleted',
   'rule.deactivated',
   'rule.paused',
   'rule.rolled_back',

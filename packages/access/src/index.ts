@@ -20,6 +20,21 @@ export {
   listEntries,
 } from './change-workspace.js'
 export { DateTime, orNull } from './credential.js'
+export {
+  Credential,
+  CredentialKind,
+  CredentialName,
+  CredentialToPut,
+  findCredentialFaults,
+  isCredentialName,
+} from './credentials/credential-schemas.js'
+export {
+  credentialContext,
+  listCredentials,
+  putCredential,
+  readCredential,
+  type SecretParts,
+} from './credentials/stored-credentials.js'
 export { readKeyList } from './key-list.js'
 export {
   findMember,

@@ -2,6 +2,8 @@
 export type RefusedCode =
   | 'api_key_not_found'
   | 'changed_meanwhile'
+  | 'credential_in_use'
+  | 'credential_not_found'
   | 'draft_equals_rule'
   | 'email_template_not_found'
   | 'event_type_in_use'

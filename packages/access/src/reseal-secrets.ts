@@ -1,10 +1,11 @@
 import type { Database } from '@automation/database'
+import { credentialContext, noToken } from './credentials/stored-credentials.js'
 import type { Sealer } from './sealing.js'
 import { sealingContext } from './signing-secrets.js'
 
 /** What a resealing found, and what it did. */
 export interface Resealing {
-  /** How many signing secrets there are. */
+  /** How many signing secrets and credentials there are. */
   secrets: number
   /** How many of them were, or by a plan would be, sealed again. */
   resealed: number
@@ -20,54 +21,82 @@ interface SealedSecret {
   sealed: Uint8Array<ArrayBuffer>
 }
 
+/** One kind of what is sealed. */
+interface SealedRows {
+  read(page: object): Promise<SealedSecret[]>
+  contextOf(secret: SealedSecret): string
+  /** @returns how many rows still have the value that was opened */
+  replace(secret: SealedSecret, sealed: Uint8Array<ArrayBuffer>): Promise<{ count: number }>
+}
+
+const columns = { id: true, workspaceId: true, sealed: true } as const
 const batchSize = 500
 
 /**
- * Seals all signing secrets with the sealer's first key, revoked ones included. It can run while everything serves, and be ended and
- * run again: each secret is replaced by a statement of its own, and only if it is still the value that was opened. What is sealed with the
- * first key stays as it is.
+ * Seals all signing secrets, revoked ones included, and all credentials with the sealer's first key. It can run while everything serves, and be
+ * ended and run again: each secret is replaced by a statement of its own, and only if it is still the value that was opened. What is sealed
+ * with the first key stays as it is.
  *
  * @param isPlan counts only, and changes nothing
  */
 export async function resealSecrets(database: Database, sealer: Sealer, isPlan: boolean): Promise<Resealing> {
   const resealing: Resealing = { secrets: 0, resealed: 0, changed: 0, unopened: [] }
+  for (const rows of listSealed(database)) await resealRows(rows, sealer, isPlan, resealing)
+  return resealing
+}
+
+function listSealed({ system }: Database): SealedRows[] {
+  return [
+    {
+      read: (page) => system.signingSecret.findMany({ ...page, select: columns }),
+      contextOf: sealingContext,
+      replace: ({ id, sealed }, again) =>
+        system.signingSecret.updateMany({ where: { id, sealed }, data: { sealed: again } }),
+    },
+    {
+      read: (page) => system.credential.findMany({ ...page, select: columns }),
+      contextOf: credentialContext,
+      // Its access token has another key, too: the next call gets a new one.
+      replace: ({ id, sealed }, again) =>
+        system.credential.updateMany({ where: { id, sealed }, data: { sealed: again, ...noToken } }),
+    },
+  ]
+}
+
+async function resealRows(
+  rows: SealedRows,
+  sealer: Sealer,
+  isPlan: boolean,
+  resealing: Resealing,
+): Promise<void> {
   for (let after: string | undefined; ; ) {
-    const secrets = await readBatch(database, after)
+    const where = after === undefined ? {} : { id: { gt: after } }
+    const secrets = await rows.read({ where, orderBy: { id: 'asc' }, take: batchSize })
     for (const secret of secrets) {
-      const result = await resealSecret(database, sealer, secret, isPlan)
+      const result = await resealSecret(rows, sealer, secret, isPlan)
       if (result === 'unopened') resealing.unopened.push(secret.id)
       else if (result !== 'current') resealing[result] += 1
     }
     resealing.secrets += secrets.length
     after = secrets.at(-1)?.id
-    if (after === undefined) return resealing
+    if (after === undefined) return
   }
 }
 
-function readBatch({ system }: Database, after: string | undefined): Promise<SealedSecret[]> {
-  return system.signingSecret.findMany({
-    where: after === undefined ? {} : { id: { gt: after } },
-    select: { id: true, workspaceId: true, sealed: true },
-    orderBy: { id: 'asc' },
-    take: batchSize,
-  })
-}
-
 async function resealSecret(
-  { system }: Database,
+  rows: SealedRows,
   sealer: Sealer,
   secret: SealedSecret,
   isPlan: boolean,
 ): Promise<'current' | 'resealed' | 'changed' | 'unopened'> {
-  const { id, sealed } = secret
   let again: Uint8Array<ArrayBuffer> | undefined
   try {
-    again = sealer.reseal(sealed, sealingContext(secret))
+    again = sealer.reseal(secret.sealed, rows.contextOf(secret))
   } catch {
     return 'unopened'
   }
   if (again === undefined) return 'current'
   if (isPlan) return 'resealed'
-  const { count } = await system.signingSecret.updateMany({ where: { id, sealed }, data: { sealed: again } })
+  const { count } = await rows.replace(secret, again)
   return count === 1 ? 'resealed' : 'changed'
 }

@@ -5,6 +5,7 @@ import {
   isReady,
   type PlannedAction,
   type ReadyAction,
+  wholeCredential,
 } from '@automation/engine'
 import { BusiestMinute, type SavedMinutes } from './busiest-minute.js'
 import type { ActionReport } from './report.js'
@@ -106,11 +107,16 @@ const targetsOf: TargetsOf = {
     const addresses = [to, cc, bcc].flatMap((one = []) => one).map((one) => one.trim().toLowerCase())
     return addresses.length === 1 ? addresses : [...new Set(addresses)]
   },
-  SEND_WEBHOOK: ({ url }) => [new URL(url).host],
-  SEND_NOTIFICATION: ({ url }) => [new URL(url).host],
+  SEND_WEBHOOK: ({ url }) => [hostOf(url)],
+  SEND_NOTIFICATION: ({ url }) => [hostOf(url)],
   CREATE_TASK: ({ assigneeId }) => (assigneeId === undefined ? [] : [assigneeId]),
   EMIT_EVENT: ({ eventType }) => [eventType],
   WAIT: () => [],
+}
+
+/** A URL that is a credential is known to a worker alone. */
+function hostOf(url: string): string {
+  return wholeCredential(url) === undefined ? new URL(url).host : url
 }
 
 export function listTargets({ type, config }: ReadyAction): string[] {

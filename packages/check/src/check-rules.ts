@@ -1,6 +1,8 @@
 import {
   type Fault,
+  findCredentialWarnings,
   findDoubtfulForms,
+  type KnownCredential,
   normaliseRule,
   unlimitedBudget,
   type WorkBudget,
@@ -19,6 +21,8 @@ export interface CheckOptions {
   readonly now: number
   /** Without it nothing is compared with events that were seen. */
   readonly findObserved?: FindObserved
+  /** Of the workspace. Without them nothing is said of credentials. */
+  readonly credentials?: readonly KnownCredential[] | undefined
   /** To it all work is charged. What it does not reach is in `notKnown`. Default: without end. */
   readonly budget?: WorkBudget
   /** Indexes of rules that are not looked at, with the fault of a stored rule. */
@@ -32,7 +36,7 @@ export interface CheckOptions {
  */
 export function checkRules(
   rules: readonly CheckedRule[],
-  { now, findObserved, budget = unlimitedBudget(), skipped }: CheckOptions,
+  { now, findObserved, credentials, budget = unlimitedBudget(), skipped }: CheckOptions,
 ): CheckResult {
   const all = rules.map((rule) => ({
     ...rule,
@@ -50,6 +54,8 @@ export function checkRules(
     const canMatch = checkRule(rule, index, now, report)
     for (const { field, message } of findDoubtfulForms(rule))
       report.find('doubtful_form', index, field, message)
+    for (const { field, message } of credentials ? findCredentialWarnings(rule.actions, credentials) : [])
+      report.find('unusable_credential', index, field, message)
     const seen = seenOf(rule.trigger)
     if (seen !== undefined) checkObserved(rule, index, seen, report)
     return canMatch && rule.isActive !== false ? [index] : []

@@ -1,6 +1,14 @@
 import { checkRules } from '@automation/check'
 import t from 'tap'
-import { Domain, type Planted, plantedCodes, plantFault, Random, refute } from './corpus/index.js'
+import {
+  credentials,
+  Domain,
+  type Planted,
+  plantedCodes,
+  plantFault,
+  Random,
+  refute,
+} from './corpus/index.js'
 
 const now = Date.parse('2026-03-10T12:00:00.000Z')
 const moments = [now, now + 86_400_000, now + 2_000 * 86_400_000]
@@ -19,6 +27,7 @@ t.test('of more than 500 seeded faults at least 99 % are found, and no finding i
       planted++
       const { findings } = checkRules(fault.rules, {
         now,
+        credentials,
         ...(fault.observed && { findObserved: () => fault.observed }),
       })
       if (!findings.some((finding) => isThe(finding, fault)))

@@ -160,6 +160,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   RuleGuard: 'workspaceId',
   ApiKey: 'workspaceId',
   SigningSecret: 'workspaceId',
+  Credential: 'workspaceId',
   WebhookReceipt: 'workspaceId',
   WebhookRejection: 'workspaceId',
   WebhookTally: 'workspaceId',

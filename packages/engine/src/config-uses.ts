@@ -1,5 +1,11 @@
 import { listTexts } from './list-texts.js'
-import { listPlaceholderUses, type PlaceholderUse, withoutItem } from './template.js'
+import {
+  type CredentialInText,
+  listCredentials,
+  listPlaceholderUses,
+  type PlaceholderUse,
+  withoutItem,
+} from './template.js'
 
 /** A placeholder of an action, with the path of its text in the rule. */
 export interface PlacedUse extends PlaceholderUse {
@@ -27,4 +33,20 @@ export function listConfigUses(config: object, place: string): PlacedUse[] {
 
 function useOfList(path: string, place: string): PlacedUse {
   return { path, filters: [], fallbacks: [], reads: [path], isWhole: true, place, field: 'forEach' }
+}
+
+/** A credential of an action, with the path of its text in the rule. */
+export interface CredentialUse extends CredentialInText {
+  readonly place: string
+  /** The field of the config, such as `headers`. */
+  readonly field: string
+}
+
+/** Lists the credentials of a config. */
+export function listCredentialUses(config: object, place: string): CredentialUse[] {
+  return Object.entries(config).flatMap(([field, value]) =>
+    listTexts(value, `${place}.config.${field}`).flatMap(({ text, place }) =>
+      listCredentials(text).map((found) => ({ ...found, place, field })),
+    ),
+  )
 }

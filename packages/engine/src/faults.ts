@@ -1,6 +1,7 @@
 import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { type CompileString, findCompiler, findDefinition } from './config-template.js'
+import { isReserved, noEventData } from './credential.js'
 import { findForeignSyntax, hasInvisible } from './foreign-syntax.js'
 import { findOperator } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
@@ -125,7 +126,8 @@ function searchClause(search: Search, clause: Record<string, unknown>, field: st
 function searchPath(search: Search, path: unknown, field: string, { isItem }: Place): void {
   if (typeof path !== 'string' || path === '' || path.length > maxPathLength) return
   if (isItem && path === itemItself) return
-  if (!parsePath(path))
+  if (!isItem && isReserved(path)) report(search, field, noEventData)
+  else if (!parsePath(path))
     report(
       search,
       field,

@@ -1,3 +1,4 @@
+import { type CredentialValues, writeReference } from './credential.js'
 import { findDeadEnd } from './dead-end.js'
 import type { Evaluation } from './evaluation.js'
 import type { Filtering } from './filters/filter.js'
@@ -12,6 +13,8 @@ export interface Rendering {
   size: number
   /** Why the rendered config must not be used: the first reason. */
   fault?: string
+  /** The values of credentials, at the moment of a call. Without them each stays as it is written: what is stored or shown has no value. */
+  credentials?: CredentialValues
   /** To it the work of filters and of writing values is charged. */
   evaluation?: Evaluation
 }
@@ -82,6 +85,8 @@ function resolve(placeholder: Placeholder, data: unknown, rendering: Rendering):
 
 /** Reads the value of a placeholder and applies its filters. Never throws. */
 export function evaluate(placeholder: Placeholder, data: unknown, rendering: Rendering): unknown {
+  const { credential } = placeholder
+  if (credential !== undefined) return rendering.credentials?.get(credential) ?? writeReference(credential)
   try {
     const value = readPath(placeholder.path, data)
     return placeholder.filters.length === 0 ? value : applyFilters(placeholder, value, data, rendering)

@@ -1,3 +1,4 @@
+import { wholeCredential } from './credential.js'
 import { findDurationFault } from './duration.js'
 import { isPunycode } from './punycode.js'
 
@@ -26,3 +27,6 @@ function isDomain(text: string): boolean {
 
 export const httpUrl: Format = (text) =>
   /^https?:\/\//i.test(text) && URL.canParse(text) ? undefined : 'must be an http or https URL'
+
+/** A URL, or the credential whose value it is. */
+export const chatUrl: Format = (text) => (wholeCredential(text) === undefined ? httpUrl(text) : undefined)

@@ -31,7 +31,9 @@ export {
   normaliseConditions,
   normaliseRule,
 } from './conditions.js'
-export { listConfigUses, type PlacedUse } from './config-uses.js'
+export { type CredentialUse, listConfigUses, listCredentialUses, type PlacedUse } from './config-uses.js'
+export { credentialName, wholeCredential } from './credential.js'
+export { findCredentialWarnings, type KnownCredential } from './credential-warnings.js'
 export { describeListEnd } from './dead-end.js'
 export { isLongNumber } from './decimal.js'
 export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
@@ -125,6 +127,7 @@ export {
   type CompiledRule,
   compileRule,
   explainRule,
+  type FillCredentials,
   isReady,
   type PlannedAction,
   planActions,

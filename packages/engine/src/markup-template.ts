@@ -14,7 +14,7 @@ const workPerQuoted = 3
 
 /** Like compileTextField, in a language of markup, for a text that may print lists. With the filter raw a value is not quoted. */
 export function compileMarkup(text: string, compileQuote: CompileQuote): Template | string {
-  const split = splitLoops(text, true)
+  const split = splitLoops(text, { raw: true })
   if (typeof split === 'string') return split
   if (split.loops.length === 0) {
     const quote = compileQuote(split.head, { before: false, after: false })

@@ -1,5 +1,6 @@
-import type { Argument, Filter } from './filters/filter.js'
-import { filters } from './filters/index.js'
+import { credentialOf, isReserved } from './credential.js'
+import { type Argument, type Filter, fieldOf } from './filters/filter.js'
+import { fieldFilters, filters } from './filters/index.js'
 import { describeNearest } from './nearest.js'
 import { compilePath, type Path, parsePath } from './path.js'
 
@@ -14,6 +15,8 @@ export interface Placeholder {
   filters: Filter[]
   /** The filters as written. */
   calls: FilterCall[]
+  /** The name of the credential that it stands for. Absent if it reads event data. */
+  credential?: string
 }
 
 export interface FilterCall {
@@ -30,9 +33,13 @@ export function parsePlaceholder(
   if (stop < 0) return 'has a placeholder without its closing }}'
   const name = text.slice(open + 2, stop).trim()
   if (!parsePath(name)) return `has a placeholder without a field path: {{${name.slice(0, 60)}}}`
+  const credential = credentialOf(name)
+  if (isReserved(name) && credential === undefined)
+    return `has {{${name.slice(0, 60)}}}, but a credential is {{credentials.NAME}}`
   const compiled: Filter[] = []
   const calls: FilterCall[] = []
   while (text[stop] === '|') {
+    if (credential !== undefined) return `has a filter on {{${name}}}: a credential has none`
     if (calls.at(-1)?.name === 'raw') return 'has a filter raw that is not the last one'
     const found = parseFilter(text, stop + 1)
     if (typeof found === 'string') return found
@@ -41,7 +48,11 @@ export function parsePlaceholder(
     if (compiled.length > maxFilters) return `has a placeholder with more than ${maxFilters} filters`
     stop = found.stop
   }
-  return { placeholder: { path: compilePath(name), name, filters: compiled, calls }, end: stop + 2 }
+  const placeholder = { path: compilePath(name), name, filters: compiled, calls }
+  return {
+    placeholder: credential === undefined ? placeholder : { ...placeholder, credential },
+    end: stop + 2,
+  }
 }
 
 /** Reads `name`, `name:bare argument` or `name:"quoted argument"` up to the next `|` or `}}`. */
@@ -70,6 +81,8 @@ function parseFilter(
   if (rest !== '') argument = { text: rest, isQuoted: false }
   if (argument && /[{}]/.test(argument.text))
     return `has a filter ${name} with a brace in its argument, but placeholders in arguments are not filled: default:name reads the field name`
+  if (argument && fieldFilters.has(name) && isReserved(fieldOf(argument) ?? ''))
+    return `has a filter ${name} that reads a credential: it stands alone, as in {{credentials.NAME}}`
   const filter = compile(argument)
   return typeof filter === 'string'
     ? `has a filter ${name} that ${filter}`

@@ -1,10 +1,12 @@
-import { type ActionConfig, type ActionType, isDoneByCommit } from './actions/index.js'
+import { type ActionConfig, type ActionType, isCallType, isDoneByCommit } from './actions/index.js'
 import { type Given, recordOrAssume } from './assumed-result.js'
 import type { CompiledCondition } from './compiled-condition.js'
 import { explainAll } from './condition-groups.js'
 import { compileCondition } from './conditions.js'
 import { findConfigFault } from './config-fault.js'
 import { compileConfig } from './config-template.js'
+import { type CredentialUse, listCredentialUses } from './config-uses.js'
+import type { CredentialValues } from './credential.js'
 import { parseDuration } from './duration.js'
 import { compileEach, type ItemEvent, type RenderEach } from './emit-each.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
@@ -34,6 +36,8 @@ export interface CompiledAction extends RecordedReads {
   readonly config: Template
   /** Of an action with forEach, whose `where` and `data` are not in `config`: they are for each item. */
   readonly renderEach?: RenderEach
+  /** Absent if there are none. */
+  readonly credentials?: readonly CredentialUse[]
   readonly continueOnError: boolean
   readonly timeoutMs: number | undefined
   readonly retry: Retry | undefined
@@ -69,8 +73,15 @@ export type ReadyAction = {
     readonly size: number
     /** Of an action with forEach: the events that it emits. */
     readonly events?: readonly ItemEvent[]
+    /** Of a call with credentials: renders the config again, with their values. */
+    readonly fillCredentials?: FillCredentials<ActionConfig<Type>>
   }
 }[ActionType]
+
+/** @returns why the call must not be made, without any value */
+export type FillCredentials<Config = unknown> = (
+  values: CredentialValues,
+) => { config: Config } | { fault: string }
 
 /** Skipped, since its `when` did not hold. */
 type SkippedAction = Planned & { readonly skipped: string }
@@ -232,6 +243,7 @@ function compileAction(action: Action, index: number, declared: Declared): Compi
     name: action.name,
     ...(action.when && { when: compileCondition(action.when) }),
     ...compileActionConfig(action),
+    ...compileCredentials(action),
     continueOnError: action.continueOnError ?? false,
     timeoutMs: action.timeoutMs,
     retry: action.retry,
@@ -246,6 +258,11 @@ function compileActionConfig({ type, config }: Action): Pick<CompiledAction, 'co
   const { data, forEach, where, ...others } = config
   const renderEach = compileEach({ forEach, where, data })
   return { config: compileConfig(type, { ...others, forEach }), renderEach }
+}
+
+function compileCredentials({ type, config }: Action): Pick<CompiledAction, 'credentials'> {
+  const credentials = isCallType(type) ? listCredentialUses(config, '') : []
+  return credentials.length === 0 ? {} : { credentials }
 }
 
 /** Renders one action for a moment (epoch ms). Never throws, on any data. */
@@ -277,7 +294,24 @@ export function planAction(
   if (fault) return { of: action, at, warnings, config, fault }
   // findConfigFault has checked that the config fits its type, which TypeScript cannot infer.
   const ready = { of: action, at, warnings, type: action.type, config, size: rendering.size } as ReadyAction
+  if (action.credentials)
+    return { ...ready, fillCredentials: (values) => fill(action, data, values) } as ReadyAction
   return events === undefined ? ready : { ...ready, events }
+}
+
+/** The data is what the config was rendered from, so that all but the credentials is the same. What it costs was charged then. */
+function fill(
+  { config }: CompiledAction,
+  data: unknown,
+  credentials: CredentialValues,
+): ReturnType<FillCredentials> {
+  const rendering: Rendering = { warnings: [], size: 0, credentials }
+  const filled = config.render(data, rendering)
+  const fault =
+    rendering.size > maxRenderedLength
+      ? `config renders to more than ${maxRenderedLength} characters`
+      : rendering.fault
+  return fault === undefined ? { config: filled } : { fault }
 }
 
 export function isReady(action: PlannedAction): action is ReadyAction {

@@ -1,3 +1,4 @@
+import { isReserved } from './credential.js'
 import { compilePath, type Path, parsePath } from './path.js'
 import { type Placeholder, parsePlaceholder } from './placeholder.js'
 
@@ -8,13 +9,16 @@ export interface SplitText {
   placeholders: Placeholder[]
 }
 
-/**
- * Splits a text into literals and placeholders, or describes its fault. Reads each character once.
- *
- * @param takesRaw whether the filter raw has a meaning there
- */
-export function splitTemplate(text: string, takesRaw = false): SplitText | string {
-  const read = readPart(text, 0, { takesRaw, takesEach: false })
+/** What may stand in a text beside placeholders of event data. */
+export interface Accepted {
+  /** Whether the filter raw has a meaning there. */
+  raw?: boolean
+  credentials?: boolean
+}
+
+/** Splits a text into literals and placeholders, or describes its fault. Reads each character once. */
+export function splitTemplate(text: string, accepted: Accepted = {}): SplitText | string {
+  const read = readPart(text, 0, { ...accepted, each: false })
   return typeof read === 'string' ? read : read.part
 }
 
@@ -34,8 +38,8 @@ export interface Loop {
 }
 
 /** Like splitTemplate, for a text that may print lists. */
-export function splitLoops(text: string, takesRaw = false): LoopText | string {
-  const syntax = { takesRaw, takesEach: true }
+export function splitLoops(text: string, accepted: Accepted = {}): LoopText | string {
+  const syntax = { ...accepted, each: true }
   let read = readPart(text, 0, syntax)
   if (typeof read === 'string') return read
   const { part: head } = read
@@ -45,6 +49,7 @@ export function splitLoops(text: string, takesRaw = false): LoopText | string {
     if (name === undefined) return 'has {{/each}} without its {{#each}}'
     if (!parsePath(name))
       return `has {{#each ${name.slice(0, 60)}}}, which needs the path of a list: {{#each items}}`
+    if (isReserved(name)) return 'has {{#each credentials}}, but credentials are no event data'
     const body = readPart(text, end, syntax)
     if (typeof body === 'string') return body
     if (body.tag === undefined) return `has {{#each ${name}}} without its {{/each}}`
@@ -57,9 +62,9 @@ export function splitLoops(text: string, takesRaw = false): LoopText | string {
   return { head, loops }
 }
 
-interface Syntax {
-  takesRaw: boolean
-  takesEach: boolean
+interface Syntax extends Accepted {
+  /** Whether it may print lists. */
+  each: boolean
 }
 
 /** `{{#each items}}`, or `{{/each}}` without a name. */
@@ -80,7 +85,7 @@ function readPart(text: string, from: number, syntax: Syntax): { part: SplitText
       at = open + 2
       continue
     }
-    const tag = syntax.takesEach ? readTag(text, open) : undefined
+    const tag = syntax.each ? readTag(text, open) : undefined
     if (typeof tag === 'string') return tag
     if (tag !== undefined) {
       literals.push(literal + text.slice(at, open))
@@ -88,8 +93,10 @@ function readPart(text: string, from: number, syntax: Syntax): { part: SplitText
     }
     const found = parsePlaceholder(text, open)
     if (typeof found === 'string') return found
-    if (!syntax.takesRaw && isRaw(found.placeholder))
+    if (!syntax.raw && isRaw(found.placeholder))
       return 'has a filter raw, which only the text of SEND_NOTIFICATION accepts'
+    if (!syntax.credentials && found.placeholder.credential !== undefined)
+      return `has {{${found.placeholder.name}}}: only the URL, headers and body of SEND_WEBHOOK and the URL of SEND_NOTIFICATION accept credentials`
     literals.push(literal + text.slice(at, open))
     placeholders.push(found.placeholder)
     literal = ''

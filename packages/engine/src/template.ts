@@ -1,3 +1,4 @@
+import { credentialRoot } from './credential.js'
 import {
   evaluate,
   fillText,
@@ -10,7 +11,7 @@ import {
 import { fieldOf } from './filters/filter.js'
 import { fieldFilters } from './filters/index.js'
 import type { FilterCall, Placeholder } from './placeholder.js'
-import { findOnly, type SplitText, splitLoops, splitTemplate } from './split-template.js'
+import { type Accepted, findOnly, type SplitText, splitLoops, splitTemplate } from './split-template.js'
 
 /** Renders a template with event data. Never throws, and never renders its own output again. */
 export type Render = (data: unknown, rendering: Rendering) => unknown
@@ -50,8 +51,8 @@ export function constantTemplate(value: unknown): Template {
  * as JSON, and null as nothing. A missing value renders as "" with a warning. Returns the fault of a text that is not a
  * template (`has an unknown filter: shout`).
  */
-export function compileTemplate(text: string): Template | string {
-  const split = splitTemplate(text)
+export function compileTemplate(text: string, accepted?: Accepted): Template | string {
+  const split = splitTemplate(text, accepted)
   if (typeof split === 'string') return split
   const only = findOnly(split)
   return only === undefined
@@ -60,8 +61,8 @@ export function compileTemplate(text: string): Template | string {
 }
 
 /** Like compileTemplate for a field that holds a text: a single placeholder writes numbers, booleans and null as text, too. */
-export function compileTextField(text: string): Template | string {
-  const split = splitTemplate(text)
+export function compileTextField(text: string, accepted?: Accepted): Template | string {
+  const split = splitTemplate(text, accepted)
   return typeof split === 'string' ? split : joinTextField(split, () => writeText)
 }
 
@@ -84,20 +85,48 @@ export interface PlaceholderUse {
   readonly isWhole: boolean
 }
 
-/** Lists the placeholders of a text; none for a text with a fault. What is read of the items of a list that it prints is not listed. */
+/**
+ * Lists the placeholders of a text that read event data; none for a text with a fault. What is read of the items of a list that it prints is
+ * not listed.
+ */
 export function listPlaceholderUses(text: string): PlaceholderUse[] {
-  const split = splitLoops(text, true)
+  const split = splitLoops(text, anything)
   if (typeof split === 'string') return []
   const { head, loops } = split
   const isWhole = loops.length === 0 && findOnly(head) !== undefined
   return [
-    ...head.placeholders.map((placeholder) => useOf(placeholder, isWhole)),
+    ...readers(head).map((placeholder) => useOf(placeholder, isWhole)),
     ...loops.flatMap(({ name, body, tail }) => [
       { path: name, filters: [], fallbacks: [], reads: [name], isWhole: false },
-      ...body.placeholders.map((placeholder) => withoutItem(useOf(placeholder, false))),
-      ...tail.placeholders.map((placeholder) => useOf(placeholder, false)),
+      ...readers(body).map((placeholder) => withoutItem(useOf(placeholder, false))),
+      ...readers(tail).map((placeholder) => useOf(placeholder, false)),
     ]),
   ]
+}
+
+/** For tools, which read rules without faults. */
+const anything: Accepted = { raw: true, credentials: true }
+
+function readers({ placeholders }: SplitText): Placeholder[] {
+  return placeholders.filter(({ credential }) => credential === undefined)
+}
+
+/** A credential in a text. */
+export interface CredentialInText {
+  readonly name: string
+  /** Whether the text is this credential and nothing else. */
+  readonly isWhole: boolean
+}
+
+/** Lists the credentials of a text; none for a text with a fault. */
+export function listCredentials(text: string): CredentialInText[] {
+  if (!text.includes(credentialRoot)) return []
+  const split = splitTemplate(text, anything)
+  if (typeof split === 'string') return []
+  const isWhole = findOnly(split) !== undefined
+  return split.placeholders.flatMap(({ credential }) =>
+    credential === undefined ? [] : [{ name: credential, isWhole }],
+  )
 }
 
 function useOf({ name, calls }: Placeholder, isWhole: boolean): PlaceholderUse {

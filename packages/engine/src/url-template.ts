@@ -1,4 +1,4 @@
-import { evaluate, fillText, type Rendering, writeText } from './fill-placeholder.js'
+import { evaluate, fillText, type Rendering, type Write, writeText } from './fill-placeholder.js'
 import { httpUrl } from './formats.js'
 import type { Placeholder } from './placeholder.js'
 import { findOnly, type SplitText, splitTemplate } from './split-template.js'
@@ -22,13 +22,18 @@ const mark = '\0'
 /**
  * Compiles a URL, of which placeholders fill single parts, so that no value leads to another address: one label of the host, one segment
  * of the path or a part of it, or one value of the query. Any other value makes the action fail. A URL that is one placeholder and nothing
- * else is the data's own.
+ * else is the data's own. A credential is encoded, and never fills the host.
+ *
+ * @param takesWhole whether the URL may be a credential and nothing else
  */
-export function compileUrl(text: string): Template | string {
-  const split = splitTemplate(text)
+export function compileUrl(text: string, takesWhole = false): Template | string {
+  const split = splitTemplate(text, { credentials: true })
   if (typeof split === 'string') return split
   const { literals, placeholders } = split
-  if (placeholders.length === 0 || findOnly(split)) return compileTextField(text)
+  const only = findOnly(split)
+  if (only?.credential !== undefined && !takesWhole)
+    return `must have its host written out, as in https://api.example.com/{{${only.name}}}`
+  if (placeholders.length === 0 || only) return compileTextField(text, { credentials: true })
   const places = findPlaces(split)
   if (typeof places === 'string') return places
   return {
@@ -46,7 +51,7 @@ export function compileUrl(text: string): Template | string {
 
 /** Lists the placeholders in the path and the query of a URL whose values are not encoded. */
 export function listUnencoded(text: string): string[] {
-  const split = splitTemplate(text)
+  const split = splitTemplate(text, { credentials: true })
   const places = typeof split === 'string' || findOnly(split) ? [] : findPlaces(split)
   if (typeof split === 'string' || typeof places === 'string') return []
   return split.placeholders
@@ -54,8 +59,8 @@ export function listUnencoded(text: string): string[] {
     .map(({ name }) => name)
 }
 
-function isEncoded({ calls }: Placeholder): boolean {
-  return calls.some(({ name }) => name === 'urlencode')
+function isEncoded({ calls, credential }: Placeholder): boolean {
+  return credential !== undefined || calls.some(({ name }) => name === 'urlencode')
 }
 
 function isPart(place: Place | undefined): place is 'path' | 'query' {
@@ -63,6 +68,7 @@ function isPart(place: Place | undefined): place is 'path' | 'query' {
 }
 
 function fillPart(placeholder: Placeholder, place: Place, data: unknown, rendering: Rendering): string {
+  if (placeholder.credential !== undefined) return fillText(placeholder, data, rendering, writeEncoded)
   const text = fillText(placeholder, data, rendering, writeText)
   const name = `{{${placeholder.name}}}`
   if (place === 'host' && !/^[a-z0-9-]{1,63}$/i.test(text))
@@ -83,6 +89,12 @@ function fillPart(placeholder: Placeholder, place: Place, data: unknown, renderi
   return text
 }
 
+/** Writes the value of a credential as one value of a URL or a form. As long as it has none, it stays as it is written. */
+export const writeEncoded: Write = (value, { credentials }) => {
+  const text = writeText(value)
+  return credentials === undefined ? text : encodeURIComponent(text.toWellFormed())
+}
+
 function refuse(rendering: Rendering, fault: string): void {
   rendering.fault ??= `config.url ${fault}`
 }
@@ -93,16 +105,19 @@ function findPlaces({ literals, placeholders }: SplitText): Place[] | string {
   const [, host, path = '', query = ''] = /^https?:\/\/([^/\\?#]+)([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? []
   if (host === undefined)
     return 'must begin with http:// or https:// and a host, unless it is one placeholder and nothing else'
+  const known = [host, path, query].flatMap((part, n) =>
+    Array(part.split(mark).length - 1).fill((['host', 'path', 'query'] as const)[n]),
+  )
+  const places: Place[] = [...known, ...Array(placeholders.length - known.length).fill('fragment')]
+  if (placeholders.some(({ credential }, n) => credential !== undefined && !isPart(places[n])))
+    return 'must have credentials in its path and query only'
   if (host.includes(mark) && !isFillable(host))
     return 'must have its domain and port written out: in a host a placeholder fills one label before them, as in https://{{tenant}}.example.com'
   const sample = url.replaceAll(mark, 'x')
   // The reader of a URL drops control characters.
   if (/\p{Cc}/u.test(sample) || httpUrl(sample) !== undefined) return 'must be an http or https URL'
   if (dots.test(sample)) return 'must not have . or .. in its path'
-  const places = [host, path, query].flatMap((part, n) =>
-    Array(part.split(mark).length - 1).fill((['host', 'path', 'query'] as const)[n]),
-  )
-  return [...places, ...Array(placeholders.length - places.length).fill('fragment')]
+  return places
 }
 
 /** Whether a host has its registrable domain without placeholders: two labels, or three as in co.uk. An address has none. */

@@ -32,6 +32,7 @@ export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes, RuleFileSchema } from './check-rule-file.js'
 export { createRules } from './create-rules.js'
+export { deleteCredential, findWarningsOfCredentials, listMissingCredentials } from './credentials.js'
 export { deleteRules } from './delete-rules.js'
 export { type DraftRow, deleteDraft, promoteDraft, saveDraft } from './drafts.js'
 export {

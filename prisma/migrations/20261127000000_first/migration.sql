@@ -59,6 +59,24 @@ CREATE TABLE signing_secrets (
 CREATE INDEX signing_secrets_workspace_id_id_idx ON signing_secrets (workspace_id, id);
 CREATE INDEX signing_secrets_workspace_id_provider_idx ON signing_secrets (workspace_id, provider);
 
+CREATE TABLE credentials (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  name TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  hosts TEXT[],
+  sealed BYTEA NOT NULL,
+  token BYTEA,
+  token_id UUID,
+  token_expires_at TIMESTAMPTZ(3),
+  token_lease UUID,
+  token_lease_until TIMESTAMPTZ(3),
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  updated_at TIMESTAMPTZ(3) NOT NULL,
+  last_used_at TIMESTAMPTZ(3)
+);
+CREATE UNIQUE INDEX credentials_workspace_id_name_key ON credentials (workspace_id, name);
+
 CREATE TABLE audit_entries (
   id UUID PRIMARY KEY,
   workspace_id UUID NOT NULL,

@@ -5,7 +5,7 @@ import {
   type NotKnown,
   type ObservedFields,
 } from '@automation/check'
-import { type Fault, findRuleFaults } from '@automation/engine'
+import { type Fault, findRuleFaults, type KnownCredential } from '@automation/engine'
 import { type Bounds, findOverrun, maxResponseBytes, type Overrun, openBudget } from './bounds.js'
 import type { RuleToDryRun } from './dry-run.js'
 import { JsonPieces } from './json-pieces.js'
@@ -21,6 +21,7 @@ export interface SetToCheck {
   rules: CheckedRule[] | { stored: StoredRuleToCheck[] }
   /** Epoch ms. */
   now: number
+  credentials: KnownCredential[]
   /** What stored events have, by their type: as `surveyEvents` lists it. */
   observed: Record<string, string>
 }
@@ -38,6 +39,7 @@ export function checkSet({
   rules: asked,
   now,
   observed,
+  credentials,
   bounds,
 }: SetToCheck & Bounds): { json: Uint8Array } | { faults: Fault[] } | Overrun {
   const budget = openBudget({ bounds })
@@ -58,7 +60,7 @@ export function checkSet({
   if (faults.length > 0) return { faults }
   const findObserved = (type: string): ObservedFields | undefined =>
     observed[type] === undefined ? undefined : JSON.parse(observed[type])
-  return { json: writeResult(checkRules(rules, { now, findObserved, budget, skipped })) }
+  return { json: writeResult(checkRules(rules, { now, findObserved, credentials, budget, skipped })) }
 }
 
 /** Writes finding by finding: the most severe come first, and those without room are not known. */

@@ -13,6 +13,7 @@ const tagOfPath: [path: RegExp, tag: string][] = [
   [/^\/api\/incoming-webhooks\b|\/webhook-receipts\b/, 'Incoming webhooks'],
   [/\/subscriptions\b/, 'Subscriptions'],
   [/\/signing-secrets\b/, 'Signing secrets'],
+  [/\/credentials\b/, 'Credentials'],
   [/\/api-keys\b/, 'API keys'],
   [/\/(members|workspaces|me)\b/, 'Workspaces and members'],
   [/\/(audit-log|ledger)$/, 'Audit and reconciliation'],
@@ -42,6 +43,7 @@ const groups = {
       'Other systems deliver signed webhooks. A receipt says that one was accepted or rejected',
     Subscriptions: 'URLs that receive events about your workspace, such as a rule that was switched off',
     'Signing secrets': 'Secrets for incoming and outgoing webhooks',
+    Credentials: 'Tokens and passwords that calls of rules send, by their names',
   },
   Workspace: {
     'Workspaces and members': 'Workspaces, their settings, and who may do what',

@@ -255,6 +255,8 @@ function expectStatus({ operation, caller, header, place, body }: Check): number
     // A user with a token may become a member, also if it is a member elsewhere.
     if (operation.method === 'PUT') return 'success'
   }
+  // A name of another workspace's is free in this one.
+  if (nounOf(operation) === 'credential' && operation.method === 'PUT') return 'success'
   return found === 'own' ? 'success' : 404
 }
 
@@ -267,10 +269,10 @@ async function prepare({ operation, caller, header, place, body }: Check, succee
         ? 'x'.repeat(256)
         : 'no-uuid'
       : place === 'random' || noun === undefined
-        ? randomUUID()
+        ? `${noun === 'credential' ? 'c' : ''}${randomUUID()}`
         : place === 'foreign'
-          ? // A member that a PUT adds is in responses from then on.
-            operation.method === 'PUT' && noun === 'member'
+          ? // What a PUT adds under this name is in responses from then on.
+            operation.method === 'PUT' && (noun === 'member' || noun === 'credential')
             ? await third.plant(noun)
             : foreign.planted[noun]
           : succeeds && operation.method !== 'GET'

@@ -9,7 +9,7 @@ export function addReseal(secrets: Command): void {
   addCommand(secrets, {
     name: 'reseal',
     description:
-      'Encrypt all signing secrets of all workspaces again, with the first key of ENCRYPTION_KEY, without downtime. The secrets themselves stay the same.',
+      'Encrypt all signing secrets and credentials of all workspaces again, with the first key of ENCRYPTION_KEY, without downtime. The secrets themselves stay the same.',
     example: '--plan',
     reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
     exits: {
@@ -32,8 +32,8 @@ async function reseal({ plan: isPlan = false }: { plan?: boolean }, command: Com
 function formatResealing({ secrets, resealed, changed, unopened }: Resealing, isPlan: boolean): string {
   const lines = [
     isPlan
-      ? `${resealed} of ${secrets} signing secrets would be encrypted again with the first key of ENCRYPTION_KEY.`
-      : `Encrypted ${resealed} of ${secrets} signing secrets again with the first key of ENCRYPTION_KEY.`,
+      ? `${resealed} of ${secrets} secrets would be encrypted again with the first key of ENCRYPTION_KEY.`
+      : `Encrypted ${resealed} of ${secrets} secrets again with the first key of ENCRYPTION_KEY.`,
   ]
   if (changed > 0)
     lines.push(`${changed} were changed by somebody else in the meantime. Run the command again.`)

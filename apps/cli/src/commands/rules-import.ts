@@ -3,6 +3,7 @@ import {
   applyImport,
   countDeletions,
   type ImportPlan,
+  listMissingCredentials,
   planImport,
   refuseExcessDeletions,
 } from '@automation/rules'
@@ -52,6 +53,7 @@ export function addRulesImport(rules: Command): void {
       'show what the changed rules would have done for recent events, such as those of the last 7d; a worker computes it',
       readDuration,
     )
+    .option('--require-credentials', 'change nothing if the rules name credentials that the workspace lacks')
     .option('--skip-tests', 'do not run the tests of the file first')
     .option(...yesOption)
     .option(...formatOption)
@@ -64,6 +66,7 @@ interface ImportOptions {
   prune?: true
   maxDeletions?: number
   backtest?: number
+  requireCredentials?: true
   skipTests?: true
   yes?: true
   format?: RuleFormat
@@ -85,9 +88,18 @@ async function importFile(path: string, options: ImportOptions, command: Command
     const { plan } = planned
     const check = await checkInWorkspace(administrator.database, workspace, rules, plan.rules)
     const backtests = options.backtest && (await runPlanBacktests(administrator, plan, options.backtest))
-    const value = { ...presentPlan(plan), check, ...(backtests && { backtests }) }
+    const missing = await listMissingCredentials(tables, rules)
+    if (options.requireCredentials && missing.length > 0)
+      throw new CommandError(`${describeMissing(missing)} Nothing was applied.`)
+    const value = {
+      ...presentPlan(plan),
+      missingCredentials: missing,
+      check,
+      ...(backtests && { backtests }),
+    }
     const shown = [
       formatPlan(plan),
+      ...(missing.length > 0 ? [describeMissing(missing)] : []),
       ...(check.findings.length > 0 ? [formatFindings(check)] : []),
       ...(backtests ? [formatPlanBacktests(backtests)] : []),
     ].join('\n\n')
@@ -111,6 +123,10 @@ async function readWholeFile(path: string, { prune, format }: ImportOptions): Pr
       `${path} does not end with the line ${endMark}, so it may have been cut short, and --prune deletes what a file lacks. Export it again, or add the line if the file is complete. Nothing was applied.`,
     )
   return source
+}
+
+function describeMissing(names: string[]): string {
+  return `The workspace lacks these credentials, so calls that send them fail: ${names.join(', ')}.`
 }
 
 function warnOf(plan: ImportPlan, maxDeletions: number | undefined): string {

@@ -71,6 +71,9 @@ const sentences: Readonly<Record<string, Describe>> = {
   'signing_secret.revoked': ({ details }, names) => [
     `revoked the signing secret of ${counterparty(details, names)}`,
   ],
+  'credential.created': ({ subject }) => [`created the credential ${subject}`],
+  'credential.updated': ({ subject }) => [`replaced the values of the credential ${subject}`],
+  'credential.deleted': ({ subject }) => [`deleted the credential ${subject}`],
   'rule.created': (entry, names) => ['created the rule ', ruleOf(entry, names)],
   'rule.updated': (entry, names) => [
     `changed ${write(entry.details.changed)} of the rule `,

@@ -1,4 +1,5 @@
 import { AuditLog } from '../parts/access/audit-log.js'
+import { Credentials } from '../parts/access/credentials.js'
 import { Keys } from '../parts/access/keys.js'
 import { Members } from '../parts/access/members.js'
 import { Secrets } from '../parts/access/secrets.js'
@@ -8,7 +9,13 @@ import { Tabs } from '../parts/tabs.js'
 import { may } from '../state/session.js'
 import { useFilters } from '../state/use-filters.js'
 
-const tabs = { members: 'Members', keys: 'API keys', secrets: 'Signing secrets', audit: 'Audit log' }
+const tabs = {
+  members: 'Members',
+  keys: 'API keys',
+  secrets: 'Signing secrets',
+  credentials: 'Credentials',
+  audit: 'Audit log',
+}
 
 /** Who may do what, and who changed what? */
 export function Access() {
@@ -26,6 +33,7 @@ export function Access() {
       {tab === 'members' && <Members />}
       {tab === 'keys' && <Keys />}
       {tab === 'secrets' && <Secrets />}
+      {tab === 'credentials' && <Credentials />}
       {tab === 'audit' && <AuditLog />}
     </Screen>
   )

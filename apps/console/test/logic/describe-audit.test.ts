@@ -38,6 +38,7 @@ t.test('an entry of the audit log is a sentence that names who, what and whom', 
     'API key CI revoked the signing secret of https://hooks.example.com/a',
     'a subscription has its URL, and no id',
   )
+  t.equal(say('credential.updated', 'CRM', { kind: 'text' }), 'ada replaced the values of the credential CRM')
   t.equal(
     say('api_key.created', 'k1', { name: 'CI', scopes: ['rules:read'], expiresAt: '2026-11-28T12:00:00Z' }),
     'ada created the API key CI (rules:read), until Nov 28, 12:00',

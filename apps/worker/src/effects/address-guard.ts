@@ -22,6 +22,8 @@ export interface AddressGuard {
   readUrl(text: string): URL | RefusedCall
   /** @throws RefusedCall where outbound calls may not reach the address, which the host was resolved to */
   checkAddress(address: string, host: string): void
+  /** Whether the operator has named the address as one that outbound calls may reach. */
+  isOpened(address: string): boolean
 }
 
 /** Decides what outbound calls may reach. It checks texts only; guarded-connector.ts applies it before each connection. */
@@ -62,6 +64,7 @@ export function createAddressGuard({ allow, ports, hosts }: Config['outbound']):
         address,
       )
     },
+    isOpened: (address) => isIP(address) !== 0 && !address.includes('%') && isAllowed(address),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CallType, Effect, Evaluation, ReadyAction } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
+import type { RefusedCall } from './address-guard.js'
 
 /** The actions that call a destination outside of the service. */
 export type OutsideAction = Extract<ReadyAction, { type: CallType }>
@@ -30,7 +31,9 @@ export const mailServer = 'smtp'
 export function destinationOf(action: OutsideAction): string {
   if (action.type === 'SEND_EMAIL') return mailServer
   const { url } = action.config
-  return URL.canParse(url) ? new URL(url).origin : 'nowhere'
+  if (URL.canParse(url)) return new URL(url).origin
+  // One that is a credential has a place of its own, and nobody sees where it leads.
+  return action.of.credentials?.find(({ field }) => field === 'url') ? url : 'nowhere'
 }
 
 /** The idempotency key of a call: the same for every attempt of the same action of an execution. */
@@ -39,6 +42,11 @@ export function idempotencyKey({ of }: ReadyAction, { executionId }: CallContext
 }
 
 export const defaultTimeoutMs = 10_000
+
+/** A failed effect that another attempt cannot change. */
+export function refuse(refusal: RefusedCall | string): Effect {
+  return { ...failed(refusal), isFinal: true }
+}
 
 /** A failed effect; its error is one line of at most 500 characters. */
 export function failed(error: unknown): Effect & { status: 'failed' } {

@@ -1,7 +1,12 @@
 import type { Database } from '@automation/database'
 import type { Logger } from 'pino'
 import type { Config } from '../config.js'
+import { AccessTokens } from './credentials/access-tokens.js'
+import { CredentialFiller } from './credentials/credential-filler.js'
+import { createCredentials } from './credentials/find-credentials.js'
+import { createTokenRequest } from './credentials/request-token.js'
 import type { Perform } from './effect.js'
+import { HttpCaller } from './http-caller.js'
 import { createCauseLog } from './log-cause.js'
 import { createOutgoingKeys } from './outgoing-keys.js'
 import { createMailer } from './send-email.js'
@@ -10,9 +15,14 @@ import { createSender } from './send-webhook.js'
 /** Creates the function that makes outbound calls, with one sender for each type of outside action. */
 export function createEffects(config: Config, database: Database, log: Logger) {
   const logCause = createCauseLog(log)
-  const findKeys = createOutgoingKeys(database, config.encryptionKey)
+  const { encryptionKey, outbound } = config
+  const findKeys = createOutgoingKeys(database, encryptionKey)
   const mailer = createMailer(config.mail, database, logCause)
-  const sender = createSender(config.outbound, findKeys, logCause)
+  const caller = new HttpCaller(outbound)
+  const tokens = new AccessTokens(database, encryptionKey, createTokenRequest(caller))
+  const filler = new CredentialFiller(createCredentials(database, encryptionKey), tokens)
+  const { consoleUrl } = outbound
+  const sender = createSender({ caller, findKeys, filler, logCause, consoleUrl })
   const perform: Perform = (action, context) => {
     switch (action.type) {
       case 'SEND_EMAIL':

@@ -1,6 +1,7 @@
 import type { Effect } from '@automation/engine'
 import type { Dispatcher } from 'undici'
-import { captureValues, maxCapturedBytes } from './capture-values.js'
+import { type CapturedResponse, captureValues, maxCapturedBytes } from './capture-values.js'
+import { type Scrubber, scrubValue } from './credentials/create-scrubber.js'
 import { decode } from './decode.js'
 import { failed } from './effect.js'
 
@@ -13,6 +14,14 @@ const maxTextLength = 1_000
 const temporaryCodes = new Set([408, 425, 429])
 const redirectCodes = new Set([301, 302, 303, 307, 308])
 
+/** What is done with a response beside reading its status. */
+export interface Reading {
+  /** What later actions read of it, of a failure too. Then more of its body is read, for as long as the call may take. */
+  capture?: Readonly<Record<string, string>> | undefined
+  /** Removes what the response repeats of the credentials that were sent. */
+  scrubber?: Scrubber | undefined
+}
+
 /**
  * Reads what a response means, which its status decides: 2xx is a success. After a temporary failure the call may be repeated, no earlier
  * than the receiver's Retry-After. Any other failure is final, a redirect included: the response to a repeated call would be the same.
@@ -20,21 +29,20 @@ const redirectCodes = new Set([301, 302, 303, 307, 308])
  * However the body ends, the receiver has decided. It is read to keep the connection, and to help find the fault.
  *
  * @param url that was called
- * @param capture what later actions read of it, of a failure too. Then more of its body is read, for as long as the call may take
  */
 export async function readResponse(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   url: URL,
-  capture?: Readonly<Record<string, string>>,
+  { capture, scrubber }: Reading = {},
 ): Promise<Effect> {
-  const { bytes, isWhole } = await (capture
+  const start = await (capture
     ? readStart(body, maxCapturedBytes)
     : readStart(body, maxResponseBytes, bodyMs))
-  const taken = capture && captureValues(capture, { headers, bytes, isWhole })
+  const taken = capture && takeValues(capture, { headers, ...start }, scrubber)
   if (statusCode >= 200 && statusCode < 300) return { status: 'success', output: { statusCode }, ...taken }
-  const text = readText(headers, bytes)
+  const text = readText(headers, start, scrubber)
   const effect: Effect = {
-    ...failed(`HTTP ${statusCode}${redirectCodes.has(statusCode) ? describeRedirect(headers, url) : ''}`),
+    ...failed(`HTTP ${statusCode}${redirectCodes.has(statusCode) ? describeRedirect(headers, url, scrubber) : ''}`),
     output: text === undefined ? { statusCode } : { statusCode, body: text },
     ...taken,
   }
@@ -62,11 +70,11 @@ export function readRetryAfter(header: string | string[] | undefined, now: numbe
 }
 
 /** Reads as much of a body as comes in time, and ignores how it ends. */
-async function readStart(
+export async function readStart(
   body: Dispatcher.ResponseData['body'],
   maxBytes: number,
   maxMs?: number,
-): Promise<{ bytes: Buffer; isWhole: boolean }> {
+): Promise<Start> {
   const chunks: Buffer[] = []
   let size = 0
   const timer = maxMs === undefined ? undefined : setTimeout(() => body.destroy(), maxMs)
@@ -84,22 +92,56 @@ async function readStart(
   return { bytes: Buffer.concat(chunks), isWhole: body.readableEnded }
 }
 
-function describeRedirect({ location }: Dispatcher.ResponseData['headers'], url: URL): string {
+interface Start {
+  bytes: Buffer
+  /** Whether it is the whole body. */
+  isWhole: boolean
+}
+
+/** The headers first: a warning has the beginning of some of them. */
+function takeValues(
+  capture: Readonly<Record<string, string>>,
+  response: CapturedResponse,
+  scrubber: Scrubber | undefined,
+): ReturnType<typeof captureValues> {
+  if (scrubber === undefined) return captureValues(capture, response)
+  const headers = scrubValue(response.headers, scrubber) as CapturedResponse['headers']
+  const taken = captureValues(capture, { ...response, headers })
+  return scrubValue(taken, scrubber) as typeof taken
+}
+
+function describeRedirect(
+  { location }: Dispatcher.ResponseData['headers'],
+  url: URL,
+  scrubber: Scrubber | undefined,
+): string {
   const target = firstOf(location)?.toWellFormed()
   if (!target) return ': redirects are not followed'
   const address = URL.canParse(target, url.href) ? new URL(target, url).href : target
-  return `: redirects are not followed; this one leads to ${address}`
+  return `: redirects are not followed; this one leads to ${scrubber ? scrubber.scrub(address) : address}`
 }
 
 /** The start of a text body, to help find the fault; undefined where the body is compressed or binary. */
-function readText(headers: Dispatcher.ResponseData['headers'], bytes: Buffer): string | undefined {
+function readText(
+  headers: Dispatcher.ResponseData['headers'],
+  { bytes, isWhole }: Start,
+  scrubber: Scrubber | undefined,
+): string | undefined {
   const type = String(headers['content-type'] ?? 'text/plain')
   const isText =
     /^text\/|[/+](json|xml)\b/i.test(type) && (headers['content-encoding'] ?? 'identity') === 'identity'
   if (!isText || bytes.length === 0) return undefined
-  const text = decode(bytes, type).slice(0, maxTextLength).toWellFormed()
+  const decoded = decode(bytes, type)
+  const whole = scrubber ? scrubStart(decoded, isWhole, scrubber) : decoded
+  const text = whole.slice(0, maxTextLength).toWellFormed()
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters mark binary content.
   return /[\0-\x08\x0e-\x1f]/.test(text) ? undefined : text
+}
+
+/** Before it is shortened: of a part of a secret nobody knows what it is. */
+function scrubStart(text: string, isWhole: boolean, { scrub, longest }: Scrubber): string {
+  const scrubbed = scrub(text)
+  return isWhole ? scrubbed : scrubbed.slice(0, Math.max(0, scrubbed.length - longest))
 }
 
 function firstOf(header: string | string[] | undefined): string | undefined {

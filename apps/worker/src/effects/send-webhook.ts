@@ -1,12 +1,17 @@
 import { type Effect, writeChatBody } from '@automation/engine'
 import { signStandardWebhook } from '@automation/webhooks'
-import type { Config } from '../config.js'
-import { createAddressGuard, hostOf, RefusedCall } from './address-guard.js'
+import { hostOf, RefusedCall } from './address-guard.js'
 import { linkToConsole } from './console-link.js'
-import { createResolver } from './create-resolver.js'
-import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
-import { GuardedAgent } from './guarded-agent.js'
-import { createGuardedConnector } from './guarded-connector.js'
+import type { CredentialFiller, Filling } from './credentials/credential-filler.js'
+import {
+  type ActionOf,
+  type CallContext,
+  defaultTimeoutMs,
+  failed,
+  idempotencyKey,
+  refuse,
+} from './effect.js'
+import type { HttpCaller, HttpRequest } from './http-caller.js'
 import type { LogCause } from './log-cause.js'
 import type { FindKeys, Recipient } from './outgoing-keys.js'
 import { readResponse } from './read-response.js'
@@ -14,41 +19,61 @@ import { readResponse } from './read-response.js'
 type WebhookAction = ActionOf<'SEND_WEBHOOK'> | ActionOf<'SEND_NOTIFICATION'>
 
 const maxBodyBytes = 1_048_576
-const noAnswer = 'Timed out after'
+
+export interface SenderParts {
+  caller: HttpCaller
+  findKeys: FindKeys
+  /** Fills in credentials. */
+  filler: Pick<CredentialFiller, 'fill'>
+  logCause: LogCause
+  consoleUrl: string | undefined
+}
 
 /**
- * Creates the sender of HTTP calls. It reaches no private address, follows no redirect, and ends each call at the action's timeout.
- * Every attempt of an action carries the same `Idempotency-Key`, and a signature where its recipient has a secret.
+ * Creates the sender of HTTP calls. Every attempt of an action carries the same `Idempotency-Key`, and a signature where its recipient has a
+ * secret.
  */
-export function createSender(
-  outbound: Config['outbound'],
-  findKeys: FindKeys,
-  logCause: LogCause,
-  resolveHost = createResolver(),
-) {
-  const guard = createAddressGuard(outbound)
-  const agent = new GuardedAgent(createGuardedConnector(guard, resolveHost))
-
+export function createSender({ caller, findKeys, filler, logCause, consoleUrl }: SenderParts) {
   return {
     sendWebhook(action: ActionOf<'SEND_WEBHOOK'>, context: CallContext): Promise<Effect> {
-      const { url, method = 'POST', headers = {}, timeoutMs, capture } = action.config
-      const hasBody = method !== 'GET' && method !== 'DELETE'
-      const body = action.config.body ?? (hasBody ? describeEvent(context, outbound.consoleUrl) : undefined)
-      return send(action, context, { url, method, headers, body, timeoutMs, capture })
+      return send(action, context, ({ url, method = 'POST', headers = {}, timeoutMs, body, capture }) => {
+        const hasBody = method !== 'GET' && method !== 'DELETE'
+        const sent = body ?? (hasBody ? describeEvent(context, consoleUrl) : undefined)
+        return { url, method, headers, body: sent, timeoutMs, capture }
+      })
     },
     sendNotification(action: ActionOf<'SEND_NOTIFICATION'>, context: CallContext): Promise<Effect> {
-      const { url } = action.config
-      const body = writeChatBody(action.config)
-      return send(action, context, { url, method: 'POST', headers: {}, body, timeoutMs: undefined })
+      return send(action, context, (config) => {
+        const body = writeChatBody(config)
+        return { url: config.url, method: 'POST', headers: {}, body, timeoutMs: undefined }
+      })
     },
-    close: (): void => agent.close(),
+    close: (): void => caller.close(),
   }
 
-  async function send(action: WebhookAction, context: CallContext, call: Call): Promise<Effect> {
-    const { method, timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs } = call
+  /** Only a call with credentials looks for them: nothing that is stored or logged is made of what they fill. */
+  async function send<Action extends WebhookAction>(
+    action: Action,
+    context: CallContext,
+    compose: (config: Action['config']) => Call,
+  ): Promise<Effect> {
+    const { timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs } = compose(action.config)
+    if (action.fillCredentials === undefined)
+      return makeCall(action, context, compose(action.config), { timeoutMs })
+    return filler.fill(action, context, timeoutMs, (config, filling) =>
+      makeCall(action, context, compose(config as Action['config']), { timeoutMs, filling }),
+    )
+  }
+
+  async function makeCall(
+    action: WebhookAction,
+    context: CallContext,
+    call: Call,
+    { timeoutMs, filling }: { timeoutMs: number; filling?: Filling },
+  ): Promise<Effect> {
     const body = call.body === undefined ? null : Buffer.from(writeBody(call))
     if (body && body.length > maxBodyBytes) return refuse(new RefusedCall('The body is larger than 1 MiB'))
-    const url = guard.readUrl(call.url)
+    const url = filling?.findHostFault(call.url) ?? caller.readUrl(call.url)
     if (url instanceof RefusedCall) return refuse(url)
     const found = await findKeys(recipientOf(url, context))
     if ('fault' in found) return failed(found.fault)
@@ -58,24 +83,22 @@ export function createSender(
     // The receiver may continue the trace. A header that the rule sets itself takes precedence.
     if (context.traceparent !== undefined) headers.traceparent ??= context.traceparent
     const mayRepeat = action.of.onUncertain !== 'stop'
-    try {
-      return await within(timeoutMs, (signal) =>
-        agent.call(url, { method, headers, body, mayRepeat }, signal, (response) =>
-          readResponse(response, url, call.capture),
-        ),
-      )
-    } catch (error) {
-      // Several addresses were tried: the fault of the first one stands for all.
-      const cause: unknown = error instanceof AggregateError ? error.errors[0] : error
-      if (namesAddress(cause)) logCause(cause, context)
-      return cause instanceof RefusedCall ? refuse(cause) : failed(describeFault(cause, hostOf(url)))
-    }
+    const isSecret = filling !== undefined
+    const called = await caller.call(
+      url,
+      { method: call.method, headers, body, mayRepeat, isSecret },
+      { timeoutMs, spentMs: filling?.spentMs() ?? 0 },
+      (response) => readResponse(response, url, { capture: call.capture, scrubber: filling?.scrubber }),
+      (cause) => logCause(cause, context),
+    )
+    if ('result' in called) return called.result
+    return called.isFinal ? refuse(called.fault) : failed(called.fault)
   }
 }
 
 interface Call {
   url: string
-  method: 'POST' | 'PUT' | 'PATCH' | 'GET' | 'DELETE'
+  method: HttpRequest['method']
   headers: Record<string, string>
   body: unknown
   timeoutMs: number | undefined
@@ -110,39 +133,4 @@ function composeHeaders({ headers: own }: Call, body: Buffer | null, keys: Buffe
   if (keys.length === 0) return headers
   const timestamp = String(Math.floor(Date.now() / 1_000))
   return Object.assign(headers, signStandardWebhook(keys, { id, timestamp, body: body ?? '' }))
-}
-
-async function within(timeoutMs: number, call: (signal: AbortSignal) => Promise<Effect>): Promise<Effect> {
-  const controller = new AbortController()
-  const cancel = () => controller.abort(new Error(`${noAnswer} ${timeoutMs} ms`))
-  const timer = setTimeout(cancel, timeoutMs)
-  try {
-    return await call(controller.signal)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** An error of the network, about one address. */
-type AddressFault = Error & { address: string; port?: number; syscall?: string; code?: string }
-
-function namesAddress(error: unknown): error is AddressFault {
-  return error instanceof Error && typeof (error as Partial<AddressFault>).address === 'string'
-}
-
-/** The tenant knows the host, but not what this network resolves it to, nor the address of this machine, which Node names as well. */
-function describeFault(error: unknown, host: string): string {
-  if (!namesAddress(error)) return nameHost(failed(error).error, host)
-  const { syscall = 'connect', code = 'failed', port } = error
-  return `${syscall} ${code} ${host}${port === undefined ? '' : `:${port}`}`
-}
-
-function nameHost(fault: string, host: string): string {
-  return fault.includes(host) || fault.startsWith(noAnswer) ? fault : `${host}: ${fault}`
-}
-
-function refuse(refusal: RefusedCall): Effect {
-  const effect = failed(refusal)
-  effect.isFinal = true
-  return effect
 }

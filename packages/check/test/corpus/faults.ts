@@ -146,6 +146,18 @@ const plants: Record<Code, Plant> = {
     }
     return observe(found, 'actions[0].config.title')
   },
+  unusable_credential(random, rules) {
+    const found = addRule(random, rules, [])
+    const rule = rules[found.rule] as CheckedRule
+    const [host, text] = random.pick([
+      ['crm.example.com', 'Token {{credentials.GONE}}'],
+      ['other.example.com', '{{credentials.CRM}}'],
+      ['crm.example.com', 'x {{credentials.LOGIN}}'],
+    ] as const)
+    const config = { url: `https://${host}/${random.below(1e6)}`, headers: { authorization: text } }
+    rules[found.rule] = { ...rule, actions: [{ type: 'SEND_WEBHOOK', config }] }
+    return { ...found, path: 'actions[0].config.headers.authorization' }
+  },
   doubtful_form(random, rules) {
     if (random.chance(0.3)) {
       const value = random.pick([1_767_225_600, 1_767_225_600_000])
@@ -164,6 +176,12 @@ const plants: Record<Code, Plant> = {
     return { ...found, path: `actions[0].config.${path}` }
   },
 }
+
+/** Of the workspace. */
+export const credentials = [
+  { name: 'CRM', kind: 'text', hosts: ['crm.example.com'] },
+  { name: 'LOGIN', kind: 'basic', hosts: ['crm.example.com'] },
+]
 
 export const plantedCodes = Object.keys(plants) as Code[]
 

@@ -1,4 +1,4 @@
-export { cleanRule, type Planted, plantedCodes, plantFault } from './faults.js'
+export { cleanRule, credentials, type Planted, plantedCodes, plantFault } from './faults.js'
 export { refute } from './oracle.js'
 export { Random } from './random.js'
 export { randomChains } from './random-chains.js'

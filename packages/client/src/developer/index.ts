@@ -2,6 +2,7 @@ import type { Inputs } from '../operation.js'
 import type { RequestOptions, Sender } from '../send.js'
 import { ApiKeys } from './api-keys.js'
 import { AuditLog } from './audit-log.js'
+import { Credentials } from './credentials.js'
 import { Members } from './members.js'
 import { Receipts } from './receipts.js'
 import { SigningSecrets } from './signing-secrets.js'
@@ -15,6 +16,7 @@ export class Developer {
   readonly receipts: Receipts
   readonly apiKeys: ApiKeys
   readonly signingSecrets: SigningSecrets
+  readonly credentials: Credentials
   readonly subscriptions: Subscriptions
   readonly members: Members
   readonly workspaces: Workspaces
@@ -25,6 +27,7 @@ export class Developer {
     this.receipts = new Receipts(sender)
     this.apiKeys = new ApiKeys(sender)
     this.signingSecrets = new SigningSecrets(sender)
+    this.credentials = new Credentials(sender)
     this.subscriptions = new Subscriptions(sender)
     this.members = new Members(sender)
     this.workspaces = new Workspaces(sender)

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { isReserved, noEventData } from '../credential.js'
 import { EventType } from '../event-types.js'
 import { maxPathLength, parsePath } from '../path.js'
 import { constantTemplate } from '../template.js'
@@ -49,8 +50,10 @@ export const emitEvent = {
   ),
   formats: {
     data: () => 'must be an object',
-    forEach: (text) =>
-      parsePath(text) ? undefined : 'must be the path of a list, such as items or order.lines',
+    forEach(text) {
+      if (isReserved(text)) return noEventData
+      return parsePath(text) ? undefined : 'must be the path of a list, such as items or order.lines'
+    },
   },
   templates: { forEach: constantTemplate },
   findFault({ forEach, where, data }) {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { chatFormats, compileChatText, maxChatLength } from '../chat-format.js'
-import { httpUrl } from '../formats.js'
+import { findHostFault } from '../credential-host.js'
+import { chatUrl } from '../formats.js'
 import { compileUrl } from '../url-template.js'
 import type { ActionDefinition } from './action-definition.js'
 
@@ -15,7 +16,7 @@ export const sendNotification = {
       url: Type.String({
         minLength: 1,
         maxLength: 2000,
-        description: 'URL of the incoming webhook of a chat',
+        description: 'URL of the incoming webhook of a chat. It may be a credential: {{credentials.NAME}}',
       }),
       text: Type.String({
         minLength: 1,
@@ -32,6 +33,7 @@ export const sendNotification = {
     },
     { additionalProperties: false },
   ),
-  formats: { url: httpUrl },
-  templates: { url: compileUrl, text: compileChatText },
+  formats: { url: chatUrl },
+  templates: { url: (text) => compileUrl(text, true), text: compileChatText },
+  findFault: findHostFault,
 } as const satisfies ActionDefinition

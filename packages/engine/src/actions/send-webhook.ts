@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
+import { compileBody } from '../body-template.js'
+import { findHostFault } from '../credential-host.js'
 import { httpUrl } from '../formats.js'
 import { maxPathLength, parsePath } from '../path.js'
 import { maxCaptured, recordedName } from '../recorded.js'
-import { constantTemplate } from '../template.js'
+import { compileTextField, constantTemplate } from '../template.js'
 import { compileUrl } from '../url-template.js'
 import type { ActionDefinition } from './action-definition.js'
 
@@ -82,8 +84,13 @@ export const sendWebhook = {
     { additionalProperties: false },
   ),
   formats: { url: httpUrl },
-  templates: { url: compileUrl, capture: constantTemplate },
-  findFault: ({ capture }) => findCaptureFault(capture),
+  templates: {
+    url: (text) => compileUrl(text),
+    headers: (text) => compileTextField(text, { credentials: true }),
+    body: compileBody,
+    capture: constantTemplate,
+  },
+  findFault: (config) => findHostFault(config) ?? findCaptureFault(config.capture),
 } as const satisfies ActionDefinition
 
 /** Takes any shape, and finds what the pattern lets through. */

@@ -2,6 +2,7 @@ import type { Sealer } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { apiKeyRoutes } from './api-keys.js'
 import { auditLogRoutes } from './audit-log.js'
+import { credentialRoutes } from './credentials.js'
 import { deliveryRoutes } from './deliveries.js'
 import { ledgerRoutes } from './ledger.js'
 import { memberRoutes } from './members.js'
@@ -25,6 +26,7 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{
   await app.register(receiptRoutes, { prefix: '/webhook-receipts' })
   await app.register(apiKeyRoutes, { prefix: '/api-keys' })
   await app.register(signingSecretRoutes, { prefix: '/signing-secrets', sealer })
+  await app.register(credentialRoutes, { prefix: '/credentials', sealer })
   await app.register(subscriptionRoutes, { prefix: '/subscriptions', sealer })
   await app.register(deliveryRoutes, { prefix: '/subscriptions' })
   await app.register(memberRoutes, { prefix: '/members' })

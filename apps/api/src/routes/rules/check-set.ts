@@ -1,3 +1,4 @@
+import { listCredentials } from '@automation/access'
 import { type CheckedRule, CheckResult } from '@automation/check'
 import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
 import {
@@ -68,7 +69,8 @@ async function checkRules(request: FastifyRequest): Promise<ResultOf<'checkSet'>
   )
   return request.readAndEvaluate(async (evaluate) => {
     const rules: SetToCheck['rules'] = posted ?? { stored: await readAllDefinitions(reads, id) }
-    return evaluate('checkSet', { rules, now: Date.now(), observed })
+    const credentials = await listCredentials(reads)
+    return evaluate('checkSet', { rules, now: Date.now(), observed, credentials })
   })
 }
 

@@ -5,6 +5,7 @@ import {
   completeGroup,
   completeMode,
   FullDefinition,
+  findWarningsOfCredentials,
   maxRuleBytes,
   RuleMode,
   RuleToCreate,
@@ -60,6 +61,7 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
       const warnings = [
         ...findRuleWarnings(definition),
         ...(await findMissingTemplates(request, definition)),
+        ...(await findWarningsOfCredentials(request.workspace.database, definition.actions)),
         ...(await compareWithStored(request, { ...definition, name: body.name })),
       ]
       return { rule: arrangeRule(rule) as never, warnings }

@@ -1,0 +1,137 @@
+import type { CredentialKind, CredentialToPut } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { api } from '../../state/session.js'
+import { useChange } from '../../state/use-change.js'
+import { AdminList } from '../admin-list.js'
+import { Confirm } from '../confirm.js'
+import { DialogForm } from '../dialog-form.js'
+import { When } from '../when.js'
+
+const kinds: Record<CredentialKind, string> = {
+  text: 'text: a token, or any other text',
+  basic: 'basic: a user name and a password',
+  oauth2: 'oauth2: client credentials',
+}
+
+/** The fields of each kind, and what they are called. */
+const fieldsOf = {
+  text: [['value', 'Value', 'secret']],
+  basic: [
+    ['username', 'User name', 'text'],
+    ['password', 'Password', 'secret'],
+  ],
+  oauth2: [
+    ['tokenUrl', 'Token URL', 'text'],
+    ['clientId', 'Client id', 'text'],
+    ['clientSecret', 'Client secret', 'secret'],
+    ['scope', 'Scope (optional)', 'optional'],
+  ],
+} as const satisfies Record<CredentialKind, readonly (readonly [keyof CredentialToPut, string, string])[]>
+
+export function Credentials() {
+  return (
+    <AdminList
+      queryKey="credentials"
+      what="credentials"
+      read={async () =>
+        (await api().developer.credentials.list()).data.map((one) => ({ ...one, id: one.name }))
+      }
+      columns={['Name', 'Kind', 'Hosts', 'Last used', '']}
+      empty={{
+        title: 'No credentials',
+        text: 'A rule sends a credential by its name, so that nobody reads the token in the rule.',
+      }}
+      add={{ label: 'New credential', form: (close) => <PutCredential close={close} /> }}
+      row={({ name, kind, hosts, lastUsedAt }) => (
+        <>
+          <th scope="row">
+            {name}
+            <span class="sub id">{`{{credentials.${name}}}`}</span>
+          </th>
+          <td data-label="Kind">{kind}</td>
+          <td data-label="Hosts">{hosts.join(', ')}</td>
+          <td data-label="Last used">
+            <When at={lastUsedAt} />
+          </td>
+          <td data-label="" class="actions-cell">
+            <Confirm
+              label="Delete"
+              title={`Delete the credential ${name}`}
+              reads="credentials"
+              work={() => api().developer.credentials.delete(name)}
+            >
+              <p>Waiting executions that still name it fail at their call. This cannot be undone.</p>
+            </Confirm>
+          </td>
+        </>
+      )}
+    />
+  )
+}
+
+function PutCredential({ close }: { close: () => void }) {
+  const { change, problem, isBusy } = useChange('credentials')
+  const [name, setName] = useState('')
+  const [kind, setKind] = useState<CredentialKind>('text')
+  const [hosts, setHosts] = useState('')
+  const [values, setValues] = useState<Record<string, string>>({})
+  const put = async () => {
+    const given = fieldsOf[kind].flatMap(([field]) => (values[field] ? [[field, values[field]]] : []))
+    const list = hosts.split(/[\s,]+/).filter((host) => host !== '')
+    const credential = { kind, hosts: list, ...Object.fromEntries(given) } as CredentialToPut
+    if ((await change(() => api().developer.credentials.put(name.trim(), credential))) !== undefined) close()
+  }
+  return (
+    <DialogForm
+      title="New credential"
+      send="Save"
+      close={close}
+      problem={problem}
+      isBusy={isBusy}
+      submit={put}
+      note="A credential of this name is replaced. Its values cannot be shown again."
+    >
+      <label>
+        Name
+        <input
+          required
+          maxLength={64}
+          value={name}
+          placeholder="CRM"
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </label>
+      <label>
+        Kind
+        <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as CredentialKind)}>
+          {Object.entries(kinds).map(([one, text]) => (
+            <option key={one} value={one}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      {fieldsOf[kind].map(([field, label, type]) => (
+        <label key={field}>
+          {label}
+          <input
+            required={type !== 'optional' && field !== 'password'}
+            type={type === 'secret' ? 'password' : 'text'}
+            autocomplete="off"
+            value={values[field] ?? ''}
+            onInput={({ currentTarget }) => setValues({ ...values, [field]: currentTarget.value })}
+          />
+        </label>
+      ))}
+      <label>
+        Hosts that it is sent to
+        <input
+          required
+          value={hosts}
+          placeholder="api.example.com"
+          onInput={({ currentTarget }) => setHosts(currentTarget.value)}
+        />
+      </label>
+    </DialogForm>
+  )
+}

@@ -1,0 +1,111 @@
+/** Replaces secrets in a text, in any of the forms in which a receiver may echo them. */
+export interface Scrubber {
+  scrub(text: string): string
+  /** The longest form (characters): so much of a text that was cut may be the beginning of a secret. */
+  readonly longest: number
+}
+
+export interface Secret {
+  /** What is written instead of it. */
+  readonly name: string
+  readonly value: string
+}
+
+/** Each text has a shorter one somewhere. */
+const leastLength = 4
+
+/**
+ * Creates a scrubber of secrets: as they are, in a URL (also encoded twice), in JSON, in HTML, and in Base64, also as a part of what was
+ * encoded, such as the password in `Basic …`.
+ */
+export function createScrubber(secrets: readonly Secret[]): Scrubber {
+  const known = secrets.filter(({ value }) => value.length >= leastLength)
+  // A secret may contain another one.
+  known.sort((one, other) => other.value.length - one.value.length)
+  const patterns = known.map(({ name, value }) => ({
+    shown: `{{credentials.${name}}}`,
+    pattern: compile(value),
+  }))
+  return {
+    longest: Math.max(0, ...known.map(({ value }) => measure(value))),
+    scrub: (text) =>
+      patterns.reduce((scrubbed, { shown, pattern }) => scrubbed.replaceAll(pattern, () => shown), text),
+  }
+}
+
+/** Scrubs the texts and the names of fields of a JSON value. */
+export function scrubValue(value: unknown, scrubber: Scrubber): unknown {
+  if (typeof value === 'string') return scrubber.scrub(value)
+  if (Array.isArray(value)) return value.map((item) => scrubValue(item, scrubber))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, one]) => [scrubber.scrub(key), scrubValue(one, scrubber)])
+  return Object.fromEntries(entries)
+}
+
+/** Nobody encodes these but Base64. */
+const plain = /[A-Za-z0-9]/
+
+function measure(value: string): number {
+  // Percent-encoded twice, a character has up to 20.
+  return [...value].reduce((sum, character) => sum + (plain.test(character) ? 2 : 20), 0)
+}
+
+function compile(value: string): RegExp {
+  const forms = [
+    [...value].map(matchCharacter),
+    ...listBase64(value).map((core) => [...core].map(matchBase64)),
+  ]
+  return new RegExp(forms.map((form) => form.join('')).join('|'), 'g')
+}
+
+/** Matches one character, however it is encoded. */
+function matchCharacter(character: string): string {
+  if (plain.test(character)) return character
+  const code = character.codePointAt(0) as number
+  const name = htmlNames[character]
+  const units = Array.from({ length: character.length }, (_, n) => character.charCodeAt(n))
+  const forms = [
+    escapePattern(character),
+    [...Buffer.from(character)].map((byte) => `%(?:25)?${matchHex(byte, 2)}`).join(''),
+    units.map((unit) => `\\\\u${matchHex(unit, 4)}`).join(''),
+    `&#(?:0*${code}|[xX]0*${matchHex(code, 1)});`,
+    ...(character === ' ' ? ['\\+'] : []),
+    ...(/["\\/]/.test(character) ? [`\\\\${escapePattern(character)}`] : []),
+    ...(name === undefined ? [] : [`&${name};`]),
+  ]
+  return `(?:${forms.join('|')})`
+}
+
+const htmlNames: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
+
+/** In digits of any case. */
+function matchHex(number: number, digits: number): string {
+  return number
+    .toString(16)
+    .padStart(digits, '0')
+    .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
+}
+
+/**
+ * What Base64 makes of a value at each of the three places where it can begin within what is encoded, without the characters that depend on
+ * what is around it.
+ */
+function listBase64(value: string): string[] {
+  const bytes = Buffer.from(value)
+  return [0, 1, 2]
+    .map((offset) => {
+      const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
+      return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6))
+    })
+    .filter(({ length }) => length >= leastLength)
+}
+
+/** In both alphabets, and in a URL. */
+function matchBase64(character: string): string {
+  if (character === '+') return '(?:[-+]|%2[bB])'
+  return character === '/' ? '(?:[/_]|%2[fF]|\\\\/)' : character
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}

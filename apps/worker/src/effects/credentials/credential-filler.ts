@@ -1,0 +1,161 @@
+import type { CredentialUse, Effect, FillCredentials } from '@automation/engine'
+import { RefusedCall } from '../address-guard.js'
+import { type CallContext, failed, type OutsideAction, refuse } from '../effect.js'
+import type { AccessTokens, FoundToken } from './access-tokens.js'
+import { createScrubber, type Scrubber, type Secret } from './create-scrubber.js'
+import type { FindCredential } from './find-credentials.js'
+import type { OpenCredential, Token } from './open-credential.js'
+
+/** What a call with credentials has to know of them. */
+export interface Filling {
+  readonly scrubber: Scrubber
+  /** @returns a refusal if the URL leads to a host that one of the credentials is not for */
+  findHostFault(url: string): RefusedCall | undefined
+  /** How long (ms) the attempt has taken. */
+  spentMs(): number
+}
+
+/** A call that needs credentials. */
+type ActionToFill = OutsideAction & { readonly fillCredentials?: FillCredentials }
+
+interface Clock {
+  timeoutMs: number
+  spentMs: () => number
+}
+
+type MakeCall = (config: unknown, filling: Filling) => Promise<Effect>
+
+/** The value that a credential has in a call, and everything of it that must not be seen. */
+interface Filled {
+  credential: OpenCredential
+  value: string
+  secrets: Secret[]
+  token?: Token
+}
+
+/**
+ * Fills credentials into calls, at the last moment: only the call itself has their values. What comes back, a response or a fault, loses
+ * them before anybody stores or logs it.
+ *
+ *   find ─▶ fill ─▶ call ─▶ scrub
+ *             ▲       └── 401 with an access token: once more with the next token, as part of the same attempt
+ *             └───────────┘
+ */
+export class CredentialFiller {
+  readonly #find: FindCredential
+  readonly #tokens: Pick<AccessTokens, 'find'>
+
+  constructor(find: FindCredential, tokens: Pick<AccessTokens, 'find'>) {
+    this.#find = find
+    this.#tokens = tokens
+  }
+
+  async fill(
+    action: ActionToFill,
+    { event }: CallContext,
+    timeoutMs: number,
+    makeCall: MakeCall,
+  ): Promise<Effect> {
+    const startedAt = performance.now()
+    const uses = action.of.credentials ?? []
+    const credentials: OpenCredential[] = []
+    for (const name of new Set(uses.map((use) => use.name))) {
+      const found = await this.#find({ workspaceId: event.workspaceId, name })
+      if ('fault' in found) return found.isFinal ? refuse(found.fault) : failed(found.fault)
+      const fault = findKindFault(found, uses)
+      if (fault !== undefined) return refuse(fault)
+      credentials.push(found)
+    }
+    const clock = { timeoutMs, spentMs: () => performance.now() - startedAt }
+    return this.#callTwice(action, credentials, makeCall, clock)
+  }
+
+  async #callTwice(
+    action: ActionToFill,
+    credentials: OpenCredential[],
+    makeCall: MakeCall,
+    clock: Clock,
+  ): Promise<Effect> {
+    const secrets: Secret[] = []
+    let before: Filled[] = []
+    for (let round = 1; ; round++) {
+      const filled: Filled[] = []
+      for (const credential of credentials) {
+        const refused = before.find((one) => one.credential.name === credential.name)?.token
+        const found = await this.#findValue(credential, refused, clock)
+        if ('fault' in found) return found.isFinal ? refuse(found.fault) : failed(found.fault)
+        filled.push(found)
+        secrets.push(...found.secrets)
+      }
+      const values = new Map(filled.map(({ credential, value }) => [credential.name, value]))
+      const scrubber = createScrubber(secrets)
+      const config = action.fillCredentials?.(values) ?? { config: action.config }
+      if ('fault' in config) return refuse(scrubber.scrub(config.fault))
+      const findHostFault = (url: string) => findForeignHost(url, credentials)
+      const effect = scrubEffect(
+        await makeCall(config.config, { scrubber, findHostFault, spentMs: clock.spentMs }),
+        scrubber,
+      )
+      const hasToken = filled.some(({ token }) => token !== undefined)
+      if (round === 2 || !hasToken || !isUnauthorized(effect)) return effect
+      before = filled
+    }
+  }
+
+  async #findValue(
+    credential: OpenCredential,
+    refused: Token | undefined,
+    clock: Clock,
+  ): Promise<Filled | { fault: string; isFinal: boolean }> {
+    const { name, parts } = credential
+    const hide = (...values: string[]) => values.map((value) => ({ name, value }))
+    if (parts.kind === 'text')
+      return { credential, value: parts.value ?? '', secrets: hide(parts.value ?? '') }
+    if (parts.kind === 'basic') {
+      const { username = '', password = '' } = parts
+      const encoded = Buffer.from(`${username}:${password}`).toString('base64')
+      return { credential, value: `Basic ${encoded}`, secrets: hide(username, password, encoded) }
+    }
+    const { clientSecret = '' } = parts
+    const found = await inTime(this.#tokens.find(credential, refused?.id), clock)
+    if ('fault' in found) return { ...found, fault: createScrubber(hide(clientSecret)).scrub(found.fault) }
+    const { token } = found
+    return { credential, token, value: `Bearer ${token.text}`, secrets: hide(clientSecret, token.text) }
+  }
+}
+
+function findKindFault(
+  { name, parts: { kind } }: OpenCredential,
+  uses: readonly CredentialUse[],
+): string | undefined {
+  const isMisplaced = uses.some((use) => use.name === name && !(use.field === 'headers' && use.isWhole))
+  return kind === 'text' || !isMisplaced
+    ? undefined
+    : `The credential ${name} is of kind ${kind}: it has to be the whole value of a header`
+}
+
+/** The host may be a part of a secret, if the URL is one: no message names it. */
+function findForeignHost(url: string, credentials: OpenCredential[]): RefusedCall | undefined {
+  if (!URL.canParse(url)) return new RefusedCall('The URL cannot be read')
+  const host = new URL(url).hostname.replace(/\.$/, '')
+  const foreign = credentials.find(({ parts }) => !parts.hosts.includes(host))
+  return foreign && new RefusedCall(`The credential ${foreign.name} may not be sent to the host of this URL`)
+}
+
+function isUnauthorized({ status, output }: Effect): boolean {
+  return status === 'failed' && (output as { statusCode?: number } | undefined)?.statusCode === 401
+}
+
+function scrubEffect(effect: Effect, { scrub }: Scrubber): Effect {
+  return effect.status === 'failed' ? { ...effect, error: scrub(effect.error) } : effect
+}
+
+/** To wait for an access token is a part of the attempt; the request for it goes on for the next one. */
+async function inTime(found: Promise<FoundToken>, { timeoutMs, spentMs }: Clock): Promise<FoundToken> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<FoundToken>((resolve) => {
+    const fault = `Timed out after ${timeoutMs} ms, without an access token`
+    timer = setTimeout(resolve, timeoutMs - spentMs(), { fault, isFinal: false })
+  })
+  return Promise.race([found, late]).finally(() => clearTimeout(timer))
+}

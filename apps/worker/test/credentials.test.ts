@@ -1,0 +1,356 @@
+import { setTimeout } from 'node:timers/promises'
+import { type CredentialToPut, putCredential } from '@automation/access'
+import { matchLists } from '@automation/launcher/match-lists'
+import { deleteCredential } from '@automation/rules'
+import t, { type Test } from 'tap'
+import { createHarness, type Harness } from './fixtures/harness.js'
+import { serve } from './fixtures/outbound.js'
+
+const value = 'tok_1234567890'
+const hosts = ['127.0.0.1']
+
+function put(
+  harness: Pick<Harness, 'database' | 'workspaceId' | 'sealer'>,
+  name: string,
+  credential: CredentialToPut,
+) {
+  const { database, workspaceId, sealer } = harness
+  return putCredential({ database, workspaceId, actor: 'test' }, sealer, name, credential)
+}
+
+async function runCall(harness: Harness, action: object, status: 'succeeded' | 'failed' = 'succeeded') {
+  const ruleId = await harness.createRule([action])
+  return harness.untilStatus(await harness.trigger(ruleId), status)
+}
+
+const webhook = (url: string, config: object = {}) => ({ type: 'SEND_WEBHOOK', config: { url, ...config } })
+const authorized = (url: string, text: string) => webhook(url, { headers: { authorization: text } })
+
+t.test('a call sends a credential, and what is stored has its name only', async (t) => {
+  const harness = await createHarness(t)
+  const server = await serve(t, (request, response) => {
+    const echo = { authorization: request.headers.authorization, url: request.url }
+    response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(echo))
+  })
+  await put(harness, 'CRM', { value, hosts })
+  harness.startWorker()
+  const action = authorized(
+    `${server.url}/{{credentials.CRM}}?key={{credentials.CRM}}`,
+    'Token {{credentials.CRM}}',
+  )
+  const { results, error } = await runCall(harness, action, 'failed')
+  matchLists(t, server.calls, [
+    { url: `/${value}?key=${value}`, headers: { authorization: `Token ${value}` } },
+  ])
+  t.equal(error, 'HTTP 403')
+  const body = JSON.stringify({
+    authorization: 'Token {{credentials.CRM}}',
+    url: '/{{credentials.CRM}}?key={{credentials.CRM}}',
+  })
+  t.match(results, [{ output: { statusCode: 403, body } }])
+  const { lastUsedAt } = await harness.own.credential.findFirstOrThrow({ where: { name: 'CRM' } })
+  t.ok(lastUsedAt)
+})
+
+t.test('basic is a header, and a chat has the URL that its credential says', async (t) => {
+  const harness = await createHarness(t)
+  const server = await serve(t)
+  await put(harness, 'LOGIN', { kind: 'basic', username: 'ada', password: 'secret: 1', hosts })
+  await put(harness, 'CHAT', { value: `${server.url}/services/T0/B0`, hosts })
+  harness.startWorker()
+  await runCall(harness, authorized(`${server.url}/`, '{{credentials.LOGIN}}'))
+  await runCall(harness, {
+    type: 'SEND_NOTIFICATION',
+    config: { url: '{{credentials.CHAT}}', text: 'Hi' },
+  })
+  matchLists(t, server.calls, [
+    { headers: { authorization: `Basic ${Buffer.from('ada:secret: 1').toString('base64')}` } },
+    { url: '/services/T0/B0', body: '{"text":"Hi"}' },
+  ])
+})
+
+t.test(
+  'a call that a credential does not allow is not made, and its error names the credential',
+  async (t) => {
+    const harness = await createHarness(t)
+    const other = await createHarness(t)
+    const server = await serve(t)
+    await put(harness, 'CRM', { value, hosts: ['api.example.com'] })
+    await put(harness, 'CHAT', { value: `http://${value}.example.com/`, hosts })
+    await put(harness, 'NO_URL', { value, hosts })
+    await put(harness, 'LOGIN', { kind: 'basic', username: 'ada', password: value, hosts })
+    await put({ ...harness, workspaceId: other.workspaceId }, 'THEIRS', { value, hosts })
+    harness.startWorker()
+    const chat = (name: string) => ({
+      type: 'SEND_NOTIFICATION',
+      config: { url: `{{credentials.${name}}}`, text: 'Hi' },
+    })
+    const cases: [action: object, error: string][] = [
+      [authorized(server.url, '{{credentials.GONE}}'), 'The workspace has no credential named GONE'],
+      [authorized(server.url, '{{credentials.THEIRS}}'), 'The workspace has no credential named THEIRS'],
+      [
+        authorized(server.url, '{{credentials.CRM}}'),
+        'The credential CRM may not be sent to the host of this URL',
+      ],
+      [chat('CHAT'), 'The credential CHAT may not be sent to the host of this URL'],
+      [chat('NO_URL'), 'The URL cannot be read'],
+      [
+        authorized(server.url, 'x {{credentials.LOGIN}}'),
+        'The credential LOGIN is of kind basic: it has to be the whole value of a header',
+      ],
+    ]
+    for (const [action, error] of cases) {
+      const execution = await runCall(harness, { ...action, retry: { attempts: 3, delay: '1s' } }, 'failed')
+      t.equal(execution.error, error)
+      t.notMatch(JSON.stringify(execution.results), /tok_/)
+      t.equal((execution.results as { failures: number }[])[0]?.failures, 1, 'no attempt can help')
+    }
+    t.same(server.calls, [])
+  },
+)
+
+t.test('without TLS a credential goes only where the operator has opened an address', async (t) => {
+  const harness = await createHarness(t, { OUTBOUND_ALLOW: '127.0.0.1/32' })
+  const server = await serve(t, undefined, '127.0.0.1')
+  await put(harness, 'CRM', { value, hosts: ['127.0.0.1', '1.1.1.1'] })
+  harness.startWorker()
+  await runCall(harness, authorized(server.url, '{{credentials.CRM}}'))
+  const { error } = await runCall(harness, authorized('http://1.1.1.1/', '{{credentials.CRM}}'), 'failed')
+  t.equal(error, 'Credentials are sent over https only')
+})
+
+t.test('a credential that is deleted or replaced while a call waits is so at the next attempt', async (t) => {
+  const harness = await createHarness(t)
+  let status = 500
+  const server = await serve(t, (_request, response) => response.writeHead(status).end())
+  await put(harness, 'CRM', { value, hosts })
+  harness.startWorker()
+  harness.startSweeper()
+  const action = { ...authorized(server.url, '{{credentials.CRM}}'), retry: { attempts: 3, delay: '1s' } }
+  const ruleId = await harness.createRule([action])
+  const id = await harness.trigger(ruleId)
+  await harness.untilStatus(id, 'retrying')
+  await put(harness, 'CRM', { value: 'tok_next', hosts })
+  while (server.calls.length < 2) await setTimeout(50)
+  t.equal(server.calls[1]?.headers.authorization, 'tok_next')
+  await harness.own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
+  await deleteCredential(
+    { database: harness.database, workspaceId: harness.workspaceId, actor: 'test' },
+    'CRM',
+  )
+  status = 200
+  const { error } = await harness.untilStatus(id, 'failed')
+  t.equal(error, 'The workspace has no credential named CRM')
+  t.equal(server.calls.length, 2)
+})
+
+t.test('a value that a header cannot carry, or a key that is gone, is a sentence', async (t) => {
+  const harness = await createHarness(t)
+  const server = await serve(t)
+  await put(harness, 'GREEK', { value: 'κωδικός', hosts })
+  const { id } = await harness.own.credential.findFirstOrThrow()
+  await put(harness, 'BROKEN', { value, hosts })
+  await harness.own.credential.updateMany({
+    where: { id: { not: id } },
+    data: { sealed: Buffer.alloc(60) },
+  })
+  harness.startWorker()
+  const greek = await runCall(harness, authorized(server.url, '{{credentials.GREEK}}'), 'failed')
+  t.match(greek.error, /invalid authorization header/)
+  const broken = await runCall(harness, authorized(server.url, '{{credentials.BROKEN}}'), 'failed')
+  t.equal(broken.error, 'The credential BROKEN cannot be decrypted with this ENCRYPTION_KEY')
+  t.same(server.calls, [])
+})
+
+t.test('a response that is cut keeps no part of a secret', async (t) => {
+  const harness = await createHarness(t)
+  const long = `tok_${'ab12'.repeat(200)}`
+  const server = await serve(t, ({ url }, response) => {
+    const head = url === '/1' ? 'x'.repeat(990) : ''
+    response.writeHead(400, { 'content-type': 'text/plain' }).end(head + long.repeat(url === '/1' ? 1 : 200))
+  })
+  await put(harness, 'CRM', { value: long, hosts })
+  harness.startWorker()
+  for (const path of ['/1', '/2']) {
+    const { results } = await runCall(harness, authorized(server.url + path, '{{credentials.CRM}}'), 'failed')
+    t.notMatch(JSON.stringify(results), /ab12/)
+    t.match(JSON.stringify(results), /\{\{cred/)
+  }
+})
+
+t.test('a redirect that repeats a credential names it only', async (t) => {
+  const harness = await createHarness(t)
+  const server = await serve(t, ({ url }, response) =>
+    response
+      .writeHead(302, { location: `https://other.example.com/?back=${encodeURIComponent(url ?? '')}` })
+      .end(),
+  )
+  await put(harness, 'CRM', { value: 'a b/c&d=e', hosts })
+  harness.startWorker()
+  const { error } = await runCall(harness, webhook(`${server.url}/?k={{credentials.CRM}}`), 'failed')
+  t.match(error, 'https://other.example.com/?back=%2F%3Fk%3D{{credentials.CRM}}')
+})
+
+interface Idp {
+  credential: CredentialToPut
+  /** The bodies of the requests for tokens. */
+  requests: { body: string; authorization: string | undefined }[]
+}
+
+/** An endpoint that grants `token-1`, `token-2` and so on. */
+async function serveTokens(t: Test, more: object = {}, delayMs = 0): Promise<Idp> {
+  const requests: Idp['requests'] = []
+  const server = await serve(t, async (_request, response) => {
+    const call = server.calls.at(-1)
+    requests.push({ body: call?.body ?? '', authorization: call?.headers.authorization })
+    const granted = {
+      access_token: `token-${requests.length}`,
+      token_type: 'Bearer',
+      expires_in: 3600,
+      ...more,
+    }
+    await setTimeout(delayMs)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(granted))
+  })
+  const credential: CredentialToPut = {
+    kind: 'oauth2',
+    tokenUrl: `${server.url}/token`,
+    clientId: 'client:1',
+    clientSecret: 'secret-of-client',
+    scope: 'write',
+    hosts,
+  }
+  return { credential, requests }
+}
+
+t.test('a token is requested once, sealed, and used until it is refused', async (t) => {
+  const harness = await createHarness(t)
+  const { credential, requests } = await serveTokens(t)
+  let accepted = 'Bearer token-1'
+  const server = await serve(t, ({ headers }, response) =>
+    response.writeHead(headers.authorization === accepted ? 200 : 401).end(headers.authorization),
+  )
+  await put(harness, 'API', credential)
+  harness.startWorker()
+  const action = authorized(server.url, '{{credentials.API}}')
+  for (let times = 0; times < 3; times++) await runCall(harness, action)
+  matchLists(t, requests, [
+    {
+      body: 'grant_type=client_credentials&scope=write',
+      authorization: `Basic ${Buffer.from('client%3A1:secret-of-client').toString('base64')}`,
+    },
+  ])
+  const row = await harness.own.credential.findFirstOrThrow()
+  t.ok(row.token)
+  t.notMatch(Buffer.from(row.token ?? []).toString('latin1'), /token-1/)
+
+  accepted = 'Bearer token-2'
+  const { results } = await runCall(harness, action)
+  t.equal(requests.length, 2)
+  const [first, second] = server.calls.slice(-2)
+  t.equal(first?.headers['idempotency-key'], second?.headers['idempotency-key'])
+  t.equal((results as { attempts: object[] }[])[0]?.attempts.length, 1, 'within one attempt')
+
+  accepted = 'nobody'
+  const failed = await runCall(harness, action, 'failed')
+  t.equal(failed.error, 'HTTP 401')
+  t.equal(requests.length, 3, 'and no fourth')
+  t.notMatch(JSON.stringify(failed.results), /token-|secret/)
+})
+
+t.test('of many calls on two workers at once, one requests the token', async (t) => {
+  const harness = await createHarness(t)
+  const { credential, requests } = await serveTokens(t, {}, 300)
+  const server = await serve(t)
+  await put(harness, 'API', { ...credential, clientAuthentication: 'body' })
+  for (let workers = 0; workers < 2; workers++) harness.startWorker()
+  const ruleId = await harness.createRule([authorized(server.url, '{{credentials.API}}')])
+  const ids = await Promise.all(Array.from({ length: 40 }, () => harness.trigger(ruleId)))
+  await Promise.all(ids.map((id) => harness.untilStatus(id, 'succeeded')))
+  matchLists(t, requests, [
+    { body: 'grant_type=client_credentials&scope=write&client_id=client%3A1&client_secret=secret-of-client' },
+  ])
+  t.strictSame(new Set(server.calls.map(({ headers }) => headers.authorization)), new Set(['Bearer token-1']))
+})
+
+t.test('a token that no key opens is replaced', async (t) => {
+  const harness = await createHarness(t)
+  const { credential, requests } = await serveTokens(t)
+  const server = await serve(t)
+  await put(harness, 'API', credential)
+  await harness.own.credential.updateMany({
+    data: {
+      token: Buffer.alloc(60),
+      tokenId: harness.workspaceId,
+      tokenExpiresAt: new Date(Date.now() + 3_600_000),
+    },
+  })
+  harness.startWorker()
+  await runCall(harness, authorized(server.url, '{{credentials.API}}'))
+  t.equal(requests.length, 1)
+})
+
+t.test('a faulty token endpoint is a sentence, without a secret', async (t) => {
+  const harness = await createHarness(t)
+  const server = await serve(t)
+  const answers: [
+    name: string,
+    status: number,
+    headers: Record<string, string>,
+    body: string,
+    error: RegExp,
+  ][] = [
+    ['WRONG', 200, {}, '<html>', /the response of the token endpoint has no bearer token$/],
+    ['LIST', 200, {}, '["secret-of-client"]', /has no bearer token$/],
+    ['NUMBER', 200, {}, '{"access_token":1}', /has no bearer token$/],
+    ['CRLF', 200, {}, '{"access_token":"a\\r\\nx: y"}', /has no bearer token$/],
+    ['MAC', 200, {}, '{"access_token":"a","token_type":"mac"}', /has no bearer token$/],
+    ['HUGE', 200, {}, `{"access_token":"${'a'.repeat(200_000)}"}`, /has no bearer token$/],
+    ['BROKEN', 500, {}, 'secret-of-client', /the token endpoint responded with HTTP 500$/],
+    ['CLIENT', 401, {}, '{"error":"invalid_client"}', /HTTP 401 \(invalid_client\)$/],
+    ['ECHO', 400, {}, '{"error":"secret-of-client"}', /HTTP 400$/],
+    ['MOVED', 302, { location: 'https://evil.example.com/' }, '', /HTTP 302$/],
+  ]
+  const idp = await serve(t, ({ url }, response) => {
+    const [, status = 404, headers = {}, body = ''] = answers.find(([name]) => url === `/${name}`) ?? []
+    response.writeHead(status, headers).end(body)
+  })
+  harness.startWorker()
+  for (const [name, , , , error] of answers) {
+    const tokenUrl = `${idp.url}/${name}`
+    await put(harness, name, {
+      kind: 'oauth2',
+      tokenUrl,
+      clientId: 'c',
+      clientSecret: 'secret-of-client',
+      hosts,
+    })
+    const execution = await runCall(harness, authorized(server.url, `{{credentials.${name}}}`), 'failed')
+    t.match(execution.error, error)
+    t.match(execution.error, `No access token for the credential ${name}: `)
+    t.notMatch(JSON.stringify(execution.results), /secret-of-client/)
+  }
+  await put(harness, 'INNER', {
+    kind: 'oauth2',
+    tokenUrl: 'http://10.0.0.1/',
+    clientId: 'c',
+    clientSecret: 'secret',
+    hosts,
+  })
+  const inner = await runCall(harness, authorized(server.url, '{{credentials.INNER}}'), 'failed')
+  t.match(inner.error, /^No access token for the credential INNER: Credentials are sent over https only$/)
+  t.same(server.calls, [])
+})
+
+t.test('an action does not wait for a slow token endpoint beyond its timeout', async (t) => {
+  const harness = await createHarness(t)
+  const { credential, requests } = await serveTokens(t, {}, 1_500)
+  const server = await serve(t)
+  await put(harness, 'API', credential)
+  harness.startWorker()
+  const action = authorized(server.url, '{{credentials.API}}')
+  const { error } = await runCall(harness, { ...action, timeoutMs: 300 }, 'failed')
+  t.equal(error, 'Timed out after 300 ms, without an access token')
+  await runCall(harness, action)
+  t.equal(requests.length, 1, 'the next call uses what was requested')
+})
