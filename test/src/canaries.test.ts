@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { mintToken } from '@automation/access'
 import { newId, openDatabase } from '@automation/database'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
@@ -21,6 +22,7 @@ const templateText = word('template')
 const headerText = word('header')
 const bodyText = word('webhook-body')
 const brokenText = word('broken-body')
+const credential = `${word('credential')}/+ "&`
 
 const collector = await openTraceCollector()
 const directory = await makeTemporaryDirectory()
@@ -109,6 +111,17 @@ const subscription = await create(`${developer}/subscriptions`, {
   eventTypes: ['execution.failed', 'receipt.rejected'],
 })
 await create('/api/email-templates', { name: 'plain', text: `${templateText} {{password}}` })
+/** A receiver that repeats what it gets, in all the forms that it knows. */
+const echo = createServer((request, response) => {
+  const got = String(request.headers['x-key'])
+  const forms = [got, JSON.stringify(got), encodeURIComponent(got), Buffer.from(got).toString('base64')]
+  response.writeHead(400, { 'content-type': 'text/plain' }).end(forms.join(' '))
+})
+await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
+t.teardown(() => echo.close())
+const echoUrl = `http://127.0.0.1:${(echo.address() as AddressInfo).port}/`
+const put = await call('PUT', `${developer}/credentials/CANARY`, { value: credential, hosts: ['127.0.0.1'] })
+if (put.status !== 201) throw new Error(put.text)
 await create(rules, {
   name: 'All that fails',
   trigger: 'LEAD_CREATED',
@@ -124,6 +137,15 @@ await create(rules, {
       config: { url: closedPort, headers: { 'x-secret': headerText }, body: { password: '{{password}}' } },
       continueOnError: true,
     },
+    ...[closedPort, echoUrl].map((url) => ({
+      type: 'SEND_WEBHOOK',
+      config: {
+        url: `${url}?key={{credentials.CANARY}}`,
+        headers: { 'x-key': '{{credentials.CANARY}}' },
+        capture: { echoed: 'headers.content-type' },
+      },
+      continueOnError: true,
+    })),
     { type: 'CREATE_TASK', config: { title: '{{nested.token}}' } },
   ],
 })
@@ -142,6 +164,8 @@ const secrets: Record<string, string> = {
   'nested data of an event': data.nested.token,
   'the text of a template': templateText,
   'a header of a rule': headerText,
+  'a credential': credential.split('/')[0] ?? '',
+  'a credential in Base64': Buffer.from(credential).toString('base64').slice(0, 40),
   'the body of a webhook': bodyText,
   'a body that was refused': brokenText,
 }
@@ -265,6 +289,31 @@ t.test('no secret is in a response, a log, a metric, a trace or in Redis', async
   for (const [name, text] of texts) findNone(t, name, text)
   findNone(t, 'Redis', redisTraffic)
   findNone(t, 'refusals', refusals.join('\n'))
+})
+
+t.test('no table has a credential, in any form', async (t) => {
+  const client = new pg.Client({ connectionString: product.databaseUrl })
+  await client.connect()
+  const tables = await client.query(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,
+  )
+  const [text = ''] = credential.split('/')
+  const forms = [
+    text,
+    Buffer.from(credential).toString('base64').slice(0, 40),
+    Buffer.from(text).toString('hex'),
+  ]
+  let shown = 0
+  for (const { name } of tables.rows) {
+    const { rows } = await client.query(
+      `SELECT coalesce(string_agg(one::text, ' '), '') AS rows FROM "${name}" one`,
+    )
+    for (const form of forms)
+      t.notOk(rows[0].rows.includes(form), `${name} does not have ${form.slice(0, 20)}`)
+    if (rows[0].rows.includes('{{credentials.CANARY}}')) shown++
+  }
+  t.ok(shown >= 2, 'rules and results have its name')
+  await client.end()
 })
 
 t.test('each line of a log is JSON with the ids of its request, event and execution', async (t) => {

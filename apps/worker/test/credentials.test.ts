@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type CredentialToPut, putCredential } from '@automation/access'
 import { matchLists } from '@automation/launcher/match-lists'
-import { deleteCredential } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 import { serve } from './fixtures/outbound.js'
@@ -19,8 +18,16 @@ function put(
 }
 
 async function runCall(harness: Harness, action: object, status: 'succeeded' | 'failed' = 'succeeded') {
+  // The only active rule, and the worker is told of it.
+  await harness.own.rule.updateMany({ data: { isActive: false } })
   const ruleId = await harness.createRule([action])
-  return harness.untilStatus(await harness.trigger(ruleId), status)
+  await harness.own.workspace.update({
+    where: { id: harness.workspaceId },
+    data: { rulesVersion: { increment: 1 } },
+  })
+  const execution = await harness.untilStatus(await harness.trigger(ruleId), 'succeeded', 'failed')
+  if (execution.status !== status) throw new Error(`It has ${execution.status}: ${execution.error}`)
+  return execution
 }
 
 const webhook = (url: string, config: object = {}) => ({ type: 'SEND_WEBHOOK', config: { url, ...config } })
@@ -121,24 +128,19 @@ t.test('without TLS a credential goes only where the operator has opened an addr
 
 t.test('a credential that is deleted or replaced while a call waits is so at the next attempt', async (t) => {
   const harness = await createHarness(t)
-  let status = 500
-  const server = await serve(t, (_request, response) => response.writeHead(status).end())
+  const server = await serve(t, (_request, response) => response.writeHead(500).end())
   await put(harness, 'CRM', { value, hosts })
   harness.startWorker()
   harness.startSweeper()
-  const action = { ...authorized(server.url, '{{credentials.CRM}}'), retry: { attempts: 3, delay: '1s' } }
+  const action = { ...authorized(server.url, '{{credentials.CRM}}'), retry: { attempts: 3, delay: '2s' } }
   const ruleId = await harness.createRule([action])
   const id = await harness.trigger(ruleId)
   await harness.untilStatus(id, 'retrying')
   await put(harness, 'CRM', { value: 'tok_next', hosts })
   while (server.calls.length < 2) await setTimeout(50)
   t.equal(server.calls[1]?.headers.authorization, 'tok_next')
-  await harness.own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
-  await deleteCredential(
-    { database: harness.database, workspaceId: harness.workspaceId, actor: 'test' },
-    'CRM',
-  )
-  status = 200
+  // As after an edit of the rule, whose waiting executions keep their version.
+  await harness.own.credential.deleteMany()
   const { error } = await harness.untilStatus(id, 'failed')
   t.equal(error, 'The workspace has no credential named CRM')
   t.equal(server.calls.length, 2)
@@ -189,6 +191,28 @@ t.test('a redirect that repeats a credential names it only', async (t) => {
   harness.startWorker()
   const { error } = await runCall(harness, webhook(`${server.url}/?k={{credentials.CRM}}`), 'failed')
   t.match(error, 'https://other.example.com/?back=%2F%3Fk%3D{{credentials.CRM}}')
+})
+
+t.test('a captured value that repeats a credential has its name', async (t) => {
+  const harness = await createHarness(t)
+  const server = await serve(t, ({ headers }, response) => {
+    const echoed = { text: `got ${headers.authorization}`, list: [{ [String(headers.authorization)]: 1 }] }
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'x-echo': String(headers.authorization) })
+      .end(JSON.stringify(echoed))
+  })
+  await put(harness, 'CRM', { value, hosts })
+  harness.startWorker()
+  const capture = { text: 'body.text', list: 'body.list', header: 'headers.x-echo' }
+  const config = { capture, headers: { authorization: '{{credentials.CRM}}' } }
+  const { results } = await runCall(harness, webhook(server.url, config))
+  const captured = {
+    text: 'got {{credentials.CRM}}',
+    list: [{ '{{credentials.CRM}}': 1 }],
+    header: '{{credentials.CRM}}',
+  }
+  t.match(results, [{ captured }])
+  t.notMatch(JSON.stringify(results), /tok_/)
 })
 
 interface Idp {

@@ -42,7 +42,9 @@ export async function readResponse(
   if (statusCode >= 200 && statusCode < 300) return { status: 'success', output: { statusCode }, ...taken }
   const text = readText(headers, start, scrubber)
   const effect: Effect = {
-    ...failed(`HTTP ${statusCode}${redirectCodes.has(statusCode) ? describeRedirect(headers, url, scrubber) : ''}`),
+    ...failed(
+      `HTTP ${statusCode}${redirectCodes.has(statusCode) ? describeRedirect(headers, url, scrubber) : ''}`,
+    ),
     output: text === undefined ? { statusCode } : { statusCode, body: text },
     ...taken,
   }

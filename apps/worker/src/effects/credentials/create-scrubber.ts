@@ -22,14 +22,18 @@ export function createScrubber(secrets: readonly Secret[]): Scrubber {
   const known = secrets.filter(({ value }) => value.length >= leastLength)
   // A secret may contain another one.
   known.sort((one, other) => other.value.length - one.value.length)
-  const patterns = known.map(({ name, value }) => ({
-    shown: `{{credentials.${name}}}`,
-    pattern: compile(value),
-  }))
+  // Most calls succeed, and nothing of their response is kept.
+  let forms: { shown: string; form: Form }[] | undefined
+  const compileAll = () =>
+    known.flatMap(({ name, value }) =>
+      compile(value).map((form) => ({ shown: `{{credentials.${name}}}`, form })),
+    )
   return {
     longest: Math.max(0, ...known.map(({ value }) => measure(value))),
-    scrub: (text) =>
-      patterns.reduce((scrubbed, { shown, pattern }) => scrubbed.replaceAll(pattern, () => shown), text),
+    scrub(text) {
+      forms ??= compileAll()
+      return forms.reduce((scrubbed, { shown, form }) => replaceForm(scrubbed, form, shown), text)
+    },
   }
 }
 
@@ -50,12 +54,42 @@ function measure(value: string): number {
   return [...value].reduce((sum, character) => sum + (plain.test(character) ? 2 : 20), 0)
 }
 
-function compile(value: string): RegExp {
+/** One form of a secret: what it begins with, and each of the characters that follow. */
+interface Form {
+  head: RegExp
+  tail: RegExp[]
+}
+
+/** So many characters of a long secret are enough to know it. Receivers could repeat a longer beginning until the search takes seconds. */
+const headLength = 32
+
+function compile(value: string): Form[] {
   const forms = [
     [...value].map(matchCharacter),
     ...listBase64(value).map((core) => [...core].map(matchBase64)),
   ]
-  return new RegExp(forms.map((form) => form.join('')).join('|'), 'g')
+  return forms.map((patterns) => ({
+    head: new RegExp(patterns.slice(0, headLength).join(''), 'g'),
+    tail: patterns.slice(headLength).map((pattern) => new RegExp(pattern, 'y')),
+  }))
+}
+
+/** What follows a head is replaced as far as it is that of the secret, so that each character is looked at a limited number of times. */
+function replaceForm(text: string, { head, tail }: Form, shown: string): string {
+  let written = ''
+  let at = 0
+  head.lastIndex = 0
+  for (let found = head.exec(text); found !== null; found = head.exec(text)) {
+    let end = head.lastIndex
+    for (const next of tail) {
+      next.lastIndex = end
+      if (!next.test(text)) break
+      end = next.lastIndex
+    }
+    written += text.slice(at, found.index) + shown
+    at = head.lastIndex = end
+  }
+  return at === 0 ? text : written + text.slice(at)
 }
 
 /** Matches one character, however it is encoded. */

@@ -38,7 +38,10 @@ export function createTokenRequest(caller: HttpCaller): RequestToken {
       url,
       { method: 'POST', ...composeRequest(parts), mayRepeat: true, isSecret: true },
       { timeoutMs },
-      async ({ statusCode, body }) => ({ statusCode, text: (await readStart(body, maxResponseBytes)).bytes.toString() }),
+      async ({ statusCode, body }) => ({
+        statusCode,
+        text: (await readStart(body, maxResponseBytes)).bytes.toString(),
+      }),
       () => {},
     )
     if ('fault' in called) return fail(called.fault, called.isFinal)
