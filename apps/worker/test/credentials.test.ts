@@ -132,18 +132,16 @@ t.test('a credential that is deleted or replaced while a call waits is so at the
   await put(harness, 'CRM', { value, hosts })
   harness.startWorker()
   harness.startSweeper()
-  const action = { ...authorized(server.url, '{{credentials.CRM}}'), retry: { attempts: 3, delay: '2s' } }
+  const action = { ...authorized(server.url, '{{credentials.CRM}}'), retry: { attempts: 10, delay: '1s' } }
   const ruleId = await harness.createRule([action])
   const id = await harness.trigger(ruleId)
   await harness.untilStatus(id, 'retrying')
   await put(harness, 'CRM', { value: 'tok_next', hosts })
-  while (server.calls.length < 2) await setTimeout(50)
-  t.equal(server.calls[1]?.headers.authorization, 'tok_next')
+  while (server.calls.at(-1)?.headers.authorization !== 'tok_next') await setTimeout(50)
   // As after an edit of the rule, whose waiting executions keep their version.
   await harness.own.credential.deleteMany()
   const { error } = await harness.untilStatus(id, 'failed')
   t.equal(error, 'The workspace has no credential named CRM')
-  t.equal(server.calls.length, 2)
 })
 
 t.test('a value that a header cannot carry, or a key that is gone, is a sentence', async (t) => {
@@ -316,7 +314,6 @@ t.test('a token that no key opens is replaced', async (t) => {
 
 t.test('a faulty token endpoint is a sentence, without a secret', async (t) => {
   const harness = await createHarness(t)
-  const server = await serve(t)
   const answers: [
     name: string,
     status: number,
@@ -341,6 +338,8 @@ t.test('a faulty token endpoint is a sentence, without a secret', async (t) => {
   })
   harness.startWorker()
   for (const [name, , , , error] of answers) {
+    // Each has a destination of its own: one that fails again and again is left alone for a while.
+    const server = await serve(t)
     const tokenUrl = `${idp.url}/${name}`
     await put(harness, name, {
       kind: 'oauth2',
@@ -353,6 +352,7 @@ t.test('a faulty token endpoint is a sentence, without a secret', async (t) => {
     t.match(execution.error, error)
     t.match(execution.error, `No access token for the credential ${name}: `)
     t.notMatch(JSON.stringify(execution.results), /secret-of-client/)
+    t.same(server.calls, [])
   }
   await put(harness, 'INNER', {
     kind: 'oauth2',
@@ -361,9 +361,8 @@ t.test('a faulty token endpoint is a sentence, without a secret', async (t) => {
     clientSecret: 'secret',
     hosts,
   })
-  const inner = await runCall(harness, authorized(server.url, '{{credentials.INNER}}'), 'failed')
+  const inner = await runCall(harness, authorized(idp.url, '{{credentials.INNER}}'), 'failed')
   t.match(inner.error, /^No access token for the credential INNER: Credentials are sent over https only$/)
-  t.same(server.calls, [])
 })
 
 t.test('an action does not wait for a slow token endpoint beyond its timeout', async (t) => {

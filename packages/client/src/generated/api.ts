@@ -11395,6 +11395,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "name": "CRM",
+                     *           "kind": "text",
+                     *           "hosts": [
+                     *             "crm.example.com"
+                     *           ],
+                     *           "createdAt": "2026-01-12T09:00:58.000Z",
+                     *           "updatedAt": "2026-01-12T09:01:00.000Z",
+                     *           "lastUsedAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["CredentialList"];
                 };
             };
@@ -11429,6 +11446,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "CRM",
+                     *       "kind": "text",
+                     *       "hosts": [
+                     *         "crm.example.com"
+                     *       ],
+                     *       "createdAt": "2026-01-12T09:00:58.000Z",
+                     *       "updatedAt": "2026-01-12T09:01:00.000Z",
+                     *       "lastUsedAt": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Credential"];
                 };
             };
@@ -11457,7 +11486,7 @@ export interface operations {
                  * @example {
                  *       "value": "the token",
                  *       "hosts": [
-                 *         "api.example.com"
+                 *         "crm.example.com"
                  *       ]
                  *     }
                  */
@@ -11476,6 +11505,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "CRM",
+                     *       "kind": "text",
+                     *       "hosts": [
+                     *         "crm.example.com"
+                     *       ],
+                     *       "createdAt": "2026-01-12T09:00:58.000Z",
+                     *       "updatedAt": "2026-01-12T09:01:00.000Z",
+                     *       "lastUsedAt": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Credential"];
                 };
             };
@@ -11490,6 +11531,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "name": "CRM",
+                     *       "kind": "text",
+                     *       "hosts": [
+                     *         "crm.example.com"
+                     *       ],
+                     *       "createdAt": "2026-01-12T09:00:58.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:59.000Z",
+                     *       "lastUsedAt": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Credential"];
                 };
             };
