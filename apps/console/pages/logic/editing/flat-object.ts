@@ -1,10 +1,15 @@
 /** An object that a sentence can show: each of its values is one short thing. */
 export type FlatObject = Readonly<Record<string, string | number | boolean | null>>
 
+/** More lines would be slower to draw, and to read, than their JSON. */
+const mostEntries = 50
+
 /** Nested values, and texts of several lines, are edited as JSON. */
 export function isFlat(value: unknown): value is FlatObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.entries(value).every(
+  const entries = Object.entries(value)
+  if (entries.length > mostEntries) return false
+  return entries.every(
     ([name, one]) =>
       isLine(name) &&
       (one === null ||

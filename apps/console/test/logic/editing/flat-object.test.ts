@@ -8,6 +8,8 @@ t.test('an object of short values is shown in lines, and anything else as JSON',
     t.ok(isFlat(flat), JSON.stringify(flat))
   for (const other of [{ a: {} }, { a: [] }, { a: 'x\ny' }, { 'a\n': 1 }, [], '{{data}}', null, undefined])
     t.notOk(isFlat(other), JSON.stringify(other))
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`a${index}`, index]))
+  t.notOk(isFlat(many), 'fifty lines are enough')
 })
 
 t.test('a value that is typed anew as it is shown is the same', async (t) => {

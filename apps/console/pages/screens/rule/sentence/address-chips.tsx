@@ -66,6 +66,8 @@ export function AddressChips({ label, path, value, placeholder, change, remove }
   )
 }
 
+const mostPasted = 100
+
 interface ChipProps {
   label: string
   path: string
@@ -86,7 +88,8 @@ function AddressChip({ label, path, address, placeholder, change, add, paste, re
     <li
       onPaste={(event) => {
         const pasted = splitAddresses(event.clipboardData?.getData('text') ?? '')
-        if (pasted.length < 2) return
+        // A whole address book would be thousands of chips, of which the service takes fifty.
+        if (pasted.length < 2 || pasted.length > mostPasted) return
         event.preventDefault()
         const { selectionStart, selectionEnd, value } = event.target as HTMLInputElement
         paste(pasted, selectionStart === 0 && selectionEnd === value.length)
