@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso'
 import type { IconName } from '../logic/icon-names.js'
 import { places } from '../places.js'
-import { describeError, isMissing } from '../state/use-query.js'
+import { describeError, isMissing, isRefused } from '../state/use-query.js'
 import { Icon } from './icon.js'
 import { When } from './when.js'
 
@@ -56,8 +56,8 @@ export function NoPermission({ children }: { children: ComponentChildren }) {
 
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
   const { title, text } = describeError(error)
-  // What does not exist will not exist a moment later.
-  const mayRetry = retry !== undefined && !isMissing(error)
+  // What does not exist, or is wrong, will be so a moment later.
+  const mayRetry = retry !== undefined && !isMissing(error) && !isRefused(error)
   return (
     <div class="state problem" role="alert">
       <h2>

@@ -14,7 +14,7 @@ import { When } from '../parts/when.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useList } from '../state/use-list.js'
-import { useQuery } from '../state/use-query.js'
+import { isRefused, useQuery } from '../state/use-query.js'
 import { EventDetail } from './event-detail.js'
 
 const states = { accepted: 'accepted', running: 'running', done: 'done', quarantined: 'quarantined' }
@@ -63,37 +63,45 @@ export function Events() {
         filter={{ ...filter, ...(status !== '' && { eventStatus: status as 'done' }) }}
         pick={barsOfEvents}
       />
-      <History
-        list={list}
-        what="events"
-        columns={['Accepted', 'Type', 'Rules', 'State']}
-        selectedId={id}
-        empty={<NoEvents {...{ isFiltered, last, set }} />}
-        row={(event) => (
-          <>
-            <th scope="row">
-              <a href={linkTo('events', { ...query, id: event.id })}>
-                <When at={event.acceptedAt} />
-              </a>
-            </th>
-            <td data-label="Type">
-              <code>{event.type}</code>
-            </td>
-            <td data-label="Rules">
-              {event.matched} of {event.triggered} ran
-              {event.failed > 0 && (
-                <>
-                  , <span class="bad">{event.failed} failed</span>
-                </>
-              )}
-            </td>
-            <td data-label="State">
-              <EventState {...event} />
-            </td>
-          </>
-        )}
-        detail={id && <EventDetail id={id} key={id} close={() => set({ id: '' })} />}
-      />
+      {type !== '' && isRefused(list.first.error) ? (
+        <Empty title={`There is no event type ${type}`}>
+          <button type="button" onClick={() => set({ type: '' })}>
+            Show events of all types
+          </button>
+        </Empty>
+      ) : (
+        <History
+          list={list}
+          what="events"
+          columns={['Accepted', 'Type', 'Rules', 'State']}
+          selectedId={id}
+          empty={<NoEvents {...{ isFiltered, last, set }} />}
+          row={(event) => (
+            <>
+              <th scope="row">
+                <a href={linkTo('events', { ...query, id: event.id })}>
+                  <When at={event.acceptedAt} />
+                </a>
+              </th>
+              <td data-label="Type">
+                <code>{event.type}</code>
+              </td>
+              <td data-label="Rules">
+                {event.matched} of {event.triggered} ran
+                {event.failed > 0 && (
+                  <>
+                    , <span class="bad">{event.failed} failed</span>
+                  </>
+                )}
+              </td>
+              <td data-label="State">
+                <EventState {...event} />
+              </td>
+            </>
+          )}
+          detail={id && <EventDetail id={id} key={id} close={() => set({ id: '' })} />}
+        />
+      )}
     </Screen>
   )
 }

@@ -83,6 +83,11 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404
 }
 
+/** Whether what was asked for is wrong, and not the service. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 400 || error.status === 422)
+}
+
 /** What went wrong, in words for the user. */
 export function describeError(error: unknown): { title: string; text: string } {
   if (!(error instanceof ApiError)) return { title: 'Something went wrong', text: String(error) }

@@ -204,6 +204,11 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
         t.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0, 'what is missing stays so')
       }
       await settle(page)
+      await go(page, at('events?type=NO_SUCH'))
+      await page.getByRole('heading', { name: 'There is no event type NO_SUCH' }).waitFor()
+      t.equal(await page.getByRole('alert').count(), 0, 'nothing is broken')
+      await page.getByRole('button', { name: 'Show events of all types' }).click()
+      await page.getByRole('table', { name: 'events' }).waitFor()
     },
   )
 

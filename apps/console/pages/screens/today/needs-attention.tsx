@@ -38,7 +38,7 @@ export function NeedsAttention({
           <Card
             name="Executions"
             text={`${failed.toLocaleString('en-US')} failed`}
-            note="No rule fails in a row."
+            note="No rule keeps failing."
           >
             <RetryMany filter={{ ...writeRange({ last: span }), status: ['failed'] }} label="Retry failed…" />
             <a class="button" href={linkTo('executions', { status: 'failed', last: span })}>
