@@ -30,7 +30,7 @@ t.test('a viewer reads the vocabulary, and nobody without a token does', async (
   )
   t.strictSame(
     body.actionFields.map(({ name }) => name),
-    ['when', 'continueOnError', 'timeoutMs', 'retry', 'onUncertain'],
+    ['name', 'when', 'continueOnError', 'timeoutMs', 'retry', 'onUncertain'],
   )
   t.equal((await api.call('GET', '/api/vocabulary')).status, 401)
 })
