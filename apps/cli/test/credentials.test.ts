@@ -1,70 +1,113 @@
 import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { createSealer, createWorkspace, credentialContext } from '@automation/access'
-import { openDatabase } from '@automation/database'
+import {
+  type ApiKey,
+  createSealer,
+  createWorkspace,
+  hashApiKey,
+  type NewApiKey,
+  type NewSigningSecret,
+  type SigningSecret,
+  sealingContext,
+} from '@automation/access'
+import { newId, openDatabase } from '@automation/database'
 import t from 'tap'
-import { run, runAtTerminal } from './fixtures/run.js'
+import { type Run, run, runJson } from './fixtures/run.js'
 
-const ENCRYPTION_KEY = randomBytes(32).toString('base64')
+const directory = t.testdir()
+const encryptionKey = randomBytes(32).toString('base64')
+const env = { ENCRYPTION_KEY: encryptionKey }
+const admin = (line: string): Promise<Run> => run('admin', line, directory, env)
+const ask = <Value>(line: string): Promise<Value> => runJson<Value>('admin', line, directory, env)
+
 const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
 t.teardown(() => database.close())
-const { id } = await createWorkspace({ database, actor: 'cli:test' }, { name: 'Acme', adminUserId: 'ada' })
-const tables = database.forWorkspace(id)
-const directory = t.testdir({ 'token.txt': 'tok_1234567890\n', 'short.txt': 'abc\n' })
-const admin = (line: string) => run('admin', line, directory, { ENCRYPTION_KEY })
-const file = (name: string) => join(directory, name)
 
-t.test('a secret is read from a file, and no output has it', async (t) => {
-  const set = `credentials set CRM --workspace ${id} --hosts crm.example.com --file`
-  const created = await admin(`${set} ${file('token.txt')}`)
-  t.match(created, { code: 0, output: /Created\. Rules use it as \{\{credentials\.CRM\}\}\./ })
-  t.match(await admin(`${set} ${file('token.txt')}`), { code: 0, output: /Replaced\./ })
-  const list = await admin(`credentials list --workspace ${id}`)
-  t.match(list.output, /CRM +text +crm\.example\.com/)
-  t.notMatch(created.output + created.errors + list.output, /tok_/)
-  const row = await tables.credential.findFirstOrThrow()
-  const parts = createSealer(ENCRYPTION_KEY).open(row.sealed, credentialContext(row)).toString()
-  t.equal(JSON.parse(parts).value, 'tok_1234567890', 'without the line break of the file')
-  const faulty = await admin(`${set} ${file('short.txt')}`)
-  t.match(faulty.errors, /value: /)
-  t.not(faulty.code, 0)
-  t.notMatch(faulty.errors, /abc/)
+const makeWorkspace = () =>
+  createWorkspace({ database, actor: 'cli:test' }, { name: 'Acme', adminUserId: 'ada' })
+
+t.test('a key is shown once and works until it is revoked', async (t) => {
+  const { id } = await makeWorkspace()
+  const create = `keys create --workspace ${id} --name CI --scopes rules:write,receipts:read`
+  const key = await ask<NewApiKey>(`${create} --expires-in 90d`)
+  const expected = { name: 'CI', scopes: ['rules:write', 'receipts:read'], state: 'active' }
+  t.match(key, expected)
+  const days = (Date.parse(key.expiresAt ?? '') - Date.now()) / 86_400_000
+  t.ok(days > 89.9 && days < 90.1)
+  const row = await database.system.apiKey.findUnique({ where: { id: key.id } })
+  t.same(row?.hash, new Uint8Array(hashApiKey(key.key)))
+
+  const shown = await admin(create)
+  t.match(shown, {
+    code: 0,
+    output: /^expiresAt +-\n[\s\S]*^key +ark_\S+$[\s\S]*Save the key now: it cannot be shown again/m,
+  })
+  const revoked = await ask<ApiKey>(`keys revoke ${key.id} --yes`)
+  t.match(revoked, { ...expected, state: 'revoked' })
+  const [list, elsewhere, unknown] = await Promise.all([
+    admin(`keys list --workspace ${id}`),
+    admin(`keys revoke ${key.id} --workspace ${newId()} --yes`),
+    admin(`keys revoke ${id} --yes`),
+  ])
+  t.match(list.output, new RegExp(`${key.id} +CI +rules:write,receipts:read +revoked`))
+  t.notMatch(list.output, 'ark_')
+  t.match(elsewhere, { code: 1, errors: new RegExp(`^There is no API key ${key.id} in workspace `) })
+  t.same(unknown, { code: 1, output: '', errors: `There is no API key ${id}.\n` })
 })
 
-t.test('at a terminal nobody types a secret', async (t) => {
-  const line = `credentials set CRM --workspace ${id} --hosts crm.example.com`
-  t.match(await runAtTerminal('tok_typed', 'admin', line, directory, { ENCRYPTION_KEY }), {
-    errors: /Pipe the secret into the command, or name a file with --file\./,
+t.test('a secret that a provider has made is stored from a file, with its scheme and settings', async (t) => {
+  const { id } = await makeWorkspace()
+  const file = t.testdir({ 'stripe.txt': 'whsec_of_stripe\n', 'next.txt': 'whsec_next' })
+  const settings = '{"types":{"lead":"LEAD_CREATED"}}'
+  const create = `secrets create --workspace ${id} --provider pay --scheme stripe --settings ${settings}`
+  const secret = await ask<NewSigningSecret>(`${create} --secret-file ${file}/stripe.txt`)
+  t.match(secret, { scheme: 'stripe', settings: JSON.parse(settings), secret: 'whsec_of_stripe' })
+  const read = async () => {
+    const row = await database.system.signingSecret.findUniqueOrThrow({ where: { id: secret.id } })
+    return createSealer(encryptionKey).open(row.sealed, sealingContext(row)).toString()
+  }
+  t.equal(await read(), 'whsec_of_stripe')
+  t.match(await ask<SigningSecret>(`secrets set ${secret.id} --secret-file ${file}/next.txt`), {
+    scheme: 'stripe',
+  })
+  t.equal(await read(), 'whsec_next')
+  t.match(await admin(`secrets set ${secret.id}`), {
+    code: 64,
+    errors: /Give --secret-file, --settings, or both/,
+  })
+  t.match(await admin(`secrets set ${secret.id} --settings {"hash":"sha1"}`), {
+    code: 1,
+    errors: /Must be omitted for the scheme stripe/,
+  })
+  t.match(await admin(`secrets create --workspace ${id} --provider pay`), {
+    code: 1,
+    errors: /have the scheme stripe/,
   })
 })
 
-t.test(
-  'an import lists the credentials that the workspace lacks, and stops if they are required',
-  async (t) => {
-    const actions = ['CRM', 'GONE'].map((name) => ({
-      type: 'SEND_WEBHOOK',
-      config: { url: 'https://crm.example.com/', headers: { authorization: `{{credentials.${name}}}` } },
-    }))
-    const rules = [{ name: 'Calls', trigger: 'LEAD_CREATED', actions }]
-    await writeFile(file('rules.json'), JSON.stringify({ version: 1, rules }))
-    const line = `rules import ${file('rules.json')} --workspace ${id} --yes`
-    const missing = 'The workspace lacks these credentials, so calls that send them fail: GONE.'
-    const stopped = await admin(`${line} --require-credentials`)
-    t.match(stopped.errors, `${missing} Nothing was applied.`)
-    t.equal(await tables.rule.count(), 0)
-    t.match(await admin(line), { code: 0, output: new RegExp(missing) })
-    t.equal(await tables.rule.count(), 1)
-    const exported = await admin(`rules export --workspace ${id}`)
-    t.match(exported.output, '{{credentials.CRM}}')
-    t.notMatch(exported.output, /tok_/)
-  },
-)
+t.test('a signing secret is shown once, sealed, retired and revoked', async (t) => {
+  const { id } = await makeWorkspace()
+  // An id in capitals is the same workspace, and the API must be able to decrypt what is sealed for it.
+  const create = `secrets create --workspace ${id.toUpperCase()} --provider`
+  const secret = await ask<NewSigningSecret>(`${create} billing`)
+  t.match(secret, { provider: 'billing', state: 'active', secret: /^whsec_/ })
+  const row = await database.system.signingSecret.findUniqueOrThrow({ where: { id: secret.id } })
+  const opened = createSealer(encryptionKey).open(row.sealed, sealingContext({ id: row.id, workspaceId: id }))
+  t.equal(`whsec_${opened.toString('base64')}`, secret.secret)
 
-t.test('a credential in use is not deleted', async (t) => {
-  const line = `credentials delete CRM --workspace ${id} --yes`
-  t.match(await admin(line), { errors: /The credential is in use: the rule "Calls"/ })
-  await tables.rule.updateMany({ data: { isActive: false } })
-  t.match(await admin(line), { code: 0, output: /The credential CRM is deleted\./ })
-  t.equal(await tables.credential.count(), 0)
+  const [shown, retired] = await Promise.all([
+    admin(`${create} crm`),
+    ask<SigningSecret>(`secrets retire ${secret.id} --overlap 2h`),
+  ])
+  t.match(shown.output, /^secret +whsec_\S+$[\s\S]*Save the secret now: it cannot be shown again/m)
+  t.equal(retired.state, 'retiring')
+  t.ok(Math.abs(Date.parse(retired.retiresAt ?? '') - Date.now() - 7_200_000) < 60_000)
+  const [ofOne, ofAll] = await Promise.all([
+    ask<SigningSecret[]>(`secrets list --workspace ${id} --provider billing`),
+    ask<SigningSecret[]>(`secrets list --workspace ${id}`),
+  ])
+  t.same(ofOne, [retired])
+  t.equal(ofAll.length, 2)
+  t.match(await ask<SigningSecret>(`secrets revoke ${secret.id} --yes`), { state: 'revoked' })
+  const late = await admin(`secrets retire ${secret.id}`)
+  t.match(late, { code: 1, errors: '\nThe signing secret was revoked.\n' })
 })
