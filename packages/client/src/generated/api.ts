@@ -2828,7 +2828,7 @@ export interface components {
             doneAt: string | null;
             /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
-            /** @description Number of executions: rules whose conditions matched */
+            /** @description Number of executions: rules that matched and were not outranked */
             matched: number;
             /** @description Of these, the executions that failed */
             failed: number;

@@ -52,7 +52,7 @@ export const ListedEvent = Type.Object(
     triggered: TriggerResult.properties.triggered,
     matched: Type.Integer({
       minimum: 0,
-      description: 'Number of executions: rules whose conditions matched',
+      description: 'Number of executions: rules that matched and were not outranked',
     }),
     failed: Type.Integer({ minimum: 0, description: 'Of these, the executions that failed' }),
     continuesAt: orNull(
