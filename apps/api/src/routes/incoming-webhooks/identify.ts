@@ -1,7 +1,9 @@
 import { createHash, hash } from 'node:crypto'
-import { listSignedParts, readHeader, type SchemeInUse } from '@automation/webhooks'
+import { listSignedParts, readHeader } from '@automation/webhooks'
 import type { IncomingDelivery } from './delivery.js'
+import { findMappedType } from './find-mapped-type.js'
 import { readText } from './read-text.js'
+import type { SignedByProvider } from './verify-provider.js'
 
 /** What makes a webhook the same as an earlier one. */
 export interface Identity {
@@ -19,16 +21,23 @@ export const sameBodyMs = 5 * 60_000
 
 /**
  * Identifies a webhook of a provider: by its id, if it is signed, since a stranger cannot give a captured one another. If it is not, the hash of
- * what is signed is unique, too.
+ * what is signed, and of a mapped type in a header, is unique, too.
  */
 export function identify(
-  { scheme, ...inUse }: SchemeInUse,
+  { inUse, secret }: SignedByProvider,
   delivery: IncomingDelivery,
   payload: unknown,
   now: number,
 ): Identity {
-  const { id, timestamp } = scheme
-  const signedHash = hashParts(listSignedParts({ scheme, ...inUse }, delivery))
+  const { scheme } = inUse
+  const { id, timestamp, type } = scheme
+  const hashed = hashParts(listSignedParts(inUse, delivery))
+  // Shopify signs an order alone: orders/create and orders/paid have the same bytes. No header is signed, so a stranger may name another type:
+  // those that are mapped count, once each.
+  const mapped = readHeader(delivery.headers, type.headers)
+    ? findMappedType(scheme, secret.settings ?? {}, delivery.headers, payload)
+    : undefined
+  const signedHash = mapped === undefined ? hashed : hash('sha256', `${hashed} ${mapped}`, 'hex')
   const found = readHeader(delivery.headers, id.headers) || (readText(id.paths, payload) ?? '')
   if (found !== '') return { key: toKey(found), keyOf: 'id', ...(!id.isSigned && { uniqueHash: signedHash }) }
   const key = `sha256:${signedHash}`

@@ -57,7 +57,7 @@ export class ProviderReceiver {
     await draw(request, reply, secret)
     const payload = readPayload(request, delivery, scheme.bodies)
     const challenge = findChallenge(scheme, payload)
-    const identity = identify(inUse, delivery, payload.payload, Date.now())
+    const identity = identify(signed, delivery, payload.payload, Date.now())
     const bodyHash = hashBody(delivery)
     const stored =
       (await this.#find(delivery, identity)) ??
