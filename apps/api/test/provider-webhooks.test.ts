@@ -293,20 +293,23 @@ t.test('a repeated webhook is recognized by what is signed', async (t) => {
   t.strictSame([(await odd.deliver({ body })).status, (await odd.deliver({ body })).status], [202, 200])
 })
 
-t.test('the same bytes under two mapped types of a header are two webhooks, and a repeat of none', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const types = { 'orders/create': 'LEAD_CREATED', 'orders/paid': 'LEAD_UPDATED' }
-  const shopify = await makeProvider(api, workspace, 'shopify', { types })
-  const send = async (type: string) => (await shopify.deliver({ body: '{"id":1}', type })).status
-  t.strictSame([await send('orders/create'), await send('orders/paid')], [202, 202])
-  t.strictSame([await send('orders/paid'), await send('orders/create')], [200, 200])
-  t.strictSame(
-    [await send('some'), await send('another'), await send('constructor')],
-    [202, 200, 200],
-    'all types that are not mapped are one',
-  )
-  t.equal(await workspace.database.event.count(), 5)
-})
+t.test(
+  'the same bytes under two mapped types of a header are two webhooks, and a repeat of none',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const types = { 'orders/create': 'LEAD_CREATED', 'orders/paid': 'LEAD_UPDATED' }
+    const shopify = await makeProvider(api, workspace, 'shopify', { types })
+    const send = async (type: string) => (await shopify.deliver({ body: '{"id":1}', type })).status
+    t.strictSame([await send('orders/create'), await send('orders/paid')], [202, 202])
+    t.strictSame([await send('orders/paid'), await send('orders/create')], [200, 200])
+    t.strictSame(
+      [await send('some'), await send('another'), await send('constructor')],
+      [202, 200, 200],
+      'all types that are not mapped are one',
+    )
+    t.equal(await workspace.database.event.count(), 5)
+  },
+)
 
 t.test('a captured webhook is not accepted under another id, where the id is not signed', async (t) => {
   const workspace = await api.makeWorkspace()
@@ -422,6 +425,20 @@ t.test(
         'settings.headers',
       ],
       [{ provider: 'a', scheme: 'github', settings: { headers: ['Cookie'] } }, 'settings.headers'],
+      ...(['idHeader', 'typeHeader', 'timestampHeader'] as const).flatMap((setting) =>
+        ['Authorization', 'cookie', 'X-Api-Key'].map((header): [body: object, field: string] => [
+          {
+            provider: 'a',
+            scheme: 'generic',
+            settings: {
+              signatureHeader: 'X-Sign',
+              ...(setting === 'timestampHeader' && { signed: '{timestamp}{body}' }),
+              [setting]: header,
+            },
+          },
+          `settings.${setting}`,
+        ]),
+      ),
       [{ provider: 'a', scheme: 'github', settings: { dataFrom: 'a..b' } }, 'settings.dataFrom'],
       [{ provider: 'a', scheme: 'github', settings: { types: manyTypes } }, 'settings'],
       [

@@ -21,15 +21,22 @@ export function findSettingsFaults(name: SchemeName, settings: SchemeSettings): 
   for (const header of settings.headers ?? [])
     if (isSecretHeader(header))
       report('headers', 'Must not name a header that may hold a secret or a signature')
+  for (const setting of ['idHeader', 'typeHeader', 'timestampHeader'] as const) {
+    const header = settings[setting]?.toLowerCase() ?? ''
+    // The time may stand among the signatures.
+    const isOfSignature = setting === 'timestampHeader' && header === settings.signatureHeader?.toLowerCase()
+    if (!isOfSignature && isSecretHeader(header))
+      report(setting, 'Must not be a header that may hold a secret or a signature')
+  }
   if (name === 'twilio' && settings.publicUrl === undefined)
     report('publicUrl', 'Must be the URL that is entered at Twilio, which it signs')
   if (name === 'generic') findGenericFaults(settings, report)
   return faults
 }
 
-/** Never given to rules. */
+/** Never given to rules, nor stored as an id. An idempotency key is one, and no secret. */
 function isSecretHeader(header: string): boolean {
-  return maySign(header) || /auth|cookie|token|secret|password|key$/i.test(header)
+  return maySign(header) || /auth|cookie|token|secret|password|(?<!idempotency-)key$/i.test(header)
 }
 
 function allows(name: SchemeName, setting: Setting): boolean {
