@@ -380,25 +380,52 @@ t.test(
   },
 )
 
-t.test('a body alone identifies a webhook for five minutes only', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const plain = await makeProvider(api, workspace, 'generic', { signatureHeader: 'X-Acme-Signature' })
+t.test('a body without a signed time or id identifies a webhook for five minutes only', async (t) => {
   const { now } = Date
   t.teardown(() => {
     Date.now = now
   })
-  const statuses: number[] = []
-  // Near the end of an interval of the keys.
-  const start = Math.ceil(now() / 300_000) * 300_000 - 1_000
-  for (const afterMs of [0, 500, 2_000, 200_000]) {
-    Date.now = () => start + afterMs
-    statuses.push((await plain.deliver()).status)
-    // The clock of Postgres stays.
-    await workspace.database.webhookReceipt.updateMany({ data: { receivedAt: new Date(start) } })
+  for (const ids of [{}, { idHeader: 'X-Acme-Id' }]) {
+    const workspace = await api.makeWorkspace()
+    const settings = { signatureHeader: 'X-Acme-Signature', ...ids }
+    const plain = await makeProvider(api, workspace, 'generic', settings)
+    const statuses: number[] = []
+    // Near the end of an interval of the keys.
+    const start = Math.ceil(now() / 300_000) * 300_000 - 1_000
+    for (const afterMs of [0, 500, 2_000, 200_000]) {
+      Date.now = () => start + afterMs
+      statuses.push((await plain.deliver()).status)
+      // The clock of Postgres stays.
+      await workspace.database.webhookReceipt.updateMany({ data: { receivedAt: new Date(start) } })
+    }
+    t.strictSame(statuses, [202, 200, 200, 200])
+    Date.now = () => start + 310_000
+    t.equal((await plain.deliver({ id: 'last' })).status, 202, 'a heartbeat counts each time')
+    Date.now = () => start + 900_000
+    t.equal(
+      (await plain.deliver({ id: 'last' })).status,
+      'idHeader' in ids ? 200 : 202,
+      'an id is known longer',
+    )
   }
-  t.strictSame(statuses, [202, 200, 200, 200])
-  Date.now = () => start + 310_000
-  t.equal((await plain.deliver()).status, 202)
+})
+
+t.test('fields that are signed without their bounds are not accepted with other bounds', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const acme = await makeProvider(api, workspace, 'generic', {
+    signatureHeader: 'X-Acme-Signature',
+    signed: '{fields}',
+    body: 'form',
+    idPath: 'id',
+  })
+  const first = { isForm: true, body: 'id=1&x=2' }
+  const headers = acme.sign(first)
+  t.equal((await acme.deliver(first)).status, 202)
+  t.match(await acme.deliver({ isForm: true, body: 'id=1x2', headers }), {
+    status: 200,
+    body: { deduplicated: true, bodyDiffers: true },
+  })
+  t.equal((await acme.deliver({ isForm: true, body: 'id=2&x=2' })).status, 202)
 })
 
 t.test(

@@ -52,8 +52,8 @@ function describeGeneric(settings: SchemeSettings): Scheme {
     id: {
       headers: listName(idHeader),
       paths: idPath === undefined ? [] : [idPath],
-      // A path is in the body, which is always signed.
-      isSigned: idHeader === undefined || signed.includes('{id}'),
+      // A path is in the body. {fields} do not sign where the name of a field ends.
+      isSigned: signed.includes('{body}') && (idHeader === undefined || signed.includes('{id}')),
     },
     type: { headers: listName(typeHeader), paths: typePath === undefined ? [] : [typePath] },
     bodies: [body],

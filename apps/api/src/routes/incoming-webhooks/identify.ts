@@ -12,8 +12,8 @@ export interface Identity {
   keyOf: 'id' | 'body'
   /** Where the id is not signed: the same signed bytes are the same webhook, too. */
   uniqueHash?: string
-  /** Where there is not even an id: a key that says the same for a delivery of the last minutes. */
-  previousKey?: string
+  /** Where the same bytes are the same webhook for minutes only: the hash that they had in the interval before. */
+  previousHash?: string
 }
 
 /** For how long (ms) the same body is the same webhook, where nothing else identifies it. */
@@ -39,13 +39,23 @@ export function identify(
     : undefined
   const signedHash = mapped === undefined ? hashed : hash('sha256', `${hashed} ${mapped}`, 'hex')
   const found = readHeader(delivery.headers, id.headers) || (readText(id.paths, payload) ?? '')
-  if (found !== '') return { key: toKey(found), keyOf: 'id', ...(!id.isSigned && { uniqueHash: signedHash }) }
-  const key = `sha256:${signedHash}`
+  if (found !== '' && id.isSigned) return { key: toKey(found), keyOf: 'id' }
   const hasSignedTime = timestamp !== undefined && scheme.signed.includes('{timestamp}')
-  // Twilio's fields have an id among them. Of others the next webhook may rightly be the same, such as a heartbeat.
-  if (hasSignedTime || scheme.signed.includes('{fields}')) return { key, keyOf: 'body' }
+  // Twilio's fields have an id among them, and so have the bodies of GitHub and Shopify. Of others the next webhook may rightly be the same,
+  // such as a heartbeat.
+  const isForGood =
+    hasSignedTime || scheme.signed.includes('{fields}') || (found !== '' && secret.scheme !== 'generic')
   const at = Math.floor(now / sameBodyMs)
-  return { key: `${key}:${at}`, keyOf: 'body', previousKey: `${key}:${at - 1}` }
+  const hashAt = (interval: number) => hash('sha256', `${signedHash} ${interval}`, 'hex')
+  const uniqueHash = isForGood ? signedHash : hashAt(at)
+  const previous = isForGood ? {} : { previousHash: hashAt(at - 1) }
+  if (found !== '') return { key: toKey(found), keyOf: 'id', uniqueHash, ...previous }
+  return { key: keyOfHash(uniqueHash), keyOf: 'body', ...previous }
+}
+
+/** The key of a webhook without an id. */
+export function keyOfHash(uniqueHash: string): string {
+  return `sha256:${uniqueHash}`
 }
 
 function hashParts(parts: (Buffer | string)[]): string {

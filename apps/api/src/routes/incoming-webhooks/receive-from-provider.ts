@@ -10,7 +10,7 @@ import {
   isOutsideWindow,
   refuseUnsigned,
 } from './delivery.js'
-import { type Identity, identify, sameBodyMs } from './identify.js'
+import { type Identity, identify, keyOfHash, sameBodyMs } from './identify.js'
 import type { KnownReceipts } from './known-receipts.js'
 import type { Payload, ReadPayload } from './payload.js'
 import { eventsOfProvider } from './provider-events.js'
@@ -73,19 +73,21 @@ export class ProviderReceiver {
   }
 
   /** An earlier delivery that needs no attempt to store this one. */
-  async #find(delivery: IncomingDelivery, { key, previousKey }: Identity) {
+  async #find(delivery: IncomingDelivery, { key, keyOf, previousHash }: Identity) {
     const found = await this.#parts.known.find({ ...delivery, id: key })
     if (found !== undefined) return { ...found, isFirst: false }
-    if (previousKey === undefined) return undefined
+    if (previousHash === undefined) return undefined
     const { webhookReceipt } = this.#app.database.forWorkspace(delivery.workspaceId)
+    const identifiedBy =
+      keyOf === 'id' ? { uniqueHash: Buffer.from(previousHash, 'hex') } : { key: keyOfHash(previousHash) }
     const receivedAt = { gt: new Date(Date.now() - sameBodyMs) }
-    const where = { provider: delivery.provider, key: previousKey, receivedAt }
-    const row = await webhookReceipt.findFirst({ where, select: { id: true, bodyHash: true } })
+    const where = { provider: delivery.provider, ...identifiedBy, receivedAt }
+    const row = await webhookReceipt.findFirst({ where, select: { id: true, bodyHash: true, key: true } })
     if (row === null) return undefined
     return {
       id: row.id,
       bodyHash: Buffer.from(row.bodyHash).toString('hex'),
-      foundBy: 'id' as const,
+      foundBy: row.key === key ? ('id' as const) : ('body' as const),
       isFirst: false,
     }
   }
