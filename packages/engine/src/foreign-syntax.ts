@@ -22,12 +22,12 @@ export function findForeignSyntax(name: string): string | undefined {
   if (/^[#/]each\b/.test(name))
     return `has a block ${shown}, which only email templates and the text of SEND_NOTIFICATION can have`
   if (/^[#/^>&!]/.test(name))
-    return `has a block ${shown}, but blocks are not supported: use the filter default, or the field when of the action`
+    return `has a block ${shown}, which is not supported: use the filter default, or the field when of the action. Lists have {{#each}}, in email templates and in the text of SEND_NOTIFICATION`
   const foreign = /^\$(?:json|node|input|items?|env|vars|now|today|workflow|execution)(?:\.(.+))?$/.exec(name)
   if (foreign)
     return `has a variable ${shown}, but a path starts in the data of the event${foreign[1] === undefined ? '' : `: {{${foreign[1].slice(0, 60)}}}`}`
   if (/\.\w+\(/.test(name)) return `has a call ${shown}: use a filter. All: /docs/rules#filters`
   if (/ (?:\+|\*|[=!]==?|&&|<|>|\?\?) /.test(name))
-    return `has an expression ${shown}, but a placeholder can only read a field`
+    return `has an expression ${shown}, but a placeholder reads a field and has filters, such as {{score | plus:1}}. All: /docs/rules#filters`
   return undefined
 }

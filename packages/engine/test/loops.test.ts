@@ -103,10 +103,10 @@ t.test(
       ['{{#each a | upper}}x{{/each}}', /needs the path of a list/],
       ['{{#each a}}x{{/each a}}', /it has to be {{\/each}}/],
       ['{{#each a', /closing }}/],
-      ['{{#eachitem}}', /blocks are not supported/],
-      ['{{#if a}}x{{/if}}', /blocks are not supported/],
+      ['{{#eachitem}}', /is not supported/],
+      ['{{#if a}}x{{/if}}', /is not supported/],
       ['{{#each a}}{{item | shout}}{{/each}}', /unknown filter: shout/],
-      ['{{#each a}}{{#if b}}{{/if}}{{/each}}', /blocks are not supported/],
+      ['{{#each a}}{{#if b}}{{/if}}{{/each}}', /is not supported/],
       ['{{#each a}}{{item | raw}}{{/each}}', /raw, which only/],
     ]
     for (const [text, message] of cases)
