@@ -191,6 +191,40 @@ t.test('a redirect that repeats a credential names it only', async (t) => {
   t.match(error, 'https://other.example.com/?back=%2F%3Fk%3D{{credentials.CRM}}')
 })
 
+t.test('a receiver that repeats a part of a URL that is a credential names it only', async (t) => {
+  const harness = await createHarness(t)
+  const path = '/api/webhooks/1234567890/XyZ-9%20token?wait=abcd'
+  const parts = [
+    path,
+    path.slice(1),
+    '1234567890',
+    'XyZ-9%20token',
+    'XyZ-9 token',
+    'wait=abcd',
+    path.split('?')[0],
+  ]
+  const echoes = ['', ...parts].map((part) => `Cannot POST ${part}`)
+  const server = await serve(t, ({ url }, response) => {
+    const { length } = server.calls
+    if (length > echoes.length) response.writeHead(301, { location: `https://other.example.com${url}` }).end()
+    else
+      response.writeHead(404, { 'content-type': 'text/plain' }).end(length === 1 ? url : echoes[length - 1])
+  })
+  await put(harness, 'CHAT', { value: server.url.replace('http:', 'HTTP:') + path, hosts })
+  harness.startWorker()
+  const chat = { type: 'SEND_NOTIFICATION', config: { url: '{{credentials.CHAT}}', text: 'Hi' } }
+  for (const _ of echoes) {
+    const { results } = await runCall(harness, chat, 'failed')
+    t.match(JSON.stringify(results), /\{\{credentials\.CHAT\}\}/)
+    t.notMatch(JSON.stringify(results), /1234567890|XyZ|abcd/)
+  }
+  const { error } = await runCall(harness, chat, 'failed')
+  t.match(
+    error,
+    'redirects are not followed; this one leads to https://other.example.com{{credentials.CHAT}}',
+  )
+})
+
 t.test('a captured value that repeats a credential has its name', async (t) => {
   const harness = await createHarness(t)
   const server = await serve(t, ({ headers }, response) => {

@@ -4,6 +4,7 @@ import { type CallContext, failed, type OutsideAction, refuse } from '../effect.
 import type { AccessTokens, FoundToken } from './access-tokens.js'
 import { createScrubber, type Scrubber, type Secret } from './create-scrubber.js'
 import type { FindCredential } from './find-credentials.js'
+import { listParts } from './list-parts.js'
 import type { OpenCredential, Token } from './open-credential.js'
 
 /** What a call with credentials has to know of them. */
@@ -109,8 +110,10 @@ export class CredentialFiller {
   ): Promise<Filled | { fault: string; isFinal: boolean }> {
     const { name, parts } = credential
     const hide = (...values: string[]) => values.map((value) => ({ name, value }))
-    if (parts.kind === 'text')
-      return { credential, value: parts.value ?? '', secrets: hide(parts.value ?? '') }
+    if (parts.kind === 'text') {
+      const { value = '' } = parts
+      return { credential, value, secrets: hide(...listParts(value)) }
+    }
     if (parts.kind === 'basic') {
       const { username = '', password = '' } = parts
       const encoded = Buffer.from(`${username}:${password}`).toString('base64')
