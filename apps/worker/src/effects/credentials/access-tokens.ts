@@ -17,6 +17,9 @@ const pollMs = 100
 /** A token, or why there is none. */
 export type FoundToken = { token: Token } | { fault: string; isFinal: boolean }
 
+/** A token, and the parts of the credential that it is of. */
+type NextToken = { token: Token; sealed: Uint8Array } | { fault: string; isFinal: boolean }
+
 /**
  * Finds the access tokens of credentials. A token is sealed in Postgres, and one of all workers requests the next:
  *
@@ -28,7 +31,7 @@ export class AccessTokens {
   readonly #sealer: Sealer
   readonly #request: RequestToken
   /** Of this worker, by the credential and the refused token. */
-  readonly #pending = new Map<string, Promise<FoundToken>>()
+  readonly #pending = new Map<string, Promise<NextToken>>()
 
   constructor(database: Database, encryptionKey: string, request: RequestToken) {
     this.#database = database
@@ -36,19 +39,26 @@ export class AccessTokens {
     this.#request = request
   }
 
-  /** @param refused the id of a token that a receiver has refused */
-  find(credential: OpenCredential, refused?: string): Promise<FoundToken> {
-    const { id, token } = credential
-    if (token !== undefined && token.id !== refused) return Promise.resolve({ token })
+  /**
+   * A new token is for the hosts that the credential has by now, which may be others than those of the attempt.
+   *
+   * @param refused the id of a token that a receiver has refused
+   */
+  async find(credential: OpenCredential, refused?: string): Promise<FoundToken> {
+    const { id, name, token, sealed } = credential
+    if (token !== undefined && token.id !== refused) return { token }
     const key = `${id} ${refused}`
-    const pending = this.#pending.get(key)
-    if (pending !== undefined) return pending
-    const found = this.#findNext(id, credential.name, refused).finally(() => this.#pending.delete(key))
-    this.#pending.set(key, found)
-    return found
+    let pending = this.#pending.get(key)
+    if (pending === undefined) {
+      pending = this.#findNext(id, name, refused).finally(() => this.#pending.delete(key))
+      this.#pending.set(key, pending)
+    }
+    const found = await pending
+    if ('fault' in found || Buffer.compare(found.sealed, sealed) === 0) return found
+    return { fault: `The credential ${name} was changed`, isFinal: false }
   }
 
-  async #findNext(id: string, name: string, known: string | undefined): Promise<FoundToken> {
+  async #findNext(id: string, name: string, known: string | undefined): Promise<NextToken> {
     let refused = known ?? null
     for (;;) {
       const lease = randomUUID()
@@ -57,14 +67,15 @@ export class AccessTokens {
       const opened = openCredential(this.#sealer, row)
       if ('fault' in opened) return opened
       if (row.isLeased) return this.#requestNext(opened, lease)
-      if (opened.token !== undefined && opened.token.id !== refused) return { token: opened.token }
+      if (opened.token !== undefined && opened.token.id !== refused)
+        return { token: opened.token, sealed: opened.sealed }
       // One that no key opens is of no use.
       if (row.token !== null && opened.token === undefined && row.tokenId !== refused) refused = row.tokenId
       else await delay(pollMs)
     }
   }
 
-  async #requestNext(credential: OpenCredential, lease: string): Promise<FoundToken> {
+  async #requestNext(credential: OpenCredential, lease: string): Promise<NextToken> {
     const { id, workspaceId } = credential
     let granted: Awaited<ReturnType<RequestToken>> | undefined
     try {
@@ -74,9 +85,9 @@ export class AccessTokens {
         await this.#database.run('return_token_lease', returnLeaseSql, [id, lease])
     }
     if ('fault' in granted) return granted
-    const sealed = this.#sealer.seal(Buffer.from(granted.text), tokenContext({ id, workspaceId }))
-    await this.#database.run('store_token', storeSql, [id, lease, sealed, granted.usableMs])
-    return { token: { id: lease, text: granted.text } }
+    const token = this.#sealer.seal(Buffer.from(granted.text), tokenContext({ id, workspaceId }))
+    await this.#database.run('store_token', storeSql, [id, lease, token, granted.usableMs])
+    return { token: { id: lease, text: granted.text }, sealed: credential.sealed }
   }
 }
 

@@ -12,6 +12,8 @@ export interface OpenCredential {
   readonly workspaceId: string
   readonly name: string
   readonly parts: SecretParts
+  /** The parts as they are stored: equal for equal parts of the same change. */
+  readonly sealed: Uint8Array
   /** Of kind oauth2: its access token, if there is one that may be used. */
   readonly token: Token | undefined
 }
@@ -36,7 +38,7 @@ export function openCredential(
   const { id, workspaceId, name, sealed } = row
   try {
     const parts = JSON.parse(sealer.open(sealed, credentialContext(row)).toString()) as SecretParts
-    return { id, workspaceId, name, parts, token: openToken(sealer, row) }
+    return { id, workspaceId, name, parts, sealed, token: openToken(sealer, row) }
   } catch {
     return { fault: `The credential ${name} cannot be decrypted with this ENCRYPTION_KEY`, isFinal: false }
   }
