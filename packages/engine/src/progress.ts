@@ -16,6 +16,8 @@ export type Effect =
       isFinal?: boolean
       /** True if the destination did not respond. */
       isUnanswered?: boolean
+      /** True if the fault lies before the call, so that it says nothing of the destination. */
+      isUncalled?: boolean
       /** The pause (ms) that the destination requests. */
       retryAfterMs?: number
     }

@@ -217,10 +217,11 @@ function resultOf(effect: Effect): 'success' | 'failed' | 'final' {
 }
 
 /**
- * Whether the destination answered, and well enough to be called again. The mail server is ours: no rule's failure stops the calls of
+ * Whether the destination answered, and well enough to be called again; undefined where it was not called. The mail server is ours: no rule's failure stops the calls of
  * another.
  */
-function wasAnswered(action: OutsideAction, effect: Effect): boolean {
+function wasAnswered(action: OutsideAction, effect: Effect): boolean | undefined {
+  if (effect.status === 'failed' && effect.isUncalled) return undefined
   if (effect.status === 'failed' && effect.isUnanswered) return false
   if (action.type === 'SEND_EMAIL' || effect.status === 'success' || effect.isFinal) return true
   const { statusCode } = (effect.output ?? {}) as { statusCode?: number }

@@ -1,6 +1,6 @@
 import type { CredentialUse, Effect, FillCredentials } from '@automation/engine'
 import { RefusedCall } from '../address-guard.js'
-import { type CallContext, failed, type OutsideAction, refuse } from '../effect.js'
+import { type CallContext, failed, type OutsideAction } from '../effect.js'
 import type { AccessTokens, FoundToken } from './access-tokens.js'
 import { createScrubber, type Scrubber, type Secret } from './create-scrubber.js'
 import type { FindCredential } from './find-credentials.js'
@@ -62,9 +62,9 @@ export class CredentialFiller {
     const credentials: OpenCredential[] = []
     for (const name of new Set(uses.map((use) => use.name))) {
       const found = await this.#find({ workspaceId: event.workspaceId, name })
-      if ('fault' in found) return found.isFinal ? refuse(found.fault) : failed(found.fault)
+      if ('fault' in found) return failUncalled(found)
       const fault = findKindFault(found, uses)
-      if (fault !== undefined) return refuse(fault)
+      if (fault !== undefined) return failUncalled({ fault, isFinal: true })
       credentials.push(found)
     }
     const clock = { timeoutMs, spentMs: () => performance.now() - startedAt }
@@ -84,14 +84,14 @@ export class CredentialFiller {
       for (const credential of credentials) {
         const refused = before.find((one) => one.credential.name === credential.name)?.token
         const found = await this.#findValue(credential, refused, clock)
-        if ('fault' in found) return found.isFinal ? refuse(found.fault) : failed(found.fault)
+        if ('fault' in found) return failUncalled(found)
         filled.push(found)
         secrets.push(...found.secrets)
       }
       const values = new Map(filled.map(({ credential, value }) => [credential.name, value]))
       const scrubber = createScrubber(secrets)
       const config = action.fillCredentials?.(values) ?? { config: action.config }
-      if ('fault' in config) return refuse(scrubber.scrub(config.fault))
+      if ('fault' in config) return failUncalled({ fault: scrubber.scrub(config.fault), isFinal: true })
       const findHostFault = (url: string) => findForeignHost(url, credentials)
       const effect = scrubEffect(
         await makeCall(config.config, { scrubber, findHostFault, spentMs: clock.spentMs }),
@@ -125,6 +125,11 @@ export class CredentialFiller {
     const { token } = found
     return { credential, token, value: `Bearer ${token.text}`, secrets: hide(clientSecret, token.text) }
   }
+}
+
+/** A fault of a credential, or of the endpoint of its tokens, is none of the destination. */
+function failUncalled({ fault, isFinal }: { fault: string; isFinal: boolean }): Effect {
+  return { ...failed(fault), isFinal, isUncalled: true }
 }
 
 function findKindFault(
