@@ -225,6 +225,25 @@ t.test('a receiver that repeats a part of a URL that is a credential names it on
   )
 })
 
+t.test(
+  'a captured number that repeats a credential has its name, and 4 KiB are those that are stored',
+  async (t) => {
+    const harness = await createHarness(t)
+    const server = await serve(t, (_request, response) => {
+      const echoed = { pin: 48_151_623, list: [48_151_623, 7], many: '48151623'.repeat(500), other: 'x' }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(echoed))
+    })
+    await put(harness, 'PIN', { value: '48151623', hosts })
+    harness.startWorker()
+    const capture = { pin: 'body.pin', list: 'body.list', many: 'body.many', other: 'body.other' }
+    const config = { capture, headers: { 'x-pin': '{{credentials.PIN}}' } }
+    const { results } = await runCall(harness, webhook(server.url, config))
+    const [{ captured, warnings } = {}] = results as { captured?: object; warnings?: string[] }[]
+    t.strictSame(captured, { pin: '{{credentials.PIN}}', list: ['{{credentials.PIN}}', 7], other: 'x' })
+    t.strictSame(warnings, ['capture.many: the values of a response may have at most 4 KiB together'])
+  },
+)
+
 t.test('a captured value that repeats a credential has its name', async (t) => {
   const harness = await createHarness(t)
   const server = await serve(t, ({ headers }, response) => {
@@ -410,4 +429,45 @@ t.test('an action does not wait for a slow token endpoint beyond its timeout', a
   t.equal(error, 'Timed out after 300 ms, without an access token')
   await runCall(harness, action)
   t.equal(requests.length, 1, 'the next call uses what was requested')
+})
+
+t.test('a token endpoint that fails does not count as a failure of the host that is called', async (t) => {
+  const harness = await createHarness(t)
+  const idp = await serve(t, (_request, response) => response.writeHead(500).end())
+  const server = await serve(t)
+  const tokenUrl = `${idp.url}/token`
+  await put(harness, 'API', {
+    kind: 'oauth2',
+    tokenUrl,
+    clientId: 'c',
+    clientSecret: 'secret-of-client',
+    hosts,
+  })
+  harness.startWorker()
+  for (let times = 0; times < 6; times++) {
+    const { error } = await runCall(harness, authorized(server.url, '{{credentials.API}}'), 'failed')
+    t.match(error, /the token endpoint responded with HTTP 500$/)
+  }
+  await runCall(harness, webhook(server.url))
+})
+
+t.test('no token goes to a host that is taken away from its credential during a call', async (t) => {
+  const harness = await createHarness(t)
+  const { credential } = await serveTokens(t)
+  const server = await serve(t, async (_request, response) => {
+    await put(harness, 'API', { ...credential, hosts: ['api.example.com'] })
+    response.writeHead(401).end()
+  })
+  await put(harness, 'API', credential)
+  harness.startWorker()
+  harness.startSweeper()
+  const action = authorized(server.url, '{{credentials.API}}')
+  const { results, error } = await runCall(
+    harness,
+    { ...action, retry: { attempts: 10, delay: '1s' } },
+    'failed',
+  )
+  t.equal(error, 'The credential API may not be sent to the host of this URL')
+  t.match(results, [{ attempts: [{ error: 'The credential API was changed' }] }])
+  matchLists(t, server.calls, [{ headers: { authorization: 'Bearer token-1' } }])
 })

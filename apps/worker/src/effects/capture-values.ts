@@ -22,10 +22,13 @@ export interface CapturedResponse {
 /**
  * Takes values from a response, by their names. What is missing or too large is left out, with a warning; the result of the call stays what
  * it is. The bytes are from strangers: they are counted before they are parsed, and what is kept is cleaned.
+ *
+ * @param scrub removes secrets from a value, which may make it longer
  */
 export function captureValues(
   capture: Readonly<Record<string, string>>,
   response: CapturedResponse,
+  scrub: (value: unknown) => unknown = (value) => value,
 ): { captured: Record<string, unknown>; warnings: string[] } {
   const captured: Record<string, unknown> = {}
   const warnings: string[] = []
@@ -39,7 +42,7 @@ export function captureValues(
     if ('fault' in body && path.startsWith('body')) continue
     const value = findValue(path, source)
     const isList = Array.isArray(value)
-    const taken = value === undefined ? { fault: `the response has no ${path}` } : takeValue(value, left)
+    const taken = value === undefined ? { fault: `the response has no ${path}` } : takeValue(value, left, scrub)
     if ('fault' in taken) warnings.push(`capture.${name}: ${taken.fault}`)
     else if (isList && hasList) warnings.push(`capture.${name}: only one value of a response may be a list`)
     else {
@@ -103,10 +106,11 @@ function findValue(path: string, source: { headers: object; body?: unknown }): u
 type Taken = { value: unknown; bytes: number } | { fault: string }
 
 /** Copies a value as it can be stored. No more of it is looked at than may be kept. */
-function takeValue(value: unknown, maxBytes: number): Taken {
+function takeValue(value: unknown, maxBytes: number, scrub: (value: unknown) => unknown): Taken {
   const copy = new CleanCopy(maxBytes)
-  const clean = copy.take(value)
+  const copied = copy.take(value)
   if (copy.fault !== undefined) return { fault: copy.fault }
+  const clean = scrub(copied)
   const bytes = Buffer.byteLength(JSON.stringify(clean))
   return bytes > maxBytes ? { fault: beyondLimit } : { value: clean, bytes }
 }

@@ -108,8 +108,7 @@ function takeValues(
 ): ReturnType<typeof captureValues> {
   if (scrubber === undefined) return captureValues(capture, response)
   const headers = scrubValue(response.headers, scrubber) as CapturedResponse['headers']
-  const taken = captureValues(capture, { ...response, headers })
-  return scrubValue(taken, scrubber) as typeof taken
+  return captureValues(capture, { ...response, headers }, (value) => scrubValue(value, scrubber))
 }
 
 function describeRedirect(

@@ -37,10 +37,15 @@ export function createScrubber(secrets: readonly Secret[]): Scrubber {
   }
 }
 
-/** Scrubs the texts and the names of fields of a JSON value. */
+/** Scrubs the texts, the numbers and the names of fields of a JSON value. */
 export function scrubValue(value: unknown, scrubber: Scrubber): unknown {
   if (typeof value === 'string') return scrubber.scrub(value)
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, scrubber))
+  if (typeof value === 'number') {
+    const text = String(value)
+    const scrubbed = scrubber.scrub(text)
+    return scrubbed === text ? value : scrubbed
+  }
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, one]) => [scrubber.scrub(key), scrubValue(one, scrubber)])
   return Object.fromEntries(entries)
