@@ -42,7 +42,8 @@ export function captureValues(
     if ('fault' in body && path.startsWith('body')) continue
     const value = findValue(path, source)
     const isList = Array.isArray(value)
-    const taken = value === undefined ? { fault: `the response has no ${path}` } : takeValue(value, left, scrub)
+    const taken =
+      value === undefined ? { fault: `the response has no ${path}` } : takeValue(value, left, scrub)
     if ('fault' in taken) warnings.push(`capture.${name}: ${taken.fault}`)
     else if (isList && hasList) warnings.push(`capture.${name}: only one value of a response may be a list`)
     else {

@@ -86,7 +86,12 @@ export class AccessTokens {
     }
     if ('fault' in granted) return granted
     const token = this.#sealer.seal(Buffer.from(granted.text), tokenContext({ id, workspaceId }))
-    await this.#database.run('store_token', storeSql, [id, lease, token, granted.usableMs])
+    try {
+      await this.#database.run('store_token', storeSql, [id, lease, token, granted.usableMs])
+    } catch {
+      // It is as good for this call; the next one requests another.
+      await this.#database.run('return_token_lease', returnLeaseSql, [id, lease]).catch(() => {})
+    }
     return { token: { id: lease, text: granted.text }, sealed: credential.sealed }
   }
 }

@@ -1,3 +1,4 @@
+import { isDatabaseAway, isStatementCancelled } from '@automation/database'
 import type { CredentialUse, Effect, FillCredentials } from '@automation/engine'
 import { RefusedCall } from '../address-guard.js'
 import { type CallContext, failed, type OutsideAction } from '../effect.js'
@@ -77,30 +78,42 @@ export class CredentialFiller {
     makeCall: MakeCall,
     clock: Clock,
   ): Promise<Effect> {
-    const secrets: Secret[] = []
-    let before: Filled[] = []
-    for (let round = 1; ; round++) {
-      const filled: Filled[] = []
-      for (const credential of credentials) {
-        const refused = before.find((one) => one.credential.name === credential.name)?.token
-        const found = await this.#findValue(credential, refused, clock)
-        if ('fault' in found) return failUncalled(found)
-        filled.push(found)
-        secrets.push(...found.secrets)
-      }
-      const values = new Map(filled.map(({ credential, value }) => [credential.name, value]))
-      const scrubber = createScrubber(secrets)
-      const config = action.fillCredentials?.(values) ?? { config: action.config }
-      if ('fault' in config) return failUncalled({ fault: scrubber.scrub(config.fault), isFinal: true })
-      const findHostFault = (url: string) => findForeignHost(url, credentials)
-      const effect = scrubEffect(
-        await makeCall(config.config, { scrubber, findHostFault, spentMs: clock.spentMs }),
-        scrubber,
-      )
-      const hasToken = filled.some(({ token }) => token !== undefined)
-      if (round === 2 || !hasToken || !isUnauthorized(effect)) return effect
-      before = filled
+    const filled: Filled[] = []
+    const effect = await this.#call(action, credentials, makeCall, clock, filled)
+    const hasToken = filled.some(({ token }) => token !== undefined)
+    if (!hasToken || !isUnauthorized(effect)) return effect
+    try {
+      return await this.#call(action, credentials, makeCall, clock, filled)
+    } catch (error) {
+      // Whoever waits for Postgres repeats all of it, but a call was made by now.
+      if (!isDatabaseAway(error) && !isStatementCancelled(error)) throw error
+      return { ...effect, isFinal: false }
     }
+  }
+
+  /** @param before what the call before was filled with; that of this one is added */
+  async #call(
+    action: ActionToFill,
+    credentials: OpenCredential[],
+    makeCall: MakeCall,
+    clock: Clock,
+    before: Filled[],
+  ): Promise<Effect> {
+    const filled: Filled[] = []
+    for (const credential of credentials) {
+      const refused = before.find((one) => one.credential.name === credential.name)?.token
+      const found = await this.#findValue(credential, refused, clock)
+      if ('fault' in found) return failUncalled(found)
+      filled.push(found)
+    }
+    before.push(...filled)
+    const values = new Map(filled.map(({ credential, value }) => [credential.name, value]))
+    const scrubber = createScrubber(before.flatMap(({ secrets }) => secrets))
+    const config = action.fillCredentials?.(values) ?? { config: action.config }
+    if ('fault' in config) return failUncalled({ fault: scrubber.scrub(config.fault), isFinal: true })
+    const findHostFault = (url: string) => findForeignHost(url, credentials)
+    const filling = { scrubber, findHostFault, spentMs: clock.spentMs }
+    return scrubEffect(await makeCall(config.config, filling), scrubber)
   }
 
   async #findValue(
@@ -150,8 +163,9 @@ function findForeignHost(url: string, credentials: OpenCredential[]): RefusedCal
   return foreign && new RefusedCall(`The credential ${foreign.name} may not be sent to the host of this URL`)
 }
 
-function isUnauthorized({ status, output }: Effect): boolean {
-  return status === 'failed' && (output as { statusCode?: number } | undefined)?.statusCode === 401
+function isUnauthorized(effect: Effect): effect is Effect & { status: 'failed' } {
+  const { statusCode } = (effect.output ?? {}) as { statusCode?: number }
+  return effect.status === 'failed' && statusCode === 401
 }
 
 function scrubEffect(effect: Effect, { scrub }: Scrubber): Effect {
