@@ -296,6 +296,24 @@ t.test('a guard needs a time and a limit', async (t) => {
   t.equal((await workspace.call('GET', path)).status, 404, 'an edit ends the guard')
 })
 
+t.test(
+  'a new order in the group does not end a guard, and a draft of it may have a guard of its own',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const rule = await create(workspace, { group: 'routing', order: 10 })
+    const path = `${rules}/${rule.id}/guard`
+    const guarded = { guard: { for: '24h', maxRunsPerHour: 200 } }
+    await save(workspace, rule, { group: 'routing', order: 10 })
+    t.equal((await promote(workspace, rule, guarded)).status, 200)
+    const moved = await workspace.call('PATCH', `${rules}/${rule.id}`, { body: { order: 20 } })
+    t.match(moved, { status: 200, body: { version: 3, order: 20 } })
+    t.match(await workspace.call('GET', path), { status: 200, body: { version: 2, previousVersion: 1 } })
+    await save(workspace, rule, { group: 'routing', order: 30 })
+    t.match(await promote(workspace, rule, guarded), { status: 200, body: { version: 4 } })
+    t.match(await workspace.call('GET', path), { status: 200, body: { version: 4, previousVersion: 3 } })
+  },
+)
+
 t.test('an editor ends a guard before its time, once, with an entry in the audit log', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)

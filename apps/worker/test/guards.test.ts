@@ -108,6 +108,32 @@ t.test('an edit ends the guard', async (t) => {
   t.equal(await readGuard(harness, edited), null)
 })
 
+t.test('a new place in the group ends neither guard nor attention, and stays after a rollback', async (t) => {
+  const harness = await createHarness(t)
+  const { database, workspaceId, own } = harness
+  const moved = await createGuarded(harness, { maxRunsPerHour: 3 })
+  await own.rule.update({ where: { id: moved }, data: { group: 'routing', order: 10 } })
+  await own.ruleVersion.updateMany({ where: { ruleId: moved }, data: { group: 'routing', order: 10 } })
+  const attention = { attentionReason: 'work_budget', attentionAt: new Date() }
+  await own.ruleCounters.upsert({
+    where: { ruleId: moved },
+    create: { ruleId: moved, workspaceId, ...attention },
+    update: attention,
+  })
+  await storeRuns(harness, moved, 2)
+  const administrator = { database, workspaceId, actor: 'user:tests' }
+  await changeRules(administrator, async (transaction) => {
+    const found = await transaction.rule.findUniqueOrThrow({ where: { id: moved } })
+    await saveRules(transaction, administrator, [{ found, fields: { order: 20 } }])
+    return { result: undefined, entry: { action: 'rule.updated', subject: moved } }
+  })
+  t.match(await own.ruleCounters.findFirst({ where: { ruleId: moved } }), { attentionReason: 'work_budget' })
+  await storeRuns(harness, moved, 2, { ruleVersion: 3 })
+  t.match(await check(harness, moved), { reason: 'runs', runs: 4 })
+  t.match(await readRule(harness, moved), { version: 4, actions: before, group: 'routing', order: 20 })
+  t.match(await readGuard(harness, moved), { version: 2, restoredVersion: 4, tripReason: 'runs' })
+})
+
 t.test('a guard and an edit at once: what the user wrote stays', async (t) => {
   const harness = await createHarness(t)
   const { database, workspaceId } = harness

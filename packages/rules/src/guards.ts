@@ -60,6 +60,8 @@ export async function setGuard(
   oldestUndone: Date | null,
 ): Promise<void> {
   const seconds = (parseDuration(guard.for) ?? 0) / 1_000
+  // A version that differs in its place in the group alone has not ended it.
+  await transaction.ruleGuard.deleteMany({ where: { ruleId: id } })
   await transaction.$executeRaw(Prisma.sql`
     INSERT INTO rule_guards
       (rule_id, workspace_id, version, previous_version, max_runs_per_hour, max_failure_rate, oldest_at, ends_at)
@@ -69,7 +71,7 @@ export async function setGuard(
 }
 
 /**
- * Ends the guards of rules that somebody has changed. A rule that somebody activates is watched further, but needs no attention any more
+ * Ends the guards of rules whose definition somebody has changed. A rule that somebody activates is watched further, but needs no attention any more
  * because of a guard that has tripped.
  */
 export async function endGuards(

@@ -24,7 +24,7 @@ export interface Saved<Rule extends StoredRule = StoredRule> {
 /**
  * Saves the fields that differ, with their consequences. A changed definition is a new version. A deactivated rule loses its waiting
  * executions. A rule that is changed or activated needs no attention any more, and an activated one counts its failures in a row
- * from 0.
+ * from 0. A new place in its group alone is no answer to what a guard or the attention list found.
  *
  * @param changes stored rules, each with the fields to set
  * @throws Refused where the rules of the workspace would take more than 16 MiB, or their versions more than 64 MiB
@@ -65,8 +65,11 @@ export async function saveRules<Rule extends StoredRule>(
     await refuseExcessVersions(transaction, workspaceId)
   }
   if (differing.some(({ hasGrown }) => hasGrown)) await refuseExcessBytes(transaction, workspaceId)
-  await endGuards(transaction, idsOf(rewritten), idsOf(activated))
-  await clearAttention(transaction, workspaceId, idsOf([...rewritten, ...activated]), idsOf(activated))
+  const redefined = differing
+    .filter(({ isNewVersion, changed }) => isNewVersion && changed.some((name) => name !== 'order'))
+    .map(({ rule }) => rule)
+  await endGuards(transaction, idsOf(redefined), idsOf(activated))
+  await clearAttention(transaction, workspaceId, idsOf([...redefined, ...activated]), idsOf(activated))
   const cancelled = await cancelWaiting(
     transaction,
     workspaceId,

@@ -3,7 +3,7 @@ import type { Database, WorkspaceTransaction } from '@automation/database'
 import { countRuns } from '@automation/ledger'
 import { changeRules } from './change-rules.js'
 import { maxRunsPerHour } from './guards.js'
-import { definitionOf } from './rule-fields.js'
+import { definitionOf, type StoredRule } from './rule-fields.js'
 import { saveRules } from './save-rules.js'
 
 /** A guard that this process has claimed, with the present version of its rule. */
@@ -83,7 +83,7 @@ export function claimGuards(
  *
  *   watching ─▶ a limit is crossed: the previous version is restored, once ─▶ tripped, until somebody changes or activates the rule
  *      ├─▶ its time is over: removed
- *      └─▶ the rule is changed: removed, in the same commit (saveRules)
+ *      └─▶ the rule is changed, not only moved within its group: removed, in the same commit (saveRules)
  *
  * @returns the limit that was crossed, if this call has restored the previous version
  * @throws an error that isWorkspaceBusy knows, where another change of the workspace takes longer than a moment
@@ -129,7 +129,7 @@ async function rollBack(
     changeRules<boolean>(administrator, async (transaction) => {
       const rule = await findWatched(transaction, guard)
       if (rule === undefined) return { result: false, entry: undefined }
-      const fields = way === 'restore' ? await readPrevious(transaction, guard) : { isActive: false }
+      const fields = way === 'restore' ? await readPrevious(transaction, guard, rule) : { isActive: false }
       const [saved] = await saveRules(transaction, administrator, [{ found: rule, fields }])
       const { version = rule.version } = saved?.rule ?? {}
       await markTripped(transaction, guard, crossing, version)
@@ -157,13 +157,17 @@ async function findWatched(transaction: WorkspaceTransaction, guard: ClaimedGuar
   return transaction.rule.findUniqueOrThrow({ where: { id: ruleId } })
 }
 
+/** With the present place of a rule that was moved while it was watched. */
 async function readPrevious(
   transaction: WorkspaceTransaction,
-  { ruleId, previousVersion: version }: ClaimedGuard,
+  { ruleId, previousVersion: version, version: watched }: ClaimedGuard,
+  rule: Pick<StoredRule, 'version' | 'group' | 'order'>,
 ) {
   const row = await transaction.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } })
   if (row === null) throw new Refused('changed_meanwhile', 'The previous version was removed')
-  return definitionOf(row)
+  const definition = definitionOf(row)
+  const isMoved = rule.version !== watched && rule.group === definition.group
+  return isMoved ? { ...definition, order: rule.order } : definition
 }
 
 /** saveRules has ended the guard, where it made a version. */

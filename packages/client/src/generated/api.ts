@@ -551,7 +551,7 @@ export interface paths {
         };
         /**
          * Get the guard of a promoted version
-         * @description A guard ends when its time is over, or when the definition changes. After a rollback it stays until the rule is changed or activated.
+         * @description A guard ends when its time is over, or when the definition changes. A new order in the group alone does not end it. After a rollback it stays until the rule is changed or activated.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */

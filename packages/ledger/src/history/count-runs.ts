@@ -41,9 +41,12 @@ const countRunsSql = `
      WHERE rule_id = $1::uuid AND id >= $5::uuid AND id < $3::uuid
      ORDER BY rule_id, id LIMIT $4::int)
   ) AS bounded_runs
-  WHERE rule_version = $2::int AND started_at > now() - interval '1 hour'`
+  WHERE rule_version >= $2::int AND started_at > now() - interval '1 hour'`
 
-/** Counts the runs of the last hour, up to a limit. They are of the version: those of another one are not counted. */
+/**
+ * Counts the runs of the last hour, up to a limit. They are of the version, or of a later one: while it is watched, a later one differs in its
+ * place in the group alone.
+ */
 export async function countRuns(
   database: Database,
   { ruleId, version, startedAt, countedFrom }: WatchedVersion,

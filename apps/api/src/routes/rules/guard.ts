@@ -35,7 +35,7 @@ export const guardRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'getRuleGuard',
       summary: 'Get the guard of a promoted version',
       description:
-        'A guard ends when its time is over, or when the definition changes. After a rollback it stays until the rule is changed or activated.',
+        'A guard ends when its time is over, or when the definition changes. A new order in the group alone does not end it. After a rollback it stays until the rule is changed or activated.',
       params: RuleParams,
       response: { 200: RuleGuard, ...refusalResponses(404) },
     },
