@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { createScrubber } from '../src/effects/credentials/create-scrubber.js'
+import { listParts } from '../src/effects/credentials/list-parts.js'
 
 /** How a receiver may echo a text. */
 const forms: Record<string, (text: string) => string> = {
@@ -95,4 +96,43 @@ t.test('the largest secret is found in the largest response within a second', as
     const ms = performance.now() - startedAt
     t.ok(ms < 1_000, `${ms} ms`)
   }
+})
+
+t.test('the parts of the largest URL are found in the largest response within a second', async (t) => {
+  const segments = Array.from({ length: 250 }, (_, n) => `%25"&é-${n}`.padEnd(16, '%'))
+  const value = `https://x.io/${segments.join('/')}?${segments.map((one) => `k=${one}`).join('&')}`.slice(
+    0,
+    8_192,
+  )
+  const { scrub } = createScrubber(listParts(value).map((part) => ({ name: 'A', value: part })))
+  const texts = [
+    value.repeat(8),
+    '%25'.repeat(21_000),
+    segments.join('/').slice(9).repeat(16),
+    '/%252525'.repeat(9_000),
+  ]
+  for (const text of texts) scrub(text.slice(0, 65_536))
+  for (const text of texts) {
+    const startedAt = performance.now()
+    scrub(text.slice(0, 65_536))
+    const ms = performance.now() - startedAt
+    t.ok(ms < 1_000, `${ms} ms`)
+  }
+})
+
+t.test('of a URL, each part that may be the secret is removed, and common words are not', async (t) => {
+  const value = 'https://x.io:443/hooks/T0/abcdefgh%20i/?key=k%2B1/2&v=1'
+  const { scrub } = createScrubber(listParts(value).map((part) => ({ name: 'A', value: part })))
+  const shown = '{{credentials.A}}'
+  for (const [text, scrubbed] of [
+    [value, shown],
+    ['https://x.io/hooks/T0/abcdefgh%20i/?key=k%2B1/2&v=1', shown],
+    ['https://y.io/hooks/T0/abcdefgh%20i/?key=k%2B1/2&v=1', `https://y.io${shown}`],
+    ['POST hooks/T0/abcdefgh%20i/', `POST ${shown}`],
+    ['no abcdefgh i', `no ${shown}`],
+    ['k+1/2, k%2B1%2F2', `${shown}, ${shown}`],
+    ['hooks v=1 x.io', 'hooks v=1 x.io'],
+  ] as const)
+    t.equal(scrub(text), scrubbed)
+  t.strictSame(listParts('urn:tok_1234567890'), ['urn:tok_1234567890'])
 })
