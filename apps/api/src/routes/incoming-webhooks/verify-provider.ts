@@ -59,11 +59,6 @@ export class ProviderVerifier {
     if (signed !== undefined) this.#noteUse(signed.secret.id)
     return signed
   }
-
-  /** Whether the provider has secrets, before the body is there. It says only who pays for the body. */
-  async hasSecrets(delivery: IncomingDelivery): Promise<boolean> {
-    return (await this.#load(delivery)).length > 0
-  }
 }
 
 /** Secrets of a scheme that the delivery does not have cost what a decoy costs. */
