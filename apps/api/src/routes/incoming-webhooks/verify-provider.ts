@@ -28,7 +28,7 @@ type Place = Pick<IncomingDelivery, 'workspaceId' | 'provider'>
 /**
  * Verifies deliveries in the schemes of providers, which name no secret: each secret in use of the provider is tried.
  *
- * Right or wrong, known or unknown, a delivery costs one look-up, and five secrets opened and five HMACs over what is signed, with decoys
+ * Right or wrong, known or unknown, a delivery costs one look-up, and five secrets opened and five HMACs over the body, with decoys
  * for those that are missing: nobody learns from the answer's time which provider, scheme or how many secrets a workspace has.
  */
 export class ProviderVerifier {
@@ -50,20 +50,26 @@ export class ProviderVerifier {
       const secret = this.#opener.open(secrets[at])
       const inUse = secret && useScheme(secret.scheme, secret.settings ?? {})
       const key = inUse && readSchemeKey(inUse.scheme, secret.opened.toString())
-      const isCandidate = inUse !== undefined && key !== undefined && hasHeader(delivery, inUse)
-      const isRight = isCandidate
-        ? verifyByScheme(inUse, key, delivery)
-        : verifyByScheme(decoyFor(delivery), this.#opener.decoy.opened, delivery)
-      if (isCandidate && isRight && secret !== undefined) signed ??= { secret, inUse }
+      const isCandidate =
+        secret && inUse && key !== undefined && mayHaveSigned(secret.scheme, inUse, delivery)
+      // A generic scheme of fields alone would take no time for a body of JSON.
+      if (!isCandidate || (secret.scheme === 'generic' && !inUse.scheme.signed.includes('{body}')))
+        verifyByScheme(decoyFor(delivery), this.#opener.decoy.opened, delivery)
+      if (isCandidate && verifyByScheme(inUse, key, delivery)) signed ??= { secret, inUse }
     }
     if (signed !== undefined) this.#noteUse(signed.secret.id)
     return signed
   }
 }
 
-/** Secrets of a scheme that the delivery does not have cost what a decoy costs. */
-function hasHeader({ headers }: IncomingDelivery, { scheme }: SchemeInUse): boolean {
-  return scheme.signature.headers.some((name) => headers[name] !== undefined)
+/** Of several ready schemes in the headers of a delivery, the one of the decoys counts. Other secrets cost what a decoy costs. */
+function mayHaveSigned(
+  name: ProviderScheme,
+  { scheme }: SchemeInUse,
+  { headers }: IncomingDelivery,
+): boolean {
+  if (name !== 'generic') return findReadyScheme(headers)?.[0] === name
+  return scheme.signature.headers.some((header) => headers[header] !== undefined)
 }
 
 /** The delivery alone decides how a decoy is signed. */
