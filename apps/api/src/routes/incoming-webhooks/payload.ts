@@ -32,9 +32,14 @@ export function createPayloadReader(app: FastifyInstance) {
     if (!isReadable)
       throw new DeliveryRefusal('content_type', isForm ? refusals.notJson() : refusals.notForm())
     try {
-      return isForm ? readFormBody(request, body, forms) : readStorable(request, decodeBody(body))
+      if (!isForm) return readStorable(request, decodeBody(body))
+      const read = readFormBody(request, body, forms)
+      const limit = request.routeOptions.bodyLimit
+      if (weighForm(read.payload) > limit) throw refusals.bodyTooLarge(limit)
+      return read
     } catch (error) {
-      throw error instanceof Refusal ? new DeliveryRefusal('body', error) : error
+      if (!(error instanceof Refusal)) throw error
+      throw new DeliveryRefusal(error.statusCode === 413 ? 'size' : 'body', error)
     }
   }
 
@@ -62,6 +67,11 @@ export function createPayloadReader(app: FastifyInstance) {
     const { value, longNumbers } = readJson(text)
     return { payload: value, ...warnOfTexts(longNumbers) }
   }
+}
+
+/** The bytes of its JSON, which is what is stored: a control character of one byte takes six. */
+export function weighForm(payload: unknown): number {
+  return Buffer.byteLength(JSON.stringify(payload))
 }
 
 export type ReadPayload = ReturnType<typeof createPayloadReader>

@@ -5,20 +5,21 @@ import { readHeader } from '@automation/webhooks'
 import type { EventTypes } from '../../plugins/event-types.js'
 import type { IncomingDelivery } from './delivery.js'
 import { findMappedType } from './find-mapped-type.js'
-import type { Payload } from './payload.js'
+import { type Payload, weighForm } from './payload.js'
 import type { SignedByProvider } from './verify-provider.js'
 
 /** What a webhook of a provider becomes: WEBHOOK_RECEIVED, and the event to which its type is mapped. */
 export async function eventsOfProvider(
   { secret, inUse: { scheme } }: SignedByProvider,
-  { workspaceId, provider, headers, body }: IncomingDelivery,
+  { workspaceId, provider, headers, body, isForm }: IncomingDelivery,
   receiptId: string,
   { payload, ...warned }: Payload,
   types: EventTypes,
 ): Promise<NewEvent[]> {
   const { createdBy, settings } = secret
+  const bytes = isForm ? weighForm(payload) : body.length
   const event = (type: string, data: object): NewEvent => {
-    return { id: newId(), workspaceId, createdBy, type, data, bytes: body.length, addressee: null }
+    return { id: newId(), workspaceId, createdBy, type, data, bytes, addressee: null }
   }
   const names = [...scheme.headers, ...(settings?.headers ?? []).map((name) => name.toLowerCase())]
   const shown = names.flatMap((name) => {
