@@ -190,12 +190,30 @@ t.test('whatever is wrong with a webhook of a provider, it gets the same 401', a
 t.test('five HMACs are made for every webhook of a provider, right or wrong, known or unknown', async (t) => {
   const workspace = await api.makeWorkspace()
   const github = await makeProvider(api, workspace, 'github')
+  const twilio = await makeProvider(api, workspace, 'twilio', { publicUrl: 'https://rules.example.com/hook' })
+  const fields = await makeProvider(
+    api,
+    workspace,
+    'generic',
+    { signatureHeader: 'X-Acme-Hash', signed: '{fields}', body: 'form' },
+    'fields',
+  )
   const { createHmac } = crypto
   let count = 0
+  let bytes = 0
+  const algorithms = new Set<string>()
   crypto.createHmac = ((...args: Parameters<typeof createHmac>) => {
+    const hmac = createHmac(...args)
     // The diagnosis of what was refused before comes later.
-    if (new Error().stack?.includes('verify-provider')) count++
-    return createHmac(...args)
+    if (!new Error().stack?.includes('verify-provider')) return hmac
+    count++
+    algorithms.add(args[0])
+    const { update } = hmac
+    hmac.update = ((data: Buffer | string) => {
+      bytes += data.length
+      return Reflect.apply(update, hmac, [data])
+    }) as typeof update
+    return hmac
   }) as typeof createHmac
   syncBuiltinESMExports()
   t.teardown(() => {
@@ -220,6 +238,56 @@ t.test('five HMACs are made for every webhook of a provider, right or wrong, kno
   ]
   t.equal(right, 5)
   t.strictSame(counts, Array(6).fill(5))
+  algorithms.clear()
+  await countOf(twilio.path, { 'x-twilio-signature': 'x', 'x-hub-signature-256': 'sha256=00' })
+  t.strictSame([...algorithms], ['sha256'], 'of two schemes, the same is tried for every provider')
+  const bytesOf = async (path: string) => {
+    bytes = 0
+    await countOf(path, { 'x-acme-hash': '00' })
+    return bytes
+  }
+  const unknown = await bytesOf(`/api/incoming-webhooks/nobody/${workspace.id}`)
+  t.equal(unknown, 5 * '{}'.length)
+  t.equal(await bytesOf(fields.path), unknown, 'a secret for fields digests the body, too')
+})
+
+t.test('a captured webhook under ever new ids is found without Postgres, and its sender pays', async (t) => {
+  const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/3', RATE_LIMIT_ENTERPRISE: '1/4' })
+  const workspace = await limited.makeWorkspace()
+  const { deliver } = await makeProvider(limited, workspace, 'github')
+  const first = await deliver()
+  t.equal(first.status, 202)
+  t.match(await deliver(), { status: 200, body: { id: first.body.id } }, 'found in Postgres')
+  await limited.app.redis.ping()
+  const accept = limited.app.inbox.acceptWebhook
+  limited.app.inbox.acceptWebhook = async () => t.fail('found in Redis') as never
+  const statuses: number[] = []
+  for (let count = 0; count < 4; count++) statuses.push((await deliver()).status)
+  limited.app.inbox.acceptWebhook = accept
+  t.strictSame(statuses, [200, 200, 200, 429])
+  t.equal((await deliver({ body: '{"a":2}' })).status, 202, 'the bucket of the workspace has tokens')
+  t.match(await workspace.call('GET', `/api/developer/v1/webhook-receipts/${first.body.id}`), {
+    body: { repeatedBy: 'body' },
+  })
+})
+
+t.test('a form weighs what it is as JSON, and has its limit', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const slack = await makeProvider(api, workspace, 'slack')
+  const sizes: number[] = []
+  const publish = api.app.inbox.acceptWebhook
+  api.app.inbox.acceptWebhook = (receipt, events) => {
+    sizes.push(...events.map(({ bytes }) => bytes ?? 0))
+    return publish.call(api.app.inbox, receipt, events)
+  }
+  t.teardown(() => {
+    api.app.inbox.acceptWebhook = publish
+  })
+  const send = (count: number) => slack.deliver({ isForm: true, body: `a=${'\x01'.repeat(count)}` })
+  t.equal((await send(1_000)).status, 200)
+  t.strictSame(sizes, ['{"a":""}'.length + 6_000])
+  t.match(await send(200_000), { status: 413, headers: { 'x-error-code': 'body_too_large' } })
+  t.equal(sizes.length, 1)
 })
 
 t.test('what could be our own scheme is refused as ever', async (t) => {

@@ -11,7 +11,7 @@ export interface Identity {
   /** What the key is made of. */
   keyOf: 'id' | 'body'
   /** Where the id is not signed: the same signed bytes are the same webhook, too. */
-  uniqueHash?: string
+  uniqueHash?: string | undefined
   /** Where the same bytes are the same webhook for minutes only: the hash that they had in the interval before. */
   previousHash?: string
 }

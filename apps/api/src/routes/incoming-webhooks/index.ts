@@ -75,7 +75,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     verifier: new ProviderVerifier(app.database, opener, noteUse),
     readPayload,
     known,
-    draw: drawWorkspaceToken,
+    draw: drawToken,
   })
   const rejections = openRejectionLog(app.database, (events) => app.inbox.publish(events), sealer, app.log)
   const tallies = openTallies(app.database, app.log)
@@ -163,7 +163,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
       if (secret === undefined) throw new DeliveryRefusal('signature', refusals.notSigned())
       if (isOutsideWindow(delivery.timestamp, Date.now()))
         throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())
-      const [found] = await Promise.all([known.find(delivery), drawWorkspaceToken(request, reply, secret)])
+      const [found] = await Promise.all([known.find(delivery), drawToken(request, reply, secret)])
       const payload = readPayload(request, delivery, ['json'])
       const bodyHash = hashBody(delivery)
       const stored = found
@@ -212,13 +212,14 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     app.metrics.rejections[reason].inc()
   }
 
-  /** A provider is nobody's user: its deliveries have a bucket of their workspace's own, below that of the creator. */
-  async function drawWorkspaceToken(
+  /** A provider is nobody's user: its deliveries have a bucket of their workspace's own, below that of the creator. Without one, the address pays. */
+  async function drawToken(
     request: FastifyRequest,
     reply: FastifyReply,
-    tenant: NonNullable<BucketOwner['tenant']>,
+    tenant?: NonNullable<BucketOwner['tenant']>,
   ): Promise<void> {
-    request.bucketOwner = { owner: `webhooks:${tenant.workspaceId}`, rateClass: 'enterprise', tenant }
+    if (tenant !== undefined)
+      request.bucketOwner = { owner: `webhooks:${tenant.workspaceId}`, rateClass: 'enterprise', tenant }
     await app.consumeToken(request, reply)
     const limitation = limitationOf(request)
     if (limitation) throw limitation

@@ -2,6 +2,7 @@ import { createBatcher } from '@automation/database'
 import type { StoredReceipt } from '@automation/ledger'
 import type { Redis } from 'ioredis'
 import type { IncomingDelivery } from './delivery.js'
+import type { Identity } from './identify.js'
 
 const timeToLiveSeconds = 24 * 60 * 60
 
@@ -10,23 +11,40 @@ const timeToLiveSeconds = 24 * 60 * 60
  * before the commit: otherwise a process that dies between the two would lose the webhook for good. Where an entry is
  * missing, or Redis is away, the table's unique key decides.
  *
- * Key `<prefix>:webhook:<workspace>:<provider>:<event id>`, value `<receipt id> <SHA-256 of the body>`.
+ * Key `<prefix>:webhook:<workspace>:<provider>:<event id>` or `hash/<unique hash>`, value `<receipt id> <SHA-256 of the body>`.
  */
 export function openKnownReceipts(redis: Redis, prefix: string) {
   const load = createBatcher((keys: string[]) => redis.mget(keys))
-  const keyOf = ({ workspaceId, provider, id }: IncomingDelivery) =>
-    `${prefix}:webhook:${workspaceId}:${provider}:${id}`
+  const keyOf = (
+    { workspaceId, provider, id, uniqueHash }: KnownDelivery,
+    foundBy: StoredReceipt['foundBy'],
+  ) =>
+    // No id has a slash.
+    `${prefix}:webhook:${workspaceId}:${provider}:${foundBy === 'id' ? id : `hash/${uniqueHash}`}`
 
   return {
-    async find(delivery: IncomingDelivery): Promise<StoredReceipt | undefined> {
-      const entry = await load(keyOf(delivery)).catch(() => null)
-      const [id, bodyHash] = entry?.split(' ') ?? []
-      return id && bodyHash ? { id, bodyHash, foundBy: 'id' } : undefined
+    async find(delivery: KnownDelivery): Promise<StoredReceipt | undefined> {
+      const [byId, byHash] = await Promise.all([
+        read(delivery, 'id'),
+        delivery.uniqueHash === undefined ? undefined : read(delivery, 'body'),
+      ])
+      return byId ?? byHash
     },
-    remember(delivery: IncomingDelivery, { id, bodyHash }: StoredReceipt): void {
-      redis.set(keyOf(delivery), `${id} ${bodyHash}`, 'EX', timeToLiveSeconds).catch(() => {})
+    remember(delivery: KnownDelivery, { id, bodyHash, foundBy }: StoredReceipt): void {
+      redis.set(keyOf(delivery, foundBy), `${id} ${bodyHash}`, 'EX', timeToLiveSeconds).catch(() => {})
     },
   }
+
+  async function read(
+    delivery: KnownDelivery,
+    foundBy: StoredReceipt['foundBy'],
+  ): Promise<StoredReceipt | undefined> {
+    const entry = await load(keyOf(delivery, foundBy)).catch(() => null)
+    const [id, bodyHash] = entry?.split(' ') ?? []
+    return id && bodyHash ? { id, bodyHash, foundBy } : undefined
+  }
 }
+
+type KnownDelivery = Pick<IncomingDelivery, 'workspaceId' | 'provider' | 'id'> & Pick<Identity, 'uniqueHash'>
 
 export type KnownReceipts = ReturnType<typeof openKnownReceipts>

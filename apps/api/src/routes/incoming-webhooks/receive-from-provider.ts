@@ -32,8 +32,8 @@ interface Parts {
   verifier: ProviderVerifier
   readPayload: ReadPayload
   known: KnownReceipts
-  /** @throws where the workspace has no token left */
-  draw: (request: FastifyRequest, reply: FastifyReply, secret: ProviderSecret) => Promise<void>
+  /** @throws where the workspace of the secret, or without one the address, has no token left */
+  draw: (request: FastifyRequest, reply: FastifyReply, secret?: ProviderSecret) => Promise<void>
 }
 
 /** Receives the webhooks of providers, each in the scheme of the secret that has signed it. @throws DeliveryRefusal */
@@ -47,21 +47,30 @@ export class ProviderReceiver {
   }
 
   async receive(request: FastifyRequest, reply: FastifyReply, delivery: IncomingDelivery): Promise<Received> {
-    const { verifier, readPayload, draw } = this.#parts
+    const { verifier, readPayload, known, draw } = this.#parts
     const signed = await verifier.verify(delivery)
     if (signed === undefined) refuseUnsigned(delivery)
     const { secret, inUse } = signed
     const { scheme } = inUse
     if (scheme.timestamp && isOutsideWindow(readTimestamp(scheme, delivery.headers), Date.now()))
       throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())
-    await draw(request, reply, secret)
-    const payload = readPayload(request, delivery, scheme.bodies)
+    let payload: Payload
+    try {
+      payload = readPayload(request, delivery, scheme.bodies)
+    } catch (error) {
+      await draw(request, reply, secret)
+      throw error
+    }
     const challenge = findChallenge(scheme, payload)
     const identity = identify(signed, delivery, payload.payload, Date.now())
+    const found = await known.find({ ...delivery, id: identity.key, uniqueHash: identity.uniqueHash })
+    // Whoever has captured a webhook can send it under ever new ids: that costs the workspace nothing.
+    await draw(request, reply, found?.foundBy === 'body' ? undefined : secret)
     const bodyHash = hashBody(delivery)
-    const stored =
-      (await this.#find(delivery, identity)) ??
-      (await this.#accept(request, delivery, signed, { identity, bodyHash, payload, challenge }))
+    const repeated = found ?? (await this.#findPrevious(delivery, identity))
+    const stored = repeated
+      ? { ...repeated, isFirst: false }
+      : await this.#accept(request, delivery, signed, { identity, bodyHash, payload, challenge })
     const bodyDiffers = !stored.isFirst && stored.bodyHash !== bodyHash
     if (!stored.isFirst)
       await noteRepeat(this.#app.database, {
@@ -72,10 +81,11 @@ export class ProviderReceiver {
     return { stored, payload, scheme, bodyDiffers, challenge }
   }
 
-  /** An earlier delivery that needs no attempt to store this one. */
-  async #find(delivery: IncomingDelivery, { key, keyOf, previousHash }: Identity) {
-    const found = await this.#parts.known.find({ ...delivery, id: key })
-    if (found !== undefined) return { ...found, isFirst: false }
+  /** An earlier delivery of the same bytes, in the interval before. */
+  async #findPrevious(
+    delivery: IncomingDelivery,
+    { key, keyOf, previousHash }: Identity,
+  ): Promise<StoredReceipt | undefined> {
     if (previousHash === undefined) return undefined
     const { webhookReceipt } = this.#app.database.forWorkspace(delivery.workspaceId)
     const identifiedBy =
@@ -87,8 +97,7 @@ export class ProviderReceiver {
     return {
       id: row.id,
       bodyHash: Buffer.from(row.bodyHash).toString('hex'),
-      foundBy: row.key === key ? ('id' as const) : ('body' as const),
-      isFirst: false,
+      foundBy: row.key === key ? 'id' : 'body',
     }
   }
 
@@ -107,8 +116,7 @@ export class ProviderReceiver {
     request.eventId = events[0]?.id
     const receipt = { id, workspaceId, provider, key, bodyHash, uniqueHash, secretId: signed.secret.id }
     const stored = await inbox.acceptWebhook(receipt, events)
-    if (!stored.isFirst && stored.foundBy === 'id')
-      this.#parts.known.remember({ ...delivery, id: key }, stored)
+    if (!stored.isFirst) this.#parts.known.remember({ ...delivery, id: key, uniqueHash }, stored)
     return stored
   }
 }
