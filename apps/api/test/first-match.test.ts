@@ -311,7 +311,14 @@ t.test('an order that is not that of the whole group is refused', async (t) => {
   t.equal((await put([])).status, 422)
   t.equal((await put('all')).status, 422)
   t.equal((await put([pool.id], 'nothing')).status, 404)
-  t.equal((await workspace.call('GET', `${rulesPath}/groups/nothing`)).status, 404)
+  for (const none of ['nothing', '%00', '-', 'x'.repeat(65)])
+    t.match(
+      [
+        await workspace.call('GET', `${rulesPath}/groups/${none}`),
+        await workspace.call('PUT', `${rulesPath}/groups/${none}`, { body: { ruleIds: [pool.id] } }),
+      ],
+      [{ status: 404 }, { status: 404 }],
+    )
   t.equal((await put([pool.id, north.id, both.id].map((id) => id.toUpperCase()))).status, 200)
 })
 

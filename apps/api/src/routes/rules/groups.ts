@@ -1,8 +1,10 @@
 import type { Prisma, WorkspaceTransaction } from '@automation/database'
+import { RuleGroup as GroupName } from '@automation/engine'
 import { findPlaceFaults, maxRules, modeOf, reorderGroup, updatedEntry } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { Check } from 'typebox/value'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { etagOf, IfMatchHeader, isTagRefused } from '../../etag.js'
@@ -91,7 +93,8 @@ type Member = Prisma.RuleGetPayload<object>
 
 /** @throws refusals: 404 where no rule is in the group */
 async function findMembers({ rule }: Pick<WorkspaceTransaction, 'rule'>, group: string): Promise<Member[]> {
-  const members = await rule.findMany({ where: { group } })
+  // Postgres has no text with a NUL.
+  const members = Check(GroupName, group) ? await rule.findMany({ where: { group } }) : []
   if (members.length === 0) throw refusals.groupNotFound()
   return members
 }
