@@ -611,6 +611,20 @@ t.test(
   },
 )
 
+t.test('the settings of a secret that does not open are changed together with its text', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const settings = { signatureHeader: 'X-Sign' }
+  const lost = createSealer(crypto.randomBytes(32).toString('base64'))
+  const input = { provider: 'acme', scheme: 'generic', settings } as const
+  const { id } = await createSigningSecret(administratorOf(workspace), lost, input)
+  const put = (body: object) => workspace.call('PUT', `/api/developer/v1/signing-secrets/${id}`, { body })
+  t.match(await put({ settings }), {
+    status: 422,
+    body: { errors: [{ field: 'secret', message: /^Must be sent, too/ }] },
+  })
+  t.match(await put({ settings, secret: 'of-the-provider' }), { status: 200 })
+})
+
 t.test('the diagnosis names the provider, what differs, and what is usually wrong', async (t) => {
   const workspace = await api.makeWorkspace()
   const publicUrl = 'https://rules.example.com/hook'

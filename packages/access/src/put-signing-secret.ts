@@ -35,7 +35,7 @@ export function putSigningSecret(
       refuseFirst(given.map((field) => ({ field, message: 'Must be omitted for an outgoing secret' })))
     // Other settings may read the same text in another way.
     const isReadAnew = scheme === 'generic' && secret === undefined
-    const text = isReadAnew ? sealer.open(found.sealed, sealingContext(found)).toString() : secret
+    const text = isReadAnew ? openText(sealer, found) : secret
     refuseFirst(
       findSecretFaults({
         provider,
@@ -61,6 +61,16 @@ export function putSigningSecret(
       },
     }
   })
+}
+
+/** @throws Refused where ENCRYPTION_KEY does not have the key any more */
+function openText(sealer: Sealer, found: { id: string; workspaceId: string; sealed: Uint8Array }): string {
+  try {
+    return sealer.open(found.sealed, sealingContext(found)).toString()
+  } catch {
+    const message = 'Must be sent, too: the stored secret cannot be decrypted with ENCRYPTION_KEY'
+    throw new Refused('validation_failed', message, 'secret')
+  }
 }
 
 function listGiven(fields: object): string[] {
