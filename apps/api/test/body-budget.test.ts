@@ -187,26 +187,29 @@ t.test(
   },
 )
 
-t.test('nobody learns before the end of a body whether a provider has secrets, and none fills its part', async (t) => {
-  const workspace = await api.makeWorkspace()
-  await makeProvider(api, workspace, 'github')
-  const sender = await makeSender(api, workspace)
-  const headers = { 'x-hub-signature-256': 'sha256=00', 'content-length': '200000' }
-  for (const [at, known] of ['github', 'nobody'].entries()) {
-    const sent = Array.from({ length: 5 }, () =>
-      send(
-        'POST',
-        `/api/incoming-webhooks/${known}/${workspace.id}`,
-        { ...headers, 'x-forwarded-for': `203.0.113.${100 + at}` },
-        half.subarray(0, 100_000),
-      ),
-    )
-    t.strictSame(await settle(sent), { open: 4, others: [429] }, known)
-    t.equal(await deliver(sender, workspace.id, JSON.stringify({ text: 'x'.repeat(500_000) })), 202)
-    hangUp(sent)
-    await setTimeout(200)
-  }
-})
+t.test(
+  'nobody learns before the end of a body whether a provider has secrets, and none fills its part',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    await makeProvider(api, workspace, 'github')
+    const sender = await makeSender(api, workspace)
+    const headers = { 'x-hub-signature-256': 'sha256=00', 'content-length': '200000' }
+    for (const [at, known] of ['github', 'nobody'].entries()) {
+      const sent = Array.from({ length: 5 }, () =>
+        send(
+          'POST',
+          `/api/incoming-webhooks/${known}/${workspace.id}`,
+          { ...headers, 'x-forwarded-for': `203.0.113.${100 + at}` },
+          half.subarray(0, 100_000),
+        ),
+      )
+      t.strictSame(await settle(sent), { open: 4, others: [429] }, known)
+      t.equal(await deliver(sender, workspace.id, JSON.stringify({ text: 'x'.repeat(500_000) })), 202)
+      hangUp(sent)
+      await setTimeout(200)
+    }
+  },
+)
 
 t.test('strangers of many addresses share one part', async (t) => {
   const workspace = await api.makeWorkspace()
