@@ -617,6 +617,7 @@ t.test('a call fails if its secret does not open, and nothing is sent unsigned',
   t.same(await faulty.sendWebhook(webhook({ url: server.url }), context), {
     status: 'failed',
     error: 'It does not open',
+    isUncalled: true,
   })
   const away = openSender(t, loopback, { findKeys: () => Promise.reject(new Error('Postgres is away')) })
   await t.rejects(away.sendWebhook(webhook({ url: server.url }), context), { message: 'Postgres is away' })

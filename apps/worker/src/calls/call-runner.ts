@@ -217,8 +217,8 @@ function resultOf(effect: Effect): 'success' | 'failed' | 'final' {
 }
 
 /**
- * Whether the destination answered, and well enough to be called again; undefined where it was not called. The mail server is ours: no rule's failure stops the calls of
- * another.
+ * Whether the destination answered, and well enough to be called again; undefined where it was not called. The mail server is ours: no rule's
+ * failure stops the calls of another.
  */
 function wasAnswered(action: OutsideAction, effect: Effect): boolean | undefined {
   if (effect.status === 'failed' && effect.isUncalled) return undefined

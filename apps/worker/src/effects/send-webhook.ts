@@ -76,7 +76,7 @@ export function createSender({ caller, findKeys, filler, logCause, consoleUrl }:
     const url = filling?.findHostFault(call.url) ?? caller.readUrl(call.url)
     if (url instanceof RefusedCall) return refuse(url)
     const found = await findKeys(recipientOf(url, context))
-    if ('fault' in found) return failed(found.fault)
+    if ('fault' in found) return { ...failed(found.fault), isUncalled: true }
     if (found.keys.length === 0 && context.event.addressee?.kind === 'subscription')
       return refuse(new RefusedCall('The subscription has no signing secret'))
     const headers = composeHeaders(call, body, found.keys, idempotencyKey(action, context))
