@@ -94,7 +94,7 @@ export async function buildApp(config: Config, limits: ApiLimits = limitsOf(conf
   await app.register(bodyBudget, limits)
   await app.register(bodies)
   await app.register(validation)
-  await app.register(idempotency)
+  await app.register(idempotency, { sealer })
   await app.register(ifMatch)
   await app.register(serialization)
   await app.register(paging)

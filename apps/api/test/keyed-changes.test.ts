@@ -263,3 +263,26 @@ t.test('PATCH of a rule is its PUT', async (t) => {
   t.match(await patch({ name: 'Third' }, { 'if-match': '"1"' }), { status: 412 })
   t.match(await patch({ nam: 'x' }), { status: 422, body: { errors: [{ field: 'nam' }] } })
 })
+
+t.test('nobody can guess a secret by the stored hash of its request without ENCRYPTION_KEY', async (t) => {
+  const other = await startApi(t, { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') })
+  const hashes = async (body: object) => {
+    const stored: string[] = []
+    for (const one of [api, other]) {
+      const { database, call } = await one.makeWorkspace()
+      const headers = { 'idempotency-key': 'k' }
+      const create = (sent: object) =>
+        call('POST', '/api/developer/v1/signing-secrets', { body: sent, headers })
+      t.equal((await create(body)).status, 201)
+      t.match(await create(body), { status: 201, headers: { 'idempotent-replayed': 'true' } })
+      t.equal((await create({ ...body, secret: 'of-somebody-else' })).status, 422)
+      const { requestHash } = await database.idempotencyKey.findFirstOrThrow()
+      stored.push(Buffer.from(requestHash).toString('hex'))
+    }
+    return stored
+  }
+  const plain = await hashes({ provider: 'acme', scheme: 'stripe' })
+  t.equal(plain[0], plain[1])
+  const secret = await hashes({ provider: 'acme', scheme: 'stripe', secret: 'hunter2-hunter2' })
+  t.not(secret[0], secret[1])
+})

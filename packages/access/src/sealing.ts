@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 'node:crypto'
 import { readKeyList } from './key-list.js'
 
 /** Encrypts values that the service has to read again, so that a copy of the database alone reveals none of them. */
@@ -9,6 +9,8 @@ export interface Sealer {
   open(sealed: Uint8Array, context: string): Buffer
   /** @returns the value sealed with the first key; undefined where it is already. @throws Error like open */
   reseal(sealed: Uint8Array, context: string): Buffer<ArrayBuffer> | undefined
+  /** A hash by which nobody can guess the text without the first key. */
+  digest(text: string): string
 }
 
 const algorithm = 'aes-256-gcm'
@@ -34,6 +36,7 @@ interface Key {
 export function createSealer(encryptionKey: string): Sealer {
   const keys = readKeyList(encryptionKey).map(readKey)
   const [first] = keys as [Key]
+  const digestKey = createHmac('sha256', first.bytes).update('digest').digest()
   return {
     seal: (plain, context) => seal(first, plain, context),
     open: (sealed, context) => open(keys, Buffer.from(sealed), context).plain,
@@ -41,6 +44,7 @@ export function createSealer(encryptionKey: string): Sealer {
       const { plain, sealedBy } = open(keys, Buffer.from(sealed), context)
       return sealedBy === first ? undefined : seal(first, plain, context)
     },
+    digest: (text) => createHmac('sha256', digestKey).update(text).digest('hex'),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Sealer } from '@automation/access'
 import fp from 'fastify-plugin'
 import { Type } from 'typebox'
 import { findResponse } from '../acceptance/idempotency/find-response.js'
@@ -14,6 +15,8 @@ import { refusals } from '../errors.js'
 declare module 'fastify' {
   interface FastifyInstance {
     keptResponses: KeptResponses
+    /** Of a secret in a request, for the hash of the request. */
+    digestSecret: Sealer['digest']
   }
   interface FastifyContextConfig {
     /**
@@ -29,9 +32,10 @@ declare module 'fastify' {
  * relies on it. A repeat gets its response before the handler looks at anything: what the first request named may be deleted since, or its
  * time be over.
  */
-export default fp(
-  async (app) => {
+export default fp<{ sealer: Sealer }>(
+  async (app, { sealer }) => {
     app.decorate('keptResponses', createKeptResponses(app.database))
+    app.decorate('digestSecret', (text) => sealer.digest(text))
 
     app.addHook('onRoute', (route) => {
       const { key } = route.config ?? {}

@@ -25,8 +25,10 @@ export const IdempotencyHeader = Type.Object({
  * @throws a 400 refusal for an invalid key
  */
 export function readRequestKey(request: FastifyRequest): RequestKey | undefined {
-  const { method, routeOptions, params, body } = request
-  return readKey(request, keyTextOf(request), () => hashRequest(method, routeOptions.url, params, body))
+  const { method, routeOptions, params } = request
+  return readKey(request, keyTextOf(request), () =>
+    hashRequest(method, routeOptions.url, params, digestSecret(request)),
+  )
 }
 
 /** The same for an event: a caller who is unsure may send it again by another route, alone or in a batch. */
@@ -73,6 +75,12 @@ export async function findUsedKey(
 /** Hashes a request: equal requests have equal hashes. @param url of the route, with the names of parameters */
 function hashRequest(method: string, url: string | undefined, params: unknown, body: unknown): string {
   return hash('sha256', JSON.stringify([method, url, canonicalParams(params), body], sortNames), 'hex')
+}
+
+/** The body. A secret that somebody has chosen could be guessed by its plain hash, in a copy of the database. */
+function digestSecret({ server, body }: FastifyRequest): unknown {
+  const { secret } = (body ?? {}) as { secret?: unknown }
+  return typeof secret === 'string' ? { ...(body as object), secret: server.digestSecret(secret) } : body
 }
 
 /** A route finds the same row by an id in either case. */
