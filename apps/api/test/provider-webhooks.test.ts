@@ -332,6 +332,10 @@ t.test('a time is signed, and outside of the window it is refused', async (t) =>
       })
     t.ok((await deliver({ timestamp: nowText(-200) })).status < 300)
   }
+  const settings = { signatureHeader: 'X-Sign', signed: '{timestamp}{body}', timestampHeader: 'X-Time' }
+  const acme = await makeProvider(api, workspace, 'generic', settings)
+  t.equal((await acme.deliver({ timestamp: `${nowText(-200)}000` })).status, 202, 'in milliseconds')
+  t.equal((await acme.deliver({ timestamp: `${nowText(-400)}000` })).status, 401)
 })
 
 t.test('a repeated webhook is recognized by what is signed', async (t) => {

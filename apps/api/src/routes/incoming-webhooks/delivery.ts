@@ -80,7 +80,7 @@ export function isOfProvider({ signatureId, headers }: IncomingDelivery): boolea
 /** @throws the refusal of a delivery that no secret of its provider has signed: of one that could be our own scheme, what that lacks */
 export function refuseUnsigned(delivery: IncomingDelivery): never {
   const { headers, isForm } = delivery
-  const isForeign = Object.keys(headers).some((name) => !/^x-signature(-id)?$/.test(name) && maySign(name))
+  const isForeign = Object.keys(headers).some((name) => !/^x-signature($|-id)/.test(name) && maySign(name))
   if (!isForeign && isForm) throw new DeliveryRefusal('content_type', refusals.notJson())
   if (!isForeign) checkHeaders(delivery)
   throw new DeliveryRefusal('signature', refusals.notSigned())
@@ -101,11 +101,10 @@ export function checkHeaders({ id, timestamp, signature, signatureId }: Incoming
   if (!/^\d{1,15}$/.test(timestamp)) refuse('Header X-Timestamp must be Unix seconds')
 }
 
-/** @param timestamp Unix seconds, or as some providers have it milliseconds */
+/** @param timestamp Unix seconds */
 export function isOutsideWindow(timestamp: string, now: number): boolean {
-  const seconds = timestamp.length > 11 ? Number(timestamp) / 1_000 : Number(timestamp)
   // Of what is no number, too.
-  return !(Math.abs(now / 1_000 - seconds) <= toleranceSeconds)
+  return !(Math.abs(now / 1_000 - Number(timestamp)) <= toleranceSeconds)
 }
 
 /** SHA-256, as hex. */

@@ -52,7 +52,7 @@ export class ProviderReceiver {
     if (signed === undefined) refuseUnsigned(delivery)
     const { secret, inUse } = signed
     const { scheme } = inUse
-    if (scheme.timestamp && isOutsideWindow(readTimestamp(scheme, delivery.headers), Date.now()))
+    if (scheme.timestamp && isOutsideWindow(readSeconds(scheme, delivery), Date.now()))
       throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())
     let payload: Payload
     try {
@@ -126,6 +126,12 @@ interface AboutWebhook {
   bodyHash: string
   payload: Payload
   challenge: string | undefined
+}
+
+/** Some providers have milliseconds. */
+function readSeconds(scheme: Scheme, { headers }: IncomingDelivery): string {
+  const text = readTimestamp(scheme, headers)
+  return text.length > 11 ? String(Number(text) / 1_000) : text
 }
 
 const maxChallenge = 1_000
