@@ -285,7 +285,7 @@ async function prepare({ operation, caller, header, place, body }: Check, succee
   const question: Question = {
     token: caller.token,
     workspace: workspaceHeaders[header],
-    ...(body === undefined ? {} : { body: { ...body, ...uniqueName(operation, body) } }),
+    ...(body === undefined ? {} : { body: { ...body, ...uniqueName(operation, body), ...rulesOf(noun, id) } }),
     headers: { prefer: 'respond-async' },
   }
   return { path, question }
@@ -294,6 +294,10 @@ async function prepare({ operation, caller, header, place, body }: Check, succee
 function uniqueName({ path }: Operation, { name }: Record<string, unknown>): object {
   if (name === undefined) return {}
   return { name: path.startsWith('/api/event-types') ? newTypeName() : `${name} ${randomUUID()}` }
+}
+
+function rulesOf(noun: Noun | undefined, id: string): object {
+  return noun === 'group' ? { ruleIds: [id.slice('g-'.length)] } : {}
 }
 
 function nounOf({ path }: Operation): Noun | undefined {
