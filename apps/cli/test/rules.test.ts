@@ -158,6 +158,7 @@ Not in the file, and kept (--prune deletes them): "Goodbye".
   t.strictSame(JSON.parse(json.output), {
     applied: false,
     check: { findings: [], notKnown: [] },
+    missingCredentials: [],
     rules: {
       create: ['Farewell'],
       change: [

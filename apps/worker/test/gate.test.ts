@@ -389,7 +389,7 @@ t.test('the number of remembered destinations is limited: the oldest failure is 
 })
 
 t.test('a destination is the origin of a URL in lower case, and for mails the mail server', async (t) => {
-  const find = (type: string, config: object) => destinationOf({ type, config } as OutsideAction)
+  const find = (type: string, config: object) => destinationOf({ type, config, of: {} } as OutsideAction)
   t.equal(find('SEND_WEBHOOK', { url: 'HTTPS://Hooks.Example.COM:443/a?b' }), 'https://hooks.example.com')
   t.equal(find('SEND_NOTIFICATION', { url: 'http://x.example:8080' }), 'http://x.example:8080')
   t.equal(find('SEND_EMAIL', { to: 'a@x.example' }), 'smtp')

@@ -267,7 +267,8 @@ async function prepare({ operation, caller, header, place, body }: Check, succee
     place === 'malformed'
       ? noun === 'member'
         ? 'x'.repeat(256)
-        : 'no-uuid'
+        : // A PUT adds a credential of this name: the next one finds none.
+          `no-uuid${noun === 'credential' ? randomUUID() : ''}`
       : place === 'random' || noun === undefined
         ? `${noun === 'credential' ? 'c' : ''}${randomUUID()}`
         : place === 'foreign'
@@ -285,7 +286,9 @@ async function prepare({ operation, caller, header, place, body }: Check, succee
   const question: Question = {
     token: caller.token,
     workspace: workspaceHeaders[header],
-    ...(body === undefined ? {} : { body: { ...body, ...uniqueName(operation, body), ...rulesOf(noun, id) } }),
+    ...(body === undefined
+      ? {}
+      : { body: { ...body, ...uniqueName(operation, body), ...rulesOf(noun, id) } }),
     headers: { prefer: 'respond-async' },
   }
   return { path, question }
