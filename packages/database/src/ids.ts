@@ -7,7 +7,13 @@ let used = pool.length
 let msecs = 0
 let seq = 0
 
-/** Creates a UUID v7: ordered by time, and within one process by creation. Random bytes are drawn for 256 ids at a time. */
+/** A clock that is set back by more (ms) was wrong before. Ids that went on from there would lie in the future until it catches up. */
+const steppedBackMs = 60_000
+
+/**
+ * Creates a UUID v7: ordered by time, and within one process by creation, unless its clock is set back by more than a minute. Random bytes are drawn
+ * for 256 ids at a time.
+ */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool)
@@ -16,7 +22,7 @@ export function newId(): string {
   const random = pool.subarray(used, used + idBytes)
   used += idBytes
   const now = Date.now()
-  if (now > msecs) {
+  if (now > msecs || now < msecs - steppedBackMs) {
     msecs = now
     // 31 of 32 bits, so that the sequence can be incremented within the millisecond.
     seq = random.readUInt32BE(0) >>> 1

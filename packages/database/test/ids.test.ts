@@ -70,3 +70,17 @@ t.test('isUuid accepts a whole UUID in lower or upper case, and nothing else', a
     t.notOk(isUuid(value), value)
   for (const value of [null, undefined, 7, {}, [event.id]]) t.notOk(isUuid(value), JSON.stringify(value))
 })
+
+t.test(
+  'a clock that was ahead, and is set back, is followed; one that steps back a little keeps the order',
+  async (t) => {
+    const now = Date.now()
+    t.intercept(Date, 'now', { value: () => now + 3_600_000 })
+    const ahead = newId()
+    t.equal(timeOf(ahead), now + 3_600_000)
+    t.intercept(Date, 'now', { value: () => now + 3_590_000 })
+    t.ok(newId() > ahead)
+    t.intercept(Date, 'now', { value: () => now })
+    t.equal(timeOf(newId()), now)
+  },
+)

@@ -55,16 +55,24 @@ export const filterOptions: readonly Option[] = vocabulary.filters.map(({ name, 
   hint: description,
 }))
 
-/** Moves the focus to a field, once it is drawn; if it has none of its own, to the first below it. */
+/**
+ * Moves the focus to a field, once it is drawn; if it has none of its own, to the first below it. Drawing is a microtask, so the next key that is
+ * typed finds the field, also one that follows at once. A field that is drawn later gets the focus with the next frame.
+ */
 export function focusSoon(path: string): void {
+  queueMicrotask(() => queueMicrotask(() => findField(path)?.focus()))
   requestAnimationFrame(() => {
-    const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].filter((element) =>
-      element.matches('input, select, textarea, button'),
-    )
-    const pathOf = ({ dataset }: HTMLElement) => dataset.path ?? ''
-    const isBelow = (element: HTMLElement) =>
-      pathOf(element).startsWith(`${path}.`) || pathOf(element).startsWith(`${path}[`)
-    const target = fields.find((element) => pathOf(element) === path) ?? fields.find(isBelow)
-    target?.focus()
+    const field = findField(path)
+    if (field !== document.activeElement) field?.focus()
   })
+}
+
+function findField(path: string): HTMLElement | undefined {
+  const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].filter((element) =>
+    element.matches('input, select, textarea, button'),
+  )
+  const pathOf = ({ dataset }: HTMLElement) => dataset.path ?? ''
+  const isBelow = (element: HTMLElement) =>
+    pathOf(element).startsWith(`${path}.`) || pathOf(element).startsWith(`${path}[`)
+  return fields.find((element) => pathOf(element) === path) ?? fields.find(isBelow)
 }
