@@ -41,7 +41,9 @@ export function RuleList() {
   )
   // Without it nobody knows which rules fit the filter.
   const filtering = state === 'attention' ? overview : state === 'rollout' ? rollouts : rules
-  const isKnown = rules.data !== undefined && filtering.data !== undefined
+  // A row has its marks and its error from the start, or rows below it would move.
+  const isComplete = !overview.isPending && !rollouts.isPending
+  const isKnown = rules.data !== undefined && filtering.data !== undefined && isComplete
   const failed = [rules, filtering].find(({ data, error }) => data === undefined && error)
   const stale = [rules, overview, rollouts].find(({ data, error }) => data !== undefined && error)
   return (
