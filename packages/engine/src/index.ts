@@ -12,6 +12,7 @@ export { assume, type Given, givenFields } from './assumed-result.js'
 export { boundWork, chargingOperators, type WorkBound } from './bound-work.js'
 export { writeChatBody } from './chat-format.js'
 export { toNumber } from './comparison.js'
+export { type CompiledRule, compileRule } from './compile-rule.js'
 export type { CompiledCondition } from './compiled-condition.js'
 export {
   isLeaf,
@@ -124,8 +125,6 @@ export {
 export { indexRules, type RuleIndex } from './rule-index.js'
 export { findRuleWarnings } from './rule-warnings.js'
 export {
-  type CompiledRule,
-  compileRule,
   explainRule,
   type FillCredentials,
   isReady,

@@ -1,7 +1,8 @@
+import type { CompiledRule } from './compile-rule.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import { findOutranked, type Grouped, hasGroups } from './first-match.js'
 import { indexRules } from './rule-index.js'
-import { type CompiledRule, planActions, planNothing, type RulePlan, ruleHolds } from './run.js'
+import { planActions, planNothing, type RulePlan, ruleHolds } from './run.js'
 import type { WorkBudget } from './work-budget.js'
 
 /** A rule of an event's type. `compiled` is a fault if a saved definition does not compile any more. */

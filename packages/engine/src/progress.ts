@@ -1,6 +1,7 @@
+import type { CompiledAction, CompiledRule } from './compile-rule.js'
 import { Evaluation } from './evaluation.js'
 import { type ActionResult, isOpen } from './outcome.js'
-import type { CompiledAction, CompiledRule, PlannedAction, ReadyAction, RulePlan } from './run.js'
+import type { PlannedAction, ReadyAction, RulePlan } from './run.js'
 import { isDeclaring, isReady, planAction, readEnd, scopeOf } from './run.js'
 
 /** The effect of an action. A failure is an expected result, not an error to throw. */

@@ -1,7 +1,7 @@
 import { toNumber } from './comparison.js'
+import type { CompiledRule } from './compile-rule.js'
 import type { Equality } from './compiled-condition.js'
 import { compilePath, type Path, readPath } from './path.js'
-import type { CompiledRule } from './run.js'
 
 /** Finds the few of many rules that one event's data could match. */
 export interface RuleIndex {

@@ -1,50 +1,17 @@
-import { type ActionConfig, type ActionType, isCallType, isDoneByCommit } from './actions/index.js'
+import { type ActionConfig, type ActionType, isDoneByCommit } from './actions/index.js'
 import { type Given, recordOrAssume } from './assumed-result.js'
-import type { CompiledCondition } from './compiled-condition.js'
+import type { CompiledAction, CompiledRule } from './compile-rule.js'
 import { explainAll } from './condition-groups.js'
-import { compileCondition } from './conditions.js'
 import { findConfigFault } from './config-fault.js'
-import { compileConfig } from './config-template.js'
-import { type CredentialUse, listCredentialUses } from './config-uses.js'
 import type { CredentialValues } from './credential.js'
 import { parseDuration } from './duration.js'
-import { compileEach, type ItemEvent, type RenderEach } from './emit-each.js'
+import type { ItemEvent } from './emit-each.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import type { Rendering } from './fill-placeholder.js'
 import type { ActionResult, Trace } from './outcome.js'
-import { addRecorded, type Declared, listCaptured, readDeclared } from './recorded.js'
-import { findRecordedReads, type RecordedReads } from './recorded-reads.js'
-import type { Retry } from './retry.js'
-import type { Action, RuleDefinition } from './rule.js'
-import type { Template } from './template.js'
+import { addRecorded } from './recorded.js'
 import { maxRenderedLength } from './to-text.js'
 import type { WorkBudget } from './work-budget.js'
-
-/** A compiled rule, which runs any number of times, for any data. */
-export interface CompiledRule {
-  readonly conditions: readonly CompiledCondition[]
-  readonly actions: readonly CompiledAction[]
-  readonly declared: Declared
-}
-
-export interface CompiledAction extends RecordedReads {
-  /** Index of the action in the rule, from 0. */
-  readonly index: number
-  readonly type: ActionType
-  readonly name: string | undefined
-  readonly when?: CompiledCondition
-  readonly config: Template
-  /** Of an action with forEach, whose `where` and `data` are not in `config`: they are for each item. */
-  readonly renderEach?: RenderEach
-  /** Absent if there are none. */
-  readonly credentials?: readonly CredentialUse[]
-  readonly continueOnError: boolean
-  readonly timeoutMs: number | undefined
-  readonly retry: Retry | undefined
-  readonly onUncertain: 'retry' | 'stop'
-  /** The names of the values that it captures. */
-  readonly captures: readonly string[]
-}
 
 /** What a rule would do for one event: evaluated, rendered and checked, but not yet done. */
 export interface RulePlan {
@@ -94,22 +61,8 @@ export type PlannedAction = ReadyAction | SkippedAction | FaultyAction
 const notPassed: RulePlan = Object.freeze({ conditionsPassed: false, actions: Object.freeze([]) })
 
 /**
- * Compiles a definition that fits RuleDefinition and has no faults (findRuleFaults). Throws an Error for faults of conditions; those of a
- * config make its action fail.
- * A definition is compiled once and planned many times.
- */
-export function compileRule(definition: RuleDefinition): CompiledRule {
-  const declared = readDeclared(definition.actions)
-  return {
-    conditions: definition.conditions.map(compileCondition),
-    actions: definition.actions.map((action, index) => compileAction(action, index, declared)),
-    declared,
-  }
-}
-
-/**
  * Evaluates the conditions of a rule, the next one for this event. Where `evaluation.fault` says afterwards that the work was used up,
- * the rule was not evaluated, and the verdict is false. Never throws, on any data.
+ * the rule was not evaluated, and the result is false. Never throws, on any data.
  */
 export function ruleHolds(rule: CompiledRule, data: unknown, evaluation: Evaluation): boolean {
   evaluation.beginRule()
@@ -234,35 +187,6 @@ export function isDeclaring({ declared: { actions, captured } }: CompiledRule): 
 /** The end of a WAIT that was reached. */
 export function readEnd(result: ActionResult | undefined): number | undefined {
   return result?.until === undefined ? undefined : Date.parse(result.until)
-}
-
-function compileAction(action: Action, index: number, declared: Declared): CompiledAction {
-  return {
-    index,
-    type: action.type,
-    name: action.name,
-    ...(action.when && { when: compileCondition(action.when) }),
-    ...compileActionConfig(action),
-    ...compileCredentials(action),
-    continueOnError: action.continueOnError ?? false,
-    timeoutMs: action.timeoutMs,
-    retry: action.retry,
-    onUncertain: action.onUncertain ?? 'retry',
-    captures: listCaptured(action),
-    ...findRecordedReads(action, index, declared),
-  }
-}
-
-function compileActionConfig({ type, config }: Action): Pick<CompiledAction, 'config' | 'renderEach'> {
-  if (type !== 'EMIT_EVENT' || config.forEach === undefined) return { config: compileConfig(type, config) }
-  const { data, forEach, where, ...others } = config
-  const renderEach = compileEach({ forEach, where, data })
-  return { config: compileConfig(type, { ...others, forEach }), renderEach }
-}
-
-function compileCredentials({ type, config }: Action): Pick<CompiledAction, 'credentials'> {
-  const credentials = isCallType(type) ? listCredentialUses(config, '') : []
-  return credentials.length === 0 ? {} : { credentials }
 }
 
 /** Renders one action for a moment (epoch ms). Never throws, on any data. */

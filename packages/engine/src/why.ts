@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
+import { type CompiledRule, compileRule } from './compile-rule.js'
 import { findDecisive } from './decisive.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import { findChange } from './nearest-change.js'
 import type { ConditionTrace, Trace } from './outcome.js'
 import { compilePath, readPath } from './path.js'
 import type { RuleDefinition } from './rule.js'
-import { type CompiledRule, compileRule, explainRule } from './run.js'
+import { explainRule } from './run.js'
 import { addHints } from './trace-hints.js'
 import type { WorkBudget } from './work-budget.js'
 

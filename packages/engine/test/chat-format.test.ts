@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { writeChatBody } from '../src/chat-format.js'
-import { compileRule, planRule } from '../src/run.js'
+import { compileRule } from '../src/compile-rule.js'
+import { planRule } from '../src/run.js'
 import { faultsOf, planOne } from './fixtures/plan-one.js'
 
 const url = 'https://chat.example.com/hooks/1'

@@ -1,7 +1,8 @@
 import t from 'tap'
+import { compileRule } from '../src/compile-rule.js'
 import { findRuleFaults } from '../src/faults.js'
 import { findCredentialWarnings, listCredentialUses } from '../src/index.js'
-import { compileRule, isReady, planRule } from '../src/run.js'
+import { isReady, planRule } from '../src/run.js'
 
 const webhook = (config: object) => ({
   type: 'SEND_WEBHOOK',

@@ -1,9 +1,10 @@
 import t from 'tap'
+import { compileRule } from '../src/compile-rule.js'
 import { Evaluation } from '../src/evaluation.js'
 import { simulatePlan } from '../src/progress.js'
 import type { Action } from '../src/rule.js'
 import { findRuleWarnings } from '../src/rule-warnings.js'
-import { compileRule, planRule, type ReadyAction } from '../src/run.js'
+import { planRule, type ReadyAction } from '../src/run.js'
 import { maxRenderedLength } from '../src/to-text.js'
 import { faultsOf } from './fixtures/plan-one.js'
 

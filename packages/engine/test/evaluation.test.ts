@@ -1,11 +1,12 @@
 import t from 'tap'
+import { compileRule } from '../src/compile-rule.js'
 import { compileCondition } from '../src/conditions.js'
 import { Evaluation } from '../src/evaluation.js'
 import { findRuleFaults } from '../src/faults.js'
 import { compileMailTemplate } from '../src/mail-template.js'
 import { findNextAction, isFailure, settleAction, simulatePlan } from '../src/progress.js'
 import type { Condition } from '../src/rule.js'
-import { compileRule, explainRule, planActions, planRule, ruleHolds } from '../src/run.js'
+import { explainRule, planActions, planRule, ruleHolds } from '../src/run.js'
 
 const task = { type: 'CREATE_TASK' as const, config: { title: 'Task' } }
 // Each text of these letters leads to new states, so the automaton of re2js helps nothing.

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { compileRule } from '../src/compile-rule.js'
 import { Evaluation } from '../src/evaluation.js'
 import { findRuleFaults } from '../src/faults.js'
 import type { ConditionTrace } from '../src/outcome.js'
 import type { Condition, RuleDefinition } from '../src/rule.js'
-import { compileRule, explainRule, planRule, ruleHolds } from '../src/run.js'
+import { explainRule, planRule, ruleHolds } from '../src/run.js'
 import { explainWhy } from '../src/why.js'
 import { anyDefinition, anyData as anyRunData } from './fixtures/any-rule.js'
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { compileRule } from '../src/compile-rule.js'
 import { compileCondition, compileItemConditions, normaliseConditions } from '../src/conditions.js'
 import { Evaluation } from '../src/evaluation.js'
 import { findRuleFaults } from '../src/faults.js'
@@ -8,7 +9,7 @@ import type { ListTrace } from '../src/outcome.js'
 import { quantifierDefinitions, quantifiers } from '../src/quantifiers.js'
 import type { Condition } from '../src/rule.js'
 import { indexRules } from '../src/rule-index.js'
-import { compileRule, ruleHolds } from '../src/run.js'
+import { ruleHolds } from '../src/run.js'
 import { explainWhy } from '../src/why.js'
 
 const actions = [{ type: 'CREATE_TASK' as const, config: { title: 'x' } }]

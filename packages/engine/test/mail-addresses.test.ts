@@ -1,6 +1,7 @@
 import t from 'tap'
+import { compileRule } from '../src/compile-rule.js'
 import { Evaluation } from '../src/evaluation.js'
-import { compileRule, planRule } from '../src/run.js'
+import { planRule } from '../src/run.js'
 import { faultsOf, planOne } from './fixtures/plan-one.js'
 
 const mailTo = (config: object, data: object) =>

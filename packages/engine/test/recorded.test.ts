@@ -1,11 +1,12 @@
 import t, { type Test } from 'tap'
+import { compileRule } from '../src/compile-rule.js'
 import { Evaluation } from '../src/evaluation.js'
 import { findRuleFaults } from '../src/faults.js'
 import type { ActionResult } from '../src/outcome.js'
 import { type Effect, findNextAction, simulatePlan } from '../src/progress.js'
 import type { Action } from '../src/rule.js'
 import { findRuleWarnings } from '../src/rule-warnings.js'
-import { compileRule, explainRule, planActions, planRule, type ReadyAction, scopeOf } from '../src/run.js'
+import { explainRule, planActions, planRule, type ReadyAction, scopeOf } from '../src/run.js'
 import { drive } from './fixtures/drive.js'
 
 const start = Date.parse('2026-03-10T12:00:00Z')

@@ -1,7 +1,8 @@
 import t from 'tap'
+import { compileRule } from '../src/compile-rule.js'
 import { Evaluation } from '../src/evaluation.js'
 import type { RuleDefinition } from '../src/rule.js'
-import { compileRule, ruleHolds } from '../src/run.js'
+import { ruleHolds } from '../src/run.js'
 import { explainWhy } from '../src/why.js'
 import { WorkBudget } from '../src/work-budget.js'
 

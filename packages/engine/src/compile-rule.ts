@@ -1,0 +1,80 @@
+import { type ActionType, isCallType } from './actions/index.js'
+import type { CompiledCondition } from './compiled-condition.js'
+import { compileCondition } from './conditions.js'
+import { compileConfig } from './config-template.js'
+import { type CredentialUse, listCredentialUses } from './config-uses.js'
+import { compileEach, type RenderEach } from './emit-each.js'
+import { type Declared, listCaptured, readDeclared } from './recorded.js'
+import { findRecordedReads, type RecordedReads } from './recorded-reads.js'
+import type { Retry } from './retry.js'
+import type { Action, RuleDefinition } from './rule.js'
+import type { Template } from './template.js'
+
+/** A compiled rule, which runs any number of times, for any data. */
+export interface CompiledRule {
+  readonly conditions: readonly CompiledCondition[]
+  readonly actions: readonly CompiledAction[]
+  readonly declared: Declared
+}
+
+export interface CompiledAction extends RecordedReads {
+  /** Index of the action in the rule, from 0. */
+  readonly index: number
+  readonly type: ActionType
+  readonly name: string | undefined
+  readonly when?: CompiledCondition
+  readonly config: Template
+  /** Of an action with forEach, whose `where` and `data` are not in `config`: they are for each item. */
+  readonly renderEach?: RenderEach
+  /** Absent if there are none. */
+  readonly credentials?: readonly CredentialUse[]
+  readonly continueOnError: boolean
+  readonly timeoutMs: number | undefined
+  readonly retry: Retry | undefined
+  readonly onUncertain: 'retry' | 'stop'
+  /** The names of the values that it captures. */
+  readonly captures: readonly string[]
+}
+
+/**
+ * Compiles a definition that fits RuleDefinition and has no faults (findRuleFaults). Throws an Error for faults of conditions; those of a
+ * config make its action fail.
+ * A definition is compiled once and planned many times.
+ */
+export function compileRule(definition: RuleDefinition): CompiledRule {
+  const declared = readDeclared(definition.actions)
+  return {
+    conditions: definition.conditions.map(compileCondition),
+    actions: definition.actions.map((action, index) => compileAction(action, index, declared)),
+    declared,
+  }
+}
+
+function compileAction(action: Action, index: number, declared: Declared): CompiledAction {
+  return {
+    index,
+    type: action.type,
+    name: action.name,
+    ...(action.when && { when: compileCondition(action.when) }),
+    ...compileActionConfig(action),
+    ...compileCredentials(action),
+    continueOnError: action.continueOnError ?? false,
+    timeoutMs: action.timeoutMs,
+    retry: action.retry,
+    onUncertain: action.onUncertain ?? 'retry',
+    captures: listCaptured(action),
+    ...findRecordedReads(action, index, declared),
+  }
+}
+
+function compileActionConfig({ type, config }: Action): Pick<CompiledAction, 'config' | 'renderEach'> {
+  if (type !== 'EMIT_EVENT' || config.forEach === undefined) return { config: compileConfig(type, config) }
+  const { data, forEach, where, ...others } = config
+  const renderEach = compileEach({ forEach, where, data })
+  return { config: compileConfig(type, { ...others, forEach }), renderEach }
+}
+
+function compileCredentials({ type, config }: Action): Pick<CompiledAction, 'credentials'> {
+  const credentials = isCallType(type) ? listCredentialUses(config, '') : []
+  return credentials.length === 0 ? {} : { credentials }
+}
