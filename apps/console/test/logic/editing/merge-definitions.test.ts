@@ -138,24 +138,33 @@ t.test('the order of keys is no change', async (t) => {
   t.strictSame(mergeDefinitions(base, turned, define({ name: 'x' })).conflicts, [])
 })
 
-const anyClause = fc.record({
-  field: fc.constantFrom('a', 'b', 'c'),
-  operator: fc.constantFrom('equals', 'in'),
-  value: fc.integer({ min: 0, max: 3 }),
-})
+// strictSame compares prototypes, too, and JSON has only one.
+const plain = { noNullPrototype: true }
+const anyClause = fc.record(
+  {
+    field: fc.constantFrom('a', 'b', 'c'),
+    operator: fc.constantFrom('equals', 'in'),
+    value: fc.integer({ min: 0, max: 3 }),
+  },
+  plain,
+)
 const anyCondition = fc.oneof(
   anyClause,
-  fc.record({ any: fc.array(anyClause, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ any: fc.array(anyClause, { minLength: 1, maxLength: 3 }) }, plain),
+)
+const anyAction = fc.record(
+  { type: fc.constantFrom('A', 'B'), config: fc.record({ title: fc.constantFrom('1', '2') }, plain) },
+  plain,
 )
 const anyDefinition = fc
-  .record({
-    name: fc.constantFrom('x', 'y', 'z'),
-    conditions: fc.array(anyCondition, { maxLength: 4 }),
-    actions: fc.array(
-      fc.record({ type: fc.constantFrom('A', 'B'), config: fc.record({ title: fc.constantFrom('1', '2') }) }),
-      { maxLength: 3 },
-    ),
-  })
+  .record(
+    {
+      name: fc.constantFrom('x', 'y', 'z'),
+      conditions: fc.array(anyCondition, { maxLength: 4 }),
+      actions: fc.array(anyAction, { maxLength: 3 }),
+    },
+    plain,
+  )
   .map((changes) => define(changes))
 
 t.test(
