@@ -37,6 +37,7 @@ export {
   openDatabase,
   type ReadLimits,
   readLimitsOf,
+  type Statements,
   type TakeTurn,
   type UnscopedRows,
   type UnscopedSql,

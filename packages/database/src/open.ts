@@ -20,6 +20,11 @@ export interface UnscopedRows {
   $queryRows<Row extends object>(sql: Prisma.Sql): Promise<Row[]>
 }
 
+/** What runs single statements: a database, or one transaction of it. */
+export interface Statements {
+  run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]>
+}
+
 /** So short (ms) that a renewal without a response is repeated before the lease ends. */
 const urgentMs = 2_500
 
@@ -95,6 +100,9 @@ export function openDatabase(url: string, poolSize: number, readLimits = readLim
     /** The same over the urgent connection: for the renewal of leases, which must not wait for a free connection. */
     runUrgent: <Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
       runOn<Row>(urgent, name, text, values),
+    /** Runs such statements in one transaction: they are committed together, or none where `work` or the commit fails. */
+    transact: <Result>(work: (statements: Statements) => Promise<Result>): Promise<Result> =>
+      transactOn(transactions, work),
     /** How many interactive transactions there are at a time. */
     transactionLimit: transactionCount,
     /** The present number of connections for statements and transactions, and of callers that wait for one. */
@@ -128,6 +136,32 @@ async function runOn<Row extends object>(
   values: unknown[],
 ): Promise<Row[]> {
   return (await pool.query<Row>({ name, text, values })).rows
+}
+
+async function transactOn<Result>(
+  pool: pg.Pool,
+  work: (statements: Statements) => Promise<Result>,
+): Promise<Result> {
+  const connection = await pool.connect()
+  // The statement that it breaks reports the fault.
+  const ignore = () => {}
+  connection.on('error', ignore)
+  try {
+    await connection.query('BEGIN')
+    const result = await work({
+      run: async <Row extends object>(name: string, text: string, values: unknown[]) =>
+        (await connection.query<Row>({ name, text, values })).rows,
+    })
+    await connection.query('COMMIT')
+    return result
+  } catch (error) {
+    // A connection on which this fails, too, is not clean, and the pool discards it.
+    await connection.query('ROLLBACK').catch(() => {})
+    throw error
+  } finally {
+    connection.off('error', ignore)
+    connection.release()
+  }
 }
 
 function sumOf(pools: pg.Pool[], read: (pool: pg.Pool) => number): number {

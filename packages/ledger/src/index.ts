@@ -84,6 +84,7 @@ export {
 } from './history/scan-events.js'
 export { findSettled } from './history/settled-until.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
+export { lockKeys, withKeys } from './keys/with-keys.js'
 export { mayRunSql } from './may-run.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
 export type {
