@@ -193,6 +193,36 @@ t.test('a WAIT ends when it is due, even if Redis has lost its job', async (t) =
   t.equal(await harness.own.task.count(), 1)
 })
 
+t.test('a WAIT until a date ends at it, and at once if it is past', async (t) => {
+  const harness = await createHarness(t)
+  const soon = new Date(Date.now() + 1_500)
+  const inADay = new Date(soon.getTime() + 86_400_000).toISOString()
+  const past = { until: '2020-01-01', offset: '+12h' }
+  const waits = [past, { until: inADay, offset: '-1d' }].map((config) => ({ type: 'WAIT', config }))
+  const ruleId = await harness.createRule([...waits, task])
+  harness.startWorker()
+  const id = await harness.trigger(ruleId)
+  const { dueAt } = await harness.untilStatus(id, 'waiting')
+  t.strictSame(dueAt, soon)
+  const execution = await harness.untilStatus(id, 'succeeded')
+  t.ok((execution.finishedAt ?? 0) >= soon)
+  const warnings = [/^config\.until: 2020-01-01T12:00:00\.000Z is past/]
+  matchLists(t, resultsOf(execution), [
+    { status: 'success', warnings },
+    { status: 'success', until: soon.toISOString(), warnings: undefined },
+    { status: 'success' },
+  ])
+})
+
+t.test('a WAIT until what is no time fails its execution', async (t) => {
+  const harness = await createHarness(t)
+  const ruleId = await harness.createRule([{ type: 'WAIT', config: { until: '{{renewalDate}}' } }, task])
+  harness.startWorker()
+  const execution = await harness.untilStatus(await harness.trigger(ruleId), 'failed')
+  t.equal(execution.error, 'config.until must have at least 1 character: {{renewalDate}} is missing')
+  t.equal(await harness.own.task.count(), 0)
+})
+
 t.test('a waiting execution continues with the definition that it began with', async (t) => {
   const harness = await createHarness(t)
   const wait = { type: 'WAIT', config: { duration: '1s' } }

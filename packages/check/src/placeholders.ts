@@ -66,6 +66,8 @@ function sampleOf(field: string, place: string): unknown {
   if (/^(?:to|cc|bcc|replyTo)$/.test(field)) return 'ada@example.com'
   if (field === 'url') return 'https://example.com/'
   if (field === 'duration' || field === 'dueIn') return '1h'
+  if (field === 'until') return '2027-01-01'
+  if (field === 'offset') return '1h'
   if (field === 'forEach') return [{}]
   return place === '.config.data' ? {} : anyText
 }

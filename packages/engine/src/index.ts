@@ -147,6 +147,7 @@ export { listPaths } from './trace-hints.js'
 export { usesPatterns } from './uses-patterns.js'
 export { isReference, readReference, type ValueReference } from './value-reference.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
+export { findWaitEnd, type WaitEnd } from './wait-end.js'
 export { evaluateWhy, explainWhy, NearestChange, type Why } from './why.js'
 export { unlimitedBudget, type WorkBounds, WorkBudget } from './work-budget.js'
 

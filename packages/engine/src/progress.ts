@@ -115,12 +115,19 @@ export function simulatePlan(plan: RulePlan) {
 function simulateAction(action: PlannedAction): ActionResult {
   if (isReady(action))
     return withWarnings(
-      { action: action.type, status: 'simulated', config: showConfig(action) },
+      { action: action.type, status: 'simulated', config: showConfig(action), ...showDate(action) },
       action.warnings,
     )
   const result = settleUnready(action)
   if ('config' in action) result.config = action.config
   return result
+}
+
+/** Of a WAIT until a date. The end of another one depends on when it is reached. */
+function showDate(action: ReadyAction): { until?: string } {
+  return action.type === 'WAIT' && action.config.until !== undefined && action.end !== undefined
+    ? { until: new Date(action.end).toISOString() }
+    : {}
 }
 
 /** With the events of forEach, whose data is not in the config. */

@@ -4,13 +4,13 @@ import type { CompiledAction, CompiledRule } from './compile-rule.js'
 import { explainAll } from './condition-groups.js'
 import { findConfigFault } from './config-fault.js'
 import type { CredentialValues } from './credential.js'
-import { parseDuration } from './duration.js'
 import type { ItemEvent } from './emit-each.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import type { Rendering } from './fill-placeholder.js'
 import type { ActionResult, Trace } from './outcome.js'
 import { addRecorded } from './recorded.js'
 import { maxRenderedLength } from './to-text.js'
+import { findWaitEnd } from './wait-end.js'
 import type { WorkBudget } from './work-budget.js'
 
 /** What a rule would do for one event: evaluated, rendered and checked, but not yet done. */
@@ -42,6 +42,8 @@ export type ReadyAction = {
     readonly events?: readonly ItemEvent[]
     /** Of a call with credentials: renders the config again, with their values. */
     readonly fillCredentials?: FillCredentials<ActionConfig<Type>>
+    /** Of a WAIT: its end (epoch ms), if it is reached at its planned time. */
+    readonly end?: number
   }
 }[ActionType]
 
@@ -124,9 +126,7 @@ export function planActions(
 
 /** The moment of the next action: a WAIT moves it on. */
 function endOf(action: PlannedAction): number {
-  return isReady(action) && action.type === 'WAIT'
-    ? action.at + (parseDuration(action.config.duration) ?? 0)
-    : action.at
+  return (isReady(action) ? action.end : undefined) ?? action.at
 }
 
 /**
@@ -218,9 +218,18 @@ export function planAction(
   if (fault) return { of: action, at, warnings, config, fault }
   // findConfigFault has checked that the config fits its type, which TypeScript cannot infer.
   const ready = { of: action, at, warnings, type: action.type, config, size: rendering.size } as ReadyAction
+  if (ready.type === 'WAIT') return planWait(ready)
   if (action.credentials)
     return { ...ready, fillCredentials: (values) => fill(action, data, values) } as ReadyAction
   return events === undefined ? ready : { ...ready, events }
+}
+
+function planWait(action: Extract<ReadyAction, { type: 'WAIT' }>): PlannedAction {
+  const { of, at, warnings, config } = action
+  const found = findWaitEnd(config, at)
+  if ('fault' in found) return { of, at, warnings, config, fault: found.fault }
+  const told = found.warning === undefined ? warnings : [...warnings, found.warning]
+  return { ...action, warnings: told, end: found.end }
 }
 
 /** The data is what the config was rendered from, so that all but the credentials is the same. What it costs was charged then. */

@@ -42,6 +42,7 @@ t.test('the fault of a text has its path in the config', async (t) => {
     actions: [{ type: 'SEND_EMAIL', config: { to: 'a@b.c', subject: 's', template: 't', ...config } }],
   })
   const wait = (duration: string) => ({ actions: [task, { type: 'WAIT', config: { duration } }] })
+  const waitFor = (config: object) => ({ actions: [{ type: 'WAIT', config }] })
   const emit = (data: unknown) => ({
     actions: [task, { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data } }],
   })
@@ -72,6 +73,19 @@ t.test('the fault of a text has its path in the config', async (t) => {
     [wait('{{'), ['actions[1].config.duration']],
     [wait('90m'), []],
     [wait('{{n | default: 2}}h'), []],
+    [waitFor({}), ['actions[0].config.duration']],
+    [waitFor({ duration: '1h', until: '2027-03-01' }), ['actions[0].config.until']],
+    [waitFor({ duration: '1h', offset: '1h' }), ['actions[0].config.offset']],
+    ...['18:00', '2027-02-30', '2027-03-01T09:00:00', '1772355600', '1 March 2027', '{{'].map(
+      (until): [object, string[]] => [waitFor({ until }), ['actions[0].config.until']],
+    ),
+    ...['2027-03-01', '2027-03-01T09:00:00+01:00', '{{renewalDate}}', '{{day}}T09:00:00Z'].map(
+      (until): [object, string[]] => [waitFor({ until, offset: '-3d' }), []],
+    ),
+    ...['3 days', '- 3d', '-0d', '+367d', '--3d'].map((offset): [object, string[]] => [
+      waitFor({ until: '{{renewalDate}}', offset }),
+      ['actions[0].config.offset'],
+    ]),
     // Its schema reports the fault.
     [emit('text'), []],
     [emit('{{a..b}}'), ['actions[1].config.data']],

@@ -242,10 +242,13 @@ t.test('each fault in an action is reported once, with its path', async (t) => {
       ['actions/0/retry/backoff enum', 'actions/0/retry/jitter additionalProperties'],
     ],
     [{ ...task, onUncertain: 'ignore' }, ['actions/0/onUncertain enum']],
-    [{ type: 'WAIT', config: {} }, ['actions/0/config/duration required']],
     [
-      { type: 'WAIT', config: { duration: 5, until: '18:00' } },
-      ['actions/0/config/duration type', 'actions/0/config/until additionalProperties'],
+      { type: 'WAIT', config: { duration: 5, until: 18, at: '18:00' } },
+      [
+        'actions/0/config/at additionalProperties',
+        'actions/0/config/duration type',
+        'actions/0/config/until type',
+      ],
     ],
     [{ type: 'WAIT', config: { duration: '' } }, ['actions/0/config/duration minLength']],
     [{ type: 'EMIT_EVENT', config: {} }, ['actions/0/config/eventType required']],

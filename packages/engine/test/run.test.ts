@@ -78,6 +78,43 @@ t.test('the actions after a WAIT are planned for its end', async (t) => {
   t.strictSame(evaluated.actions.map(isReady), [true, true, false])
 })
 
+t.test('a WAIT until a date ends at it, moved by its offset, and a past one at once', async (t) => {
+  const until = (config: object, data: unknown) => plan([{ type: 'WAIT', config } as Action, task('b')], data)
+  const ends = (config: object, data: unknown) => (until(config, data).actions[1]?.at as number) - now
+  const day = 24 * hourMs
+  t.equal(ends({ until: '2026-03-13T12:00:00Z' }, {}), 3 * day)
+  t.equal(ends({ until: '{{a}}', offset: '-1d' }, { a: '2026-03-13T14:00:00+02:00' }), 2 * day)
+  t.equal(ends({ until: '{{a}}', offset: '+2h' }, { a: now / 1_000 }), 2 * hourMs, 'Unix seconds')
+  t.equal(ends({ until: '{{a}}' }, { a: now + 5 }), 5, 'milliseconds')
+  t.equal(ends({ until: '{{a | add_time: "2h"}}' }, { a: '2026-03-10T12:00:00Z' }), 2 * hourMs)
+  t.equal(ends({ until: '{{a}}T00:00:00Z' }, { a: '2026-03-11' }), 12 * hourMs)
+  t.equal(ends({ until: '{{a}}', offset: '366d' }, { a: '2026-03-10T12:00:00Z' }), 366 * day)
+  const past = until({ until: '{{a}}', offset: '-1d' }, { a: '2026-03-11' })
+  t.match(past.actions, [{ warnings: [/^config\.until: 2026-03-10T00:00:00\.000Z is past/] }, { at: now }])
+  t.match(simulatePlan(until({ until: '{{a}}', offset: '-1d' }, { a: '2026-03-13' })).results[0], {
+    status: 'simulated',
+    config: { until: '2026-03-13', offset: '-1d' },
+    until: '2026-03-12T00:00:00.000Z',
+  })
+})
+
+t.test('a WAIT until what is no time, or too far ahead, fails and says what it found', async (t) => {
+  const faultOf = (data: unknown, offset = '1s') =>
+    simulatePlan(plan([{ type: 'WAIT', config: { until: '{{a}}', offset } }], data)).results[0]?.error
+  t.equal(faultOf({}), 'config.until must have at least 1 character: {{a}} is missing')
+  t.match(faultOf({ a: null }), /: \{\{a\}\} is null$/)
+  t.match(faultOf({ a: '' }), /: \{\{a\}\} is empty$/)
+  t.match(faultOf({ a: 95 }), /^config\.until: 95 is too small a number for a time/)
+  t.match(faultOf({ a: 1e300 }), /^config\.until: .* is too large a number for a time/)
+  t.match(faultOf({ a: 'soon' }), /^config\.until: "?soon"? is not a time/)
+  t.match(faultOf({ a: '2026-03-13T12:00:00' }), /has no zone, so it is not a time/)
+  t.match(faultOf({ a: '1773144000' }), /is a text of digits, not a time/)
+  t.match(faultOf({ a: ['2026-03-13'] }), /^config\.until must be (?:a )?string/)
+  t.match(faultOf({ a: '2027-03-12' }), /^config\.until: 2027-03-12.* is more than 366 days ahead/)
+  t.match(faultOf({ a: '9999-12-31' }, '366d'), /is more than 366 days ahead/)
+  t.equal(faultOf({ a: '0000-01-01' }, '-366d'), undefined, 'the earliest time is past')
+})
+
 t.test('a dry run shows each action with its rendered config, and counts none', async (t) => {
   const actions = [
     task('Call {{name}}'),

@@ -69,7 +69,7 @@ t.test('a field takes placeholders exactly if any text can be saved in it', asyn
     SEND_EMAIL: ['to', 'subject', 'template', 'cc', 'bcc', 'replyTo', 'variables'],
     SEND_WEBHOOK: ['url', 'headers', 'body'],
     SEND_NOTIFICATION: ['url', 'text'],
-    WAIT: ['duration'],
+    WAIT: ['duration', 'until', 'offset'],
     EMIT_EVENT: ['data'],
   })
 })

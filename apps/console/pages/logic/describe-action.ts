@@ -64,7 +64,10 @@ const descriptions: Readonly<Record<string, (config: Config) => ActionText>> = {
     facts: listFacts(rest),
     ...(data !== undefined && { body: data }),
   }),
-  WAIT: ({ duration, ...rest }) => ({ heading: `Wait ${write(duration)}`, facts: listFacts(rest) }),
+  WAIT: ({ duration, until, offset, ...rest }) => ({
+    heading: until === undefined ? `Wait ${write(duration)}` : `Wait until ${write(until)}`,
+    facts: listFacts({ Offset: offset, ...rest }),
+  }),
 }
 
 function listFacts(values: Record<string, unknown>): ActionText['facts'] {

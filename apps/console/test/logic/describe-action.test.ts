@@ -34,6 +34,10 @@ t.test('an action says what it was done with, and not only its type', async (t) 
     ['Body', 'the event'],
   ])
   t.equal(describeAction('WAIT', { duration: '3d' }).heading, 'Wait 3d')
+  t.strictSame(describeAction('WAIT', { until: '2027-03-01', offset: '-3d' }), {
+    heading: 'Wait until 2027-03-01',
+    facts: [['Offset', '-3d']],
+  })
   t.equal(describeAction('EMIT_EVENT', { eventType: 'DEAL_WON' }).heading, 'Event DEAL_WON')
   t.strictSame(describeAction('SEND_EMAIL', undefined), { heading: 'Send an email', facts: [] })
   t.strictSame(describeAction('constructor', {}), { heading: 'constructor', facts: [] })

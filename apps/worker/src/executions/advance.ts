@@ -2,6 +2,7 @@ import {
   type ActionResult,
   type Effect,
   findNextAction,
+  findWaitEnd,
   parseDuration,
   settleAction,
 } from '@automation/engine'
@@ -76,9 +77,14 @@ function createTask(execution: Execution, { of, config }: ActionOf<'CREATE_TASK'
 
 /** A WAIT begins when it is reached. Its end is committed, and stays the same from then on. */
 function wait(known: ActionResult | undefined, action: ActionOf<'WAIT'>): ActionResult {
-  const until =
-    (known?.status === 'scheduled' && known.until) ||
-    new Date(Date.now() + (parseDuration(action.config.duration) ?? 0)).toISOString()
+  const until = (known?.status === 'scheduled' && known.until) || new Date(endOf(action)).toISOString()
   const isOver = Date.parse(until) <= Date.now()
   return { ...settleAction(action, { status: 'success' }), status: isOver ? 'success' : 'scheduled', until }
+}
+
+/** A date is the same whenever a worker reads it; a duration begins now. */
+function endOf({ config, end, at }: ActionOf<'WAIT'>): number {
+  if (config.until !== undefined) return end ?? at
+  const found = findWaitEnd(config, Date.now())
+  return 'fault' in found ? at : found.end
 }

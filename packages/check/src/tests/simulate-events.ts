@@ -11,7 +11,6 @@ import {
   hasGroups,
   isCallType,
   maxEmissionDepth,
-  parseDuration,
   type ReadyAction,
   ruleHolds,
   settleAction,
@@ -150,11 +149,7 @@ function perform(
   emitted: SimulatedEvent[],
 ): ActionResult {
   const done = settleAction(action, { status: 'success' })
-  if (action.type === 'WAIT')
-    return {
-      ...done,
-      until: new Date(action.at + (parseDuration(action.config.duration) ?? 0)).toISOString(),
-    }
+  if (action.type === 'WAIT') return { ...done, until: new Date(action.end ?? action.at).toISOString() }
   if (action.type !== 'EMIT_EVENT') return done
   if (depth >= maxEmissionDepth)
     return settleAction(action, {

@@ -4830,8 +4830,12 @@ export interface components {
             /** @description Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status. */
             name?: string;
             config: {
-                /** @description Time before the next action: an integer with s, m, h, d or w, at most 366 days */
-                duration: string;
+                /** @description Time before the next action: an integer with s, m, h, d or w, at most 366 days. Either this or `until` is required. */
+                duration?: string;
+                /** @description The moment of the next action, such as {{renewalDate}}: a date, or a date-time with its zone, at most 366 days ahead. If it is past, the next action follows at once. */
+                until?: string;
+                /** @description Only with `until`: how much earlier or later, such as -3d or +12h. A day has 24 hours here. */
+                offset?: string;
             };
             when?: components["schemas"]["Condition"];
             /** @description Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false. */

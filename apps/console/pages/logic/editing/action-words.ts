@@ -43,7 +43,7 @@ const words: Readonly<Record<string, Omit<ActionWords, 'main'> & { main?: string
     verb: 'send a request',
     fields: { url: 'to', method: 'with', timeoutMs: 'timeout in ms' },
   },
-  WAIT: { verb: 'wait', fields: { duration: '' } },
+  WAIT: { verb: 'wait', fields: { duration: '', until: 'until', offset: 'moved by' } },
   EMIT_EVENT: {
     verb: 'emit an event',
     fields: {

@@ -73,9 +73,9 @@ export function ActionLines({ actions, change }: { actions: Action[]; change: (a
   )
 }
 
-/** A new action with its required fields empty. */
+/** A new action with its required fields empty; one of several kinds begins with the most usual one. */
 export function beginAction(type: string): LooseAction {
-  const required = (definitions.get(type)?.config.required ?? []) as string[]
+  const { required = [wordsOf(type).main] } = (definitions.get(type)?.config ?? {}) as FieldSchema
   return { type, config: Object.fromEntries(required.map((name) => [name, ''])) }
 }
 
