@@ -24,16 +24,19 @@ export const maxCaptured = 10
 /** What may be read of a named action. */
 const facts = ['outcome', 'status']
 
+/** Most rules: thousands of them are compiled, and share it. */
+const nothing: Declared = { actions: new Map(), captured: new Map() }
+
 /** Reads what actions declare. Takes any shape. */
 export function readDeclared(actions: unknown): Declared {
   const names = new Map<string, number[]>()
   const captures = new Map<string, number[]>()
-  if (!Array.isArray(actions)) return { actions: names, captured: captures }
+  if (!Array.isArray(actions)) return nothing
   for (const [index, action] of actions.entries()) {
     if (typeof action?.name === 'string') note(names, action.name, index)
     for (const name of listCaptured(action)) note(captures, name, index)
   }
-  return { actions: names, captured: captures }
+  return names.size + captures.size === 0 ? nothing : { actions: names, captured: captures }
 }
 
 /** The names of the values that an action captures. Takes any shape. */

@@ -84,19 +84,21 @@ export function triggerResultOf(evaluations: RuleEvaluation[]): TriggerResult {
   return {
     triggered: evaluations.length,
     matched: evaluations.filter(hasMatched).length,
-    results: evaluations.map(({ ruleId, executionId, status, error, outrankedBy }) => ({
-      ruleId,
-      success: error === null,
-      status,
-      conditionsPassed: hasMatched({ executionId, status }),
-      executionId,
-      ...(error === null ? {} : { error }),
-      ...(outrankedBy === undefined ? {} : { outranked: { by: outrankedBy } }),
-    })),
+    results: evaluations.map(ruleResultOf),
   }
 }
 
-function hasMatched({ executionId, status }: Pick<RuleEvaluation, 'executionId' | 'status'>): boolean {
+/** For each rule of each event that somebody waits for: plain literals, since a spread takes a microsecond. */
+function ruleResultOf(evaluation: RuleEvaluation): TriggerResult['results'][number] {
+  const { ruleId, executionId, status, error, outrankedBy } = evaluation
+  const conditionsPassed = hasMatched(evaluation)
+  if (error !== null) return { ruleId, success: false, status, conditionsPassed, executionId, error }
+  return outrankedBy === undefined
+    ? { ruleId, success: true, status, conditionsPassed, executionId }
+    : { ruleId, success: true, status, conditionsPassed, executionId, outranked: { by: outrankedBy } }
+}
+
+function hasMatched({ executionId, status }: RuleEvaluation): boolean {
   return executionId !== null || status === 'outranked'
 }
 
