@@ -85,3 +85,29 @@ t.test('a dry run assumes what it is told, and a real one refuses to be told', a
   await refused({ dryRun: false, actions: {} }, 'actions')
   await refused({ dryRun: true, actions: { ticket: { outcome: 'skipped' } } }, 'actions.ticket.outcome')
 })
+
+t.test('a dry run of an event assumes what it is told, for each of its rules', async (t) => {
+  const { call } = await api.makeWorkspace()
+  for (const name of ['One', 'Other']) await call('POST', rules, { body: { ...ticket, name } })
+  const events = '/api/events'
+  for (const [path, fields] of [
+    [events, { eventType: ticket.trigger }],
+    [`${rules}/trigger/${ticket.trigger}`, {}],
+  ] as const) {
+    const run = (more: object, query = '') =>
+      call<{ results: Outcome[] }>('POST', `${path}${query}`, {
+        body: { ...fields, data: {}, dryRun: true, ...more },
+      })
+    const { body: good } = await run({ captured: { number: 'T-1' } })
+    const done = { results: [{}, { config: { title: 'Ticket T-1' } }, { status: 'skipped' }] }
+    t.match(good.results, [done, done], path)
+    const { body: bad } = await run(
+      { actions: { ticket: { outcome: 'failed', status: 503 } } },
+      '?explain=true',
+    )
+    t.match(bad.results[1]?.results[2], { config: { title: 'No ticket: 503' } })
+    t.match(bad.results[1]?.trace.actions[1], { when: { actual: 'failed', verdict: false } })
+    const refused = { status: 422, body: { errors: [{ field: 'captured' }] } }
+    t.match(await run({ dryRun: false, captured: { number: 1 } }), refused)
+  }
+})

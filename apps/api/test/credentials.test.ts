@@ -24,6 +24,8 @@ t.test('a credential is set, listed and replaced, and no response contains its v
   const { call, database, id } = await api.makeWorkspace()
   const created = await call('PUT', `${path}/CRM`, { body: { value, hosts: ['CRM.example.com.'] } })
   t.match(created, { status: 201, body: { name: 'CRM', kind: 'text', hosts, lastUsedAt: null } })
+  const { createdAt, updatedAt } = created.body as Record<string, unknown>
+  t.equal(createdAt, updatedAt, 'one clock has both')
   const again = await call('PUT', `${path}/CRM`, { body: { value: 'tok_another', hosts } })
   t.match(again, { status: 200, body: { name: 'CRM', kind: 'text', hosts } })
   const body = { kind: 'basic', username: 'ada', password: value, hosts }

@@ -8,7 +8,7 @@ import {
 } from '@automation/engine'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
-import { fillPage } from '../src/vocabulary/write-tables.js'
+import { fillPage, writeTables } from '../src/vocabulary/write-tables.js'
 import { rules, startApi } from './fixtures/api.js'
 import { hasShell, openShell, readBlocks } from './fixtures/page.js'
 import { startWorker } from './fixtures/worker.js'
@@ -104,6 +104,9 @@ t.test('the commands of the page work', async (t) => {
 
 t.test('a page without a generated part, or with an unknown one, is refused', async (t) => {
   const vocabulary = describeVocabulary(defaultWorkLimits)
-  t.throws(() => fillPage('', vocabulary), /lacks the parts eventTypes, operators/)
-  t.throws(() => fillPage('<!-- generated: other -->\n<!-- end -->', vocabulary), /unknown part: other/)
+  t.throws(() => fillPage('', writeTables(vocabulary)), /lacks the parts eventTypes, operators/)
+  t.throws(
+    () => fillPage('<!-- generated: other -->\n<!-- end -->', writeTables(vocabulary)),
+    /unknown part: other/,
+  )
 })

@@ -101,6 +101,23 @@ t.test('megabytes of any text are cut to 64 KiB, and unfinished results stay', a
   }
 })
 
+t.test('captured values stay, whatever else has to go, and the limit holds', async (t) => {
+  const values = (name: string) => ({ [name.repeat(64)]: '漢'.repeat(1_364) })
+  for (const text of ['x', '漢', '\uD800']) {
+    const results = worstResults(text).map((result, index) =>
+      index % 2 === 0 ? { ...result, captured: values('abcdefghij'[index / 2] as string) } : result,
+    )
+    const capped = capResults(results)
+    t.ok(bytesOf(capped) <= maxResultsBytes, `${bytesOf(capped)} bytes`)
+    t.ok(bytesOf(capped.map(({ captured }) => captured)) > 40_000, 'of which most are values')
+    for (const [index, { captured, attempts, error }] of capped.entries()) {
+      t.strictSame(captured, results[index]?.captured)
+      t.equal(attempts?.length, 1)
+      t.match(error, /… cut$/)
+    }
+  }
+})
+
 t.test('megabytes are not written as JSON before they are cut', async (t) => {
   for (const large of ['error', 'warnings', 'attempts'] as const) {
     let written = 0

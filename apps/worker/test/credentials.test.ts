@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type CredentialToPut, putCredential } from '@automation/access'
+import { executionIdOf, newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
@@ -266,6 +267,43 @@ t.test('a captured value that repeats a credential has its name', async (t) => {
   t.notMatch(JSON.stringify(results), /tok_/)
 })
 
+t.test('the name of a credential in event data or in a captured value is text like any other', async (t) => {
+  const harness = await createHarness(t)
+  const name = '{{credentials.CRM}}'
+  const server = await serve(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'x-echo': name })
+    response.end(JSON.stringify({ text: name, list: [name] }))
+  })
+  await put(harness, 'CRM', { value, hosts })
+  await put(harness, 'CHAT', { value: `${server.url}/chat`, hosts })
+  harness.startWorker()
+  const capture = { text: 'body.text', list: 'body.list', header: 'headers.x-echo' }
+  const config = {
+    url: `${server.url}/?data={{text}}&captured={{captured.text}}`,
+    headers: { 'x-data': '{{text}}', 'x-captured': '{{captured.header}}', 'x-key': name },
+    body: { data: '{{text}}', captured: '{{captured.list}}', '{{text}}': 1 },
+  }
+  const ruleId = await harness.createRule([
+    webhook(server.url, { capture }),
+    { type: 'SEND_WEBHOOK', config },
+    {
+      type: 'SEND_NOTIFICATION',
+      config: { url: '{{credentials.CHAT}}', format: 'text', text: '{{text}} {{captured.text}}' },
+    },
+    { type: 'CREATE_TASK', config: { title: '{{text}} {{captured.text}}' } },
+  ])
+  const event = { ...harness.newEvent(), data: { text: name } }
+  await harness.inbox.accept(event)
+  await harness.untilStatus(executionIdOf(event, ruleId), 'succeeded')
+  const [, sent, chat] = server.calls
+  t.match(sent?.headers, { 'x-data': name, 'x-captured': name, 'x-key': value })
+  t.equal(decodeURIComponent(sent?.url ?? ''), `/?data=${name}&captured=${name}`)
+  t.match(JSON.parse(sent?.body ?? ''), { data: name, captured: [name] })
+  t.match(chat?.url, '/chat')
+  t.notMatch(JSON.stringify([sent?.url, sent?.body, chat]), value)
+  t.equal((await harness.own.task.findFirstOrThrow()).title, `${name} ${name}`)
+})
+
 interface Idp {
   credential: CredentialToPut
   /** The bodies of the requests for tokens. */
@@ -346,6 +384,72 @@ t.test('of many calls on two workers at once, one requests the token', async (t)
     { body: 'grant_type=client_credentials&scope=write&client_id=client%3A1&client_secret=secret-of-client' },
   ])
   t.strictSame(new Set(server.calls.map(({ headers }) => headers.authorization)), new Set(['Bearer token-1']))
+})
+
+t.test('a worker that dies with the lease of a token holds nobody up for longer than that', async (t) => {
+  const harness = await createHarness(t)
+  const { credential, requests } = await serveTokens(t)
+  const server = await serve(t)
+  await put(harness, 'API', credential)
+  // As a worker leaves it that was killed during its request.
+  const until = new Date(Date.now() + 3_000)
+  await harness.own.credential.updateMany({ data: { tokenLease: newId(), tokenLeaseUntil: until } })
+  harness.startWorker()
+  harness.startSweeper()
+  const action = { ...authorized(server.url, '{{credentials.API}}'), timeoutMs: 500 }
+  const impatient = await runCall(harness, action, 'failed')
+  t.equal(impatient.error, 'Timed out after 500 ms, without an access token')
+  t.match(impatient.results, [{ attempts: [{ error: impatient.error }] }])
+  t.same([requests, server.calls], [[], []], 'nobody was asked for a token, and nobody was called')
+  const retried = await runCall(harness, {
+    ...action,
+    retry: { attempts: 20, backoff: 'constant', delayMs: 300 },
+  })
+  const [{ attempts = [] } = {}] = retried.results as { attempts: { error?: string }[] }[]
+  t.ok(attempts.length > 1)
+  t.equal(attempts[0]?.error, impatient.error)
+  t.ok(Date.now() >= until.getTime(), 'the lease was over')
+  t.equal(requests.length, 1)
+  matchLists(t, server.calls, [{ headers: { authorization: 'Bearer token-1' } }])
+})
+
+t.test('a lease lasts 15 seconds, and a token that comes after it replaces none', async (t) => {
+  const harness = await createHarness(t)
+  const server = await serve(t)
+  const answers: ((name: string) => void)[] = []
+  const idp = await serve(t, async (_request, response) => {
+    const name = await new Promise<string>((resolve) => answers.push(resolve))
+    const granted = { access_token: name, token_type: 'Bearer', expires_in: 3600 }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(granted))
+  })
+  const requested = async (count: number) => {
+    while (answers.length < count) await setTimeout(20)
+  }
+  const parts = { kind: 'oauth2' as const, clientId: 'c', clientSecret: 'secret-of-client', hosts }
+  await put(harness, 'API', { ...parts, tokenUrl: `${idp.url}/token` })
+  for (let workers = 0; workers < 2; workers++) harness.startWorker()
+  const ruleId = await harness.createRule([authorized(server.url, '{{credentials.API}}')])
+  const slow = await harness.trigger(ruleId)
+  await requested(1)
+  const [{ seconds } = {}] = await harness.database.system.$queryRaw<{ seconds: number }[]>`
+    SELECT extract(epoch FROM token_lease_until - now())::float8 AS seconds FROM credentials
+    WHERE workspace_id = ${harness.workspaceId}::uuid`
+  t.ok(seconds !== undefined && seconds > 5 && seconds <= 15, `${seconds} s`)
+  const token = () => harness.own.credential.findFirstOrThrow()
+  // A worker that sleeps longer than that.
+  await harness.own.credential.updateMany({ data: { tokenLeaseUntil: new Date(Date.now() - 1) } })
+  const calls = [slow]
+  for (; answers.length < 2; await setTimeout(50)) calls.push(await harness.trigger(ruleId))
+  answers[1]?.('token-of-the-next')
+  while ((await token()).tokenId === null) await setTimeout(20)
+  const { tokenId } = await token()
+  answers[0]?.('token-too-late')
+  await harness.untilStatus(slow, 'succeeded')
+  t.equal((await token()).tokenId, tokenId)
+  for (const id of calls) await harness.untilStatus(id, 'succeeded')
+  await harness.untilStatus(await harness.trigger(ruleId), 'succeeded')
+  t.equal(server.calls.at(-1)?.headers.authorization, 'Bearer token-of-the-next')
+  t.equal(answers.length, 2)
 })
 
 t.test('a token that no key opens is replaced', async (t) => {

@@ -13,7 +13,7 @@ import type {
 } from './api.js'
 import { Backtests } from './backtests.js'
 import { checkRules } from './check-rules.js'
-import { validateRule } from './dry-run.js'
+import { type AssumedCalls, validateRule, writeAssumed } from './dry-run.js'
 import { type IfTag, type IfVersion, matching, matchingTag } from './if-version.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
@@ -22,14 +22,8 @@ import { RuleVersions } from './rule-versions.js'
 import { preferring, type Run, type RunOptions, toRun } from './run.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
-type ToExecute = NonNullable<Inputs<'POST /api/automation-rules/{id}/execute'>['body']>
-
-export interface DryRunOptions extends RequestOptions {
+export interface DryRunOptions extends RequestOptions, AssumedCalls {
   dryRun: true
-  /** What responses are assumed to have, by the names in `capture`. */
-  captured?: ToExecute['captured']
-  /** How calls are assumed to end, by the names of their actions. */
-  actions?: ToExecute['actions']
   /** Adds `trace`: each clause and its verdict. */
   explain?: boolean | undefined
 }
@@ -181,7 +175,7 @@ export class Rules {
       actions,
       ...rest
     } = options as Partial<DryRunOptions> & RunOptions
-    const given = { ...(captured && { captured }), ...(actions && { actions }) }
+    const given = writeAssumed({ captured, actions })
     const answer = await this.#sender.send(
       'POST /api/automation-rules/{id}/execute',
       {

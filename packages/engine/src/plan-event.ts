@@ -1,3 +1,4 @@
+import type { Given } from './assumed-result.js'
 import type { CompiledRule } from './compile-rule.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import { findOutranked, type Grouped, hasGroups } from './first-match.js'
@@ -21,6 +22,7 @@ export interface RulePlanInEvent extends RulePlan {
  *
  * @param rules in creation order
  * @param now epoch ms
+ * @param given what the calls of each rule are assumed to record
  */
 export function* planEvent(
   rules: readonly RuleToPlan[],
@@ -28,6 +30,7 @@ export function* planEvent(
   now: number,
   limits?: WorkLimits,
   budget?: WorkBudget,
+  given?: Given,
 ): Generator<RulePlanInEvent> {
   const { matched, faults } = evaluateRules(rules, data, new Evaluation(now, limits, budget))
   const outranked = hasGroups(rules) ? findOutranked(rules, matched) : undefined
@@ -37,7 +40,7 @@ export function* planEvent(
     const fault = faults.get(index) ?? null
     if (outrankedBy !== undefined) yield { conditionsPassed: true, actions: [], outrankedBy }
     else if (fault !== null || !matches.has(index) || 'fault' in compiled) yield planNothing({ fault })
-    else yield planActions(compiled, data, now, new Evaluation(now, limits, budget))
+    else yield planActions(compiled, data, now, new Evaluation(now, limits, budget), [], given)
   }
 }
 

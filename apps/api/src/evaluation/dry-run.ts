@@ -95,6 +95,7 @@ export function dryRunEvent({
   now,
   limits,
   explains,
+  given,
   warnings,
   bounds,
 }: EventToEvaluate): Written {
@@ -102,7 +103,7 @@ export function dryRunEvent({
   const ready = rules.map(({ group, order, ...rule }) => {
     return { group, order, compiled: budget.isOver ? notReached : compileStored(rule) }
   })
-  const plans = planEvent(ready, data, now, limits, budget)
+  const plans = planEvent(ready, data, now, limits, budget, given)
   let matched = 0
   const json = new JsonPieces(maxResponseBytes)
   json.add(`{"triggered":${rules.length},"dryRun":true,"results":[`)
@@ -114,7 +115,7 @@ export function dryRunEvent({
     if (conditionsPassed) matched++
     const trace =
       explains && !('fault' in rule)
-        ? { ...explainRule(rule, data, now, limits, budget), conditionsPassed }
+        ? { ...explainRule(rule, data, now, limits, budget, [], given), conditionsPassed }
         : undefined
     const overrun = findOverrun(budget)
     if (overrun) return overrun

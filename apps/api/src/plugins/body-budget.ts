@@ -20,8 +20,6 @@ export const smallLength = 65_536
 const owners = 4
 /** Bytes of bodies: parsed, they take several times as much, which a container of 512 MB still has. */
 const usualBytes = 33_554_432
-/** So many unfinished bodies of callers who are not known may come from one address. */
-const unfinishedOfAddress = 4
 
 /** What all bodies of an API may take: a quarter of it holds at least one body of the largest size. */
 export function bodiesInFlightOf(bodyLimitBytes: number): number {
@@ -40,7 +38,8 @@ export function strangerAt(ip: string): BodyOwner {
 
 /**
  * Limits the bodies that are on their way, or parsed and not yet responded to: some hundred of a megabyte would end a small process. Each
- * owner has a quarter of it.
+ * owner has a quarter of it. All strangers are one owner, and what one address of theirs has not sent to its end has half of their quarter: bytes
+ * are counted and not bodies, since a provider sends dozens of webhooks at once.
  *
  *   announced (Content-Length) or arriving (chunks) ──▶ arrived: a small one is free ──▶ responded to: free
  */
@@ -58,23 +57,19 @@ export class BodyBudget {
     this.#refuse = refuse
   }
 
-  /** @throws a 429 refusal where the address has too many unfinished bodies */
-  open(owner: BodyOwner): BodyHold {
-    const { address } = owner
-    if (address !== undefined) {
-      const unfinished = this.#unfinished.get(address) ?? 0
-      if (unfinished >= unfinishedOfAddress) throw this.#refusal()
-      this.#unfinished.set(address, unfinished + 1)
-    }
-    return new BodyHold(this, owner)
-  }
-
   /** @param own what the body has already: by itself, it may be larger than a share @throws a 429 refusal */
-  take({ key }: BodyOwner, bytes: number, own: number): void {
+  take({ key, address }: BodyOwner, bytes: number, own: number): void {
     const ofOwner = this.#taken.get(key) ?? 0
-    const isShareFull = ofOwner > own && ofOwner + bytes > this.#share
-    if (isShareFull || (this.#total > own && this.#total + bytes > this.#limit)) throw this.#refusal()
+    const ofAddress = address === undefined ? 0 : (this.#unfinished.get(address) ?? 0)
+    const isBeyond = (taken: number, limit: number) => taken > own && taken + bytes > limit
+    if (
+      isBeyond(this.#total, this.#limit) ||
+      isBeyond(ofOwner, this.#share) ||
+      isBeyond(ofAddress, this.#share / 2)
+    )
+      throw this.#refuse(this.#limit, this.#share)
     this.#taken.set(key, ofOwner + bytes)
+    if (address !== undefined) this.#unfinished.set(address, ofAddress + bytes)
     this.#total += bytes
   }
 
@@ -83,12 +78,8 @@ export class BodyBudget {
     this.#total -= bytes
   }
 
-  finish({ address }: BodyOwner): void {
-    if (address !== undefined) subtract(this.#unfinished, address, 1)
-  }
-
-  #refusal(): Refusal {
-    return this.#refuse(this.#limit, this.#share)
+  finish({ address }: BodyOwner, bytes: number): void {
+    if (address !== undefined) subtract(this.#unfinished, address, bytes)
   }
 }
 
@@ -114,7 +105,7 @@ export class BodyHold {
 
   /** All of it has arrived. */
   finish(): void {
-    if (!this.#isFinished) this.#budget.finish(this.#owner)
+    if (!this.#isFinished) this.#budget.finish(this.#owner, this.#bytes)
     this.#isFinished = true
     if (this.#bytes <= smallLength) this.#give()
   }

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { isRequestUnfinished } from '@automation/process/server'
 import { errorCodes, type FastifyRequest } from 'fastify'
 import { refusals } from '../errors.js'
-import { type BodyOwner, smallLength } from './body-budget.js'
+import { BodyHold, type BodyOwner, smallLength } from './body-budget.js'
 
 /**
  * Reads a body. Fastify's own reader keeps whatever arrives, and tells nobody before the end. This one counts a body in the budget from its
@@ -23,7 +23,7 @@ export async function readBody(
   if (length > limit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) throw refusals.bodyEncoded()
   if (length > smallLength || (await isOnItsWay(raw))) {
-    request.bodyHold = request.server.bodyBudget.open(await admit())
+    request.bodyHold = new BodyHold(request.server.bodyBudget, await admit())
     if (length > 0) request.bodyHold.take(length)
   }
   const { bodyHold } = request

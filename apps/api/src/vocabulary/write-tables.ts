@@ -1,4 +1,5 @@
 import type { Vocabulary } from '@automation/engine'
+import { SchemeSettings } from '@automation/webhooks'
 
 /** A JSON schema, as far as the tables show it. */
 interface Shown {
@@ -14,30 +15,45 @@ interface Shown {
   properties?: Record<string, Shown>
   required?: string[]
   items?: Shown
+  default?: unknown
 }
 
+/** Of a page, by the names of its generated parts. */
+export type Tables = Record<string, string>
+
 /**
- * Replaces the generated parts of docs/rules.md, which stand between `<!-- generated: <name> -->` and `<!-- end -->`.
+ * Replaces the generated parts of a page, which stand between `<!-- generated: <name> -->` and `<!-- end -->`.
  *
  * @throws Error if a part has no table, or a table no part
  */
-export function fillPage(page: string, vocabulary: Vocabulary): string {
-  const tables = writeTables(vocabulary)
+export function fillPage(page: string, tables: Tables): string {
   const missing = new Set(Object.keys(tables))
   const filled = page.replace(
     /(<!-- generated: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
     (_, start, name, end) => {
       const table = tables[name]
-      if (table === undefined) throw new Error(`docs/rules.md has an unknown part: ${name}`)
+      if (table === undefined) throw new Error(`The page has an unknown part: ${name}`)
       missing.delete(name)
       return `${start}${table}\n${end}`
     },
   )
-  if (missing.size > 0) throw new Error(`docs/rules.md lacks the parts ${[...missing].join(', ')}`)
+  if (missing.size > 0) throw new Error(`The page lacks the parts ${[...missing].join(', ')}`)
   return filled
 }
 
-function writeTables(vocabulary: Vocabulary): Record<string, string> {
+/** Those of docs/incoming-webhooks.md: what only the scheme `generic` has as a setting, or needs as one. */
+export function writeSettingTables(): Tables {
+  const { properties = {} } = SchemeSettings as unknown as Shown
+  const rows = Object.entries(properties).flatMap(([name, schema]) => {
+    const [, meaning] = /^(?:twilio, and )?generic:? (.+)$/s.exec(schema.description ?? '') ?? []
+    const usual = schema.default === undefined ? '' : code(String(schema.default))
+    return meaning === undefined ? [] : [[code(name), showType(schema), usual, meaning]]
+  })
+  return { generic: table(['Setting', 'Value', 'Default', 'Meaning'], rows) }
+}
+
+/** Those of docs/rules.md. */
+export function writeTables(vocabulary: Vocabulary): Tables {
   const { eventTypes, operators, quantifiers, filters, actions, actionFields, limits } = vocabulary
   return {
     eventTypes: table(

@@ -57,11 +57,13 @@ export function evaluateDraft(
   }
 }
 
-/** What the actions would be for one sample: their texts filled in. */
+/** What the actions would be for one sample: their texts filled in. Nobody knows what its calls will capture, so those placeholders stay. */
 export function planSample(definition: Definition, data: object, now: number) {
   try {
     const rule = compileRule({ conditions: [], actions: definition.actions } as never)
-    return planRule(rule, data, now).actions.map((action) => ({
+    const names = rule.actions.flatMap(({ captures }) => captures)
+    const captured = Object.fromEntries(names.map((name) => [name, `{{captured.${name}}}`]))
+    return planRule(rule, data, now, undefined, undefined, { captured }).actions.map((action) => ({
       type: action.of.type,
       config: 'config' in action ? action.config : undefined,
       fault: 'fault' in action ? action.fault : undefined,

@@ -49,3 +49,10 @@ t.test('actions are shown as they would be', async (t) => {
     { type: 'CREATE_TASK', config: { title: 'Call Ada' } },
   ])
 })
+
+t.test('a placeholder of a captured value stays, and warns of nothing', async (t) => {
+  const call = { type: 'SEND_WEBHOOK', config: { url: 'https://x.io', capture: { number: 'body.number' } } }
+  const task = { type: 'CREATE_TASK', config: { title: '{{name}}: {{captured.number}}' } }
+  const [, planned] = planSample({ ...definition, actions: [call, task] as never }, { name: 'Ada' }, 0)
+  t.match(planned, { config: { title: 'Ada: {{captured.number}}' }, warnings: [] })
+})

@@ -41,10 +41,11 @@ export function putCredential(
     const id = before?.id ?? newId()
     const sealed = sealer.seal(Buffer.from(JSON.stringify(parts)), credentialContext({ id, workspaceId }))
     // A token belongs to the values that it was got with.
-    const fields = { kind, hosts, sealed, updatedAt: new Date(), ...noToken }
+    const updatedAt = new Date()
+    const fields = { kind, hosts, sealed, updatedAt, ...noToken }
     const row = await transaction.credential.upsert({
       where,
-      create: { id, workspaceId, name, ...fields },
+      create: { id, workspaceId, name, createdAt: updatedAt, ...fields },
       update: fields,
       select: columns,
     })

@@ -647,7 +647,7 @@ export interface paths {
         put?: never;
         /**
          * Post an event of one type. Every active rule for the type runs
-         * @description Does the same as POST /api/events, with the type in the path. A 200 has the id of the event in Content-Location only. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.
+         * @description Does the same as POST /api/events, with the type in the path. A 200 has the id of the event in Content-Location only. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing; `captured` and `actions` say how its calls are assumed to end. Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`. A dry run needs `viewer` or `rules:read`.
          */
@@ -697,7 +697,7 @@ export interface paths {
         put?: never;
         /**
          * Post an event. Every active rule for its type runs
-         * @description The request waits up to 10 seconds for the outcome, unless Prefer says otherwise. 200: the outcome. 202: the event is committed and runs in the background. Both have the id of the event, for GET /api/events/{id} and GET /api/events/{id}/why. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.
+         * @description The request waits up to 10 seconds for the outcome, unless Prefer says otherwise. 200: the outcome. 202: the event is committed and runs in the background. Both have the id of the event, for GET /api/events/{id} and GET /api/events/{id}/why. A dry run shows what each rule would do. It has no effects, and stores and counts nothing; `captured` and `actions` say how its calls are assumed to end. Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`. A dry run needs `viewer` or `rules:read`.
          */
@@ -2843,10 +2843,26 @@ export interface components {
             /** @description Like the header Idempotency-Key: the event is accepted once, however often it is sent. The same key stands for the same event on every route that posts events. */
             idempotencyKey?: string;
             dryRun?: boolean;
+            /** @description What responses are assumed to have, by the names in `capture` */
+            captured?: {
+                [key: string]: unknown;
+            };
+            /** @description How calls are assumed to end, by the names of their actions */
+            actions?: {
+                [key: string]: components["schemas"]["GivenOutcome"];
+            };
         };
         EventToTrigger: {
             data: components["schemas"]["EventData"];
             dryRun?: boolean;
+            /** @description What responses are assumed to have, by the names in `capture` */
+            captured?: {
+                [key: string]: unknown;
+            };
+            /** @description How calls are assumed to end, by the names of their actions */
+            actions?: {
+                [key: string]: components["schemas"]["GivenOutcome"];
+            };
         };
         /**
          * @description Type of an event: one of the catalogue, or one of the workspace (GET /api/event-types)

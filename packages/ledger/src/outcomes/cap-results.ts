@@ -16,18 +16,19 @@ interface Measure {
   length: number
 }
 
-/** From the mildest to the strictest, which fits for any texts. */
+/** From the mildest to the strictest, which fits for any texts beside ten responses with 4 KiB of captured values each. */
 const measures: Measure[] = [
   { attempts: 20, warnings: 20, items: 150, length: 500 },
   { attempts: 20, warnings: 10, items: 10, length: 100 },
   { attempts: 5, warnings: 5, items: 10, length: 200 },
   { attempts: 3, warnings: 3, items: 3, length: 100 },
   { attempts: 1, warnings: 1, items: 1, length: 60 },
+  { attempts: 1, warnings: 1, items: 1, length: 20 },
 ]
 
 /**
  * What is stored of a run: all of it, where it fits. Else texts are cut, and say so, and the oldest attempts are left out. What
- * goes on from it stays: each action's status, its count of failures, its time, its last attempt.
+ * goes on from it stays: each action's status, its count of failures, its time, its last attempt, and what it captured, which later actions read.
  */
 export function capResults(results: ActionResult[]): ActionResult[] {
   if (!results.some(mayBeLarge)) return results

@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import type { WorkLimits } from '@automation/engine'
+import { type Given, givenFields, type WorkLimits } from '@automation/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { findUsedKey, keyTextOf, readEventKey } from '../../acceptance/idempotency/request-key.js'
@@ -18,8 +18,13 @@ export const ExplainQuery = Type.Object({
 export const aboutEvaluations =
   'Dry runs, explanations, previews and checks of a workspace run one at a time. If too many are queued: 429. If one exceeds its time or memory limit: 400.'
 
+/** What may stand beside the data of an event: whether it is a dry run, and what its calls are assumed to record. */
+export const dryRunFields = { dryRun: Type.Optional(Type.Boolean()), ...givenFields }
+
+export const aboutGiven = '`captured` and `actions` say how its calls are assumed to end.'
+
 /** An event as a request posts it. */
-export interface PostedEvent {
+export interface PostedEvent extends Given {
   type: string
   data: object
   isDryRun: boolean
@@ -38,10 +43,11 @@ export interface PostedEvent {
 export async function postEvent(
   request: FastifyRequest,
   reply: FastifyReply,
-  { type, data, isDryRun, explains, key: text = keyTextOf(request) }: PostedEvent,
+  { type, data, isDryRun, explains, key: text = keyTextOf(request), ...given }: PostedEvent,
   limits: WorkLimits,
   send: (response: StoredResponse) => FastifyReply,
 ): Promise<FastifyReply> {
+  refuseGiven(given, isDryRun)
   const { server, workspace } = request
   const readKey = () => readEventKey(request, { type, data }, text)
   if (!(await server.eventTypes.has(workspace.id, type))) {
@@ -51,7 +57,7 @@ export async function postEvent(
     return send(response)
   }
   if (isDryRun) {
-    const result = await dryRunEventOfRequest(request, { type, data, explains }, limits)
+    const result = await dryRunEventOfRequest(request, { type, data, explains, given }, limits)
     return reply.type('application/json; charset=utf-8').send(result as never)
   }
   const event = {
@@ -69,6 +75,18 @@ export async function postEvent(
 /** Whether a body asks for a dry run. A role of its own is enough for one, and is checked before the body is. */
 export function isDryRun(body: unknown): boolean {
   return (body as { dryRun?: unknown } | undefined)?.dryRun === true
+}
+
+/** What is ignored is refused: calls that are made record what they get. @throws a 422 refusal */
+export function refuseGiven(given: Given, isDryRun: boolean): void {
+  const field = (['captured', 'actions'] as const).find((name) => given[name] !== undefined)
+  if (field !== undefined && !isDryRun)
+    throw refusals.invalid([{ field, message: 'Must stand beside dryRun: true' }])
+}
+
+/** What a body says of the calls. */
+export function readGiven({ captured, actions }: Given): Given {
+  return { ...(captured && { captured }), ...(actions && { actions }) }
 }
 
 const triggered: Presentation = {

@@ -9,7 +9,15 @@ import { EventResult } from '../../acceptance/results.js'
 import { Accepted } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
 import { refusalResponses } from '../../responses.js'
-import { aboutEvaluations, ExplainQuery, isDryRun, postEvent } from './post-event.js'
+import {
+  aboutEvaluations,
+  aboutGiven,
+  dryRunFields,
+  ExplainQuery,
+  isDryRun,
+  postEvent,
+  readGiven,
+} from './post-event.js'
 import { readType, typedEvent } from './typed-event.js'
 
 export const postRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
@@ -21,11 +29,11 @@ export const postRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
     schema: {
       operationId: 'postEvent',
       summary: 'Post an event. Every active rule for its type runs',
-      description: `The request waits up to 10 seconds for the outcome, unless Prefer says otherwise. 200: the outcome. 202: the event is committed and runs in the background. Both have the id of the event, for GET /api/events/{id} and GET /api/events/{id}/why. A dry run shows what each rule would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
+      description: `The request waits up to 10 seconds for the outcome, unless Prefer says otherwise. 200: the outcome. 202: the event is committed and runs in the background. Both have the id of the event, for GET /api/events/{id} and GET /api/events/{id}/why. A dry run shows what each rule would do. It has no effects, and stores and counts nothing; ${aboutGiven} ${aboutEvaluations}`,
       headers: PreferHeader,
       querystring: ExplainQuery,
       body: Type.Object(
-        { ...typedEvent, dryRun: Type.Optional(Type.Boolean()) },
+        { ...typedEvent, ...dryRunFields },
         {
           additionalProperties: false,
           title: 'EventToPost',
@@ -43,6 +51,7 @@ export const postRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
       const event = {
         type: named.type,
         data: body.data,
+        ...readGiven(body),
         isDryRun: isDryRun(body),
         explains: query.explain === true,
         key: readOneKey(request, body.idempotencyKey),

@@ -1,4 +1,4 @@
-import type { WorkLimits } from '@automation/engine'
+import type { Given, WorkLimits } from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import { warnOfTexts } from '../../long-numbers.js'
 import { readAllDefinitions } from './definition-texts.js'
@@ -11,7 +11,7 @@ import { readAllDefinitions } from './definition-texts.js'
  */
 export async function dryRunEventOfRequest(
   request: FastifyRequest,
-  { type, data, explains }: { type: string; data: object; explains: boolean },
+  { type, data, explains, given }: { type: string; data: object; explains: boolean; given: Given },
   limits: WorkLimits,
 ): Promise<Uint8Array> {
   const { id, reads } = request.workspace
@@ -22,6 +22,7 @@ export async function dryRunEventOfRequest(
       now: Date.now(),
       limits,
       explains,
+      given,
       ...warnOfTexts(request.longNumbers),
     }),
   )

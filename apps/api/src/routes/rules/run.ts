@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import { givenFields, type RuleDefinition, type WorkLimits } from '@automation/engine'
+import type { RuleDefinition, WorkLimits } from '@automation/engine'
 import { isShadow } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -13,7 +13,16 @@ import { refusals } from '../../errors.js'
 import { warnOfTexts } from '../../long-numbers.js'
 import { refusalResponses } from '../../responses.js'
 import { EventData } from '../events/event-schemas.js'
-import { aboutEvaluations, ExplainQuery, isDryRun, postEvent } from '../events/post-event.js'
+import {
+  aboutEvaluations,
+  aboutGiven,
+  dryRunFields,
+  ExplainQuery,
+  isDryRun,
+  postEvent,
+  readGiven,
+  refuseGiven,
+} from '../events/post-event.js'
 import { ruleId } from './check-rule.js'
 import { RuleParams } from './rule-schemas.js'
 
@@ -26,19 +35,19 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     schema: {
       operationId: 'executeRule',
       summary: 'Execute a rule, active or inactive',
-      description: `A dry run evaluates the rule and simulates its actions. It has no effects; \`captured\` and \`actions\` say how its calls are assumed to end. ${aboutEvaluations}`,
+      description: `A dry run evaluates the rule and simulates its actions. It has no effects; ${aboutGiven} ${aboutEvaluations}`,
       params: RuleParams,
       headers: PreferHeader,
       querystring: ExplainQuery,
       body: Type.Object(
-        { data: EventData, dryRun: Type.Optional(Type.Boolean()), ...givenFields },
+        { data: EventData, ...dryRunFields },
         { additionalProperties: false, title: 'RuleToExecute' },
       ),
       response: { 200: ExplainedResult, 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { body, params, query, workspace } = request
-      refuseGiven(body)
+      refuseGiven(body, isDryRun(body))
       const rule = await workspace.database.rule.findUnique({
         where: { id: ruleId(params) },
         select: { id: true, trigger: true, conditions: true, actions: true, isActive: true, mode: true },
@@ -58,10 +67,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
           now: Date.now(),
           limits: workLimits,
           explains: query.explain === true,
-          given: {
-            ...(body.captured && { captured: body.captured }),
-            ...(body.actions && { actions: body.actions }),
-          },
+          given: readGiven(body),
           ...warnOfTexts(request.longNumbers),
         })
         // It is JSON already.
@@ -85,14 +91,14 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
     schema: {
       operationId: 'triggerEvent',
       summary: 'Post an event of one type. Every active rule for the type runs',
-      description: `Does the same as POST /api/events, with the type in the path. A 200 has the id of the event in Content-Location only. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing. ${aboutEvaluations}`,
+      description: `Does the same as POST /api/events, with the type in the path. A 200 has the id of the event in Content-Location only. A dry run shows what each of these rules would do. It has no effects, and stores and counts nothing; ${aboutGiven} ${aboutEvaluations}`,
       params: Type.Object({
         eventType: Type.String({ description: 'Type of the event, such as LEAD_CREATED' }),
       }),
       headers: PreferHeader,
       querystring: ExplainQuery,
       body: Type.Object(
-        { data: EventData, dryRun: Type.Optional(Type.Boolean()) },
+        { data: EventData, ...dryRunFields },
         { additionalProperties: false, title: 'EventToTrigger' },
       ),
       response: { 200: TriggerResult, 202: Accepted, ...refusalResponses(409, 413, 415, 422) },
@@ -102,19 +108,13 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       const event = {
         type: params.eventType,
         data: body.data,
+        ...readGiven(body),
         isDryRun: isDryRun(body),
         explains: query.explain === true,
       }
       return postEvent(request, reply, event, workLimits, (response) => sendStored(reply, response))
     },
   })
-}
-
-/** What is ignored is refused: calls that are made record what they get. */
-function refuseGiven(body: { captured?: unknown; actions?: unknown }): void {
-  const field = (['captured', 'actions'] as const).find((name) => body[name] !== undefined)
-  if (field !== undefined && !isDryRun(body))
-    throw refusals.invalid([{ field, message: 'Must stand beside dryRun: true' }])
 }
 
 /** The execution of a rule by hand has the id of its event. */
