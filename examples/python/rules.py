@@ -171,6 +171,10 @@ class Client:
         """Put the rules of a group into an order."""
         return self._send("PUT", f"/api/automation-rules/groups/{_part(name)}", body=body, headers=headers)
 
+    def get_rule_schedule(self, id, query=None):
+        """Get the next times at which a rule runs by its schedule."""
+        return self._send("GET", f"/api/automation-rules/{_part(id)}/schedule", query=query)
+
     def get_rule_guard(self, id):
         """Get the guard of a promoted version."""
         return self._send("GET", f"/api/automation-rules/{_part(id)}/guard")

@@ -70,6 +70,7 @@ export const errorCodes = {
   rule_deleted: [409, 'The rule of the execution was deleted'],
   rule_inactive: [409, 'The rule of the execution is switched off'],
   rule_group_not_found: [404, 'No rule of the workspace is in the group'],
+  rule_has_no_schedule: [404, 'The rule has no schedule'],
   rule_in_shadow_mode: [409, 'The rule is in shadow mode, in which it only simulates'],
   rule_not_found: [404, 'The workspace has no such rule'],
   rule_not_in_shadow_mode: [404, 'The rule is not in shadow mode'],

@@ -107,6 +107,7 @@ export const refusals = {
   ruleNotFound: () => new Refusal('rule_not_found', 'Automation rule not found'),
   draftNotFound: () => new Refusal('draft_not_found', 'The rule has no draft'),
   guardNotFound: () => new Refusal('guard_not_found', 'The rule has no guard'),
+  ruleHasNoSchedule: () => new Refusal('rule_has_no_schedule', 'The rule has no schedule'),
   groupNotFound: () => new Refusal('rule_group_not_found', 'No rule is in the group'),
   notAShadow: () => new Refusal('rule_not_in_shadow_mode', 'The rule is not in shadow mode'),
   versionNotFound: () => new Refusal('version_not_found', 'Version not found'),

@@ -443,6 +443,7 @@ const routes: Route[] = [
   { method: 'POST', path: ({ drafted }) => `${rules}/${drafted}/draft/promote`, role: 'editor', status: 200 },
   { method: 'GET', path: ({ guarded }) => `${rules}/${guarded}/guard`, role: 'viewer', status: 200 },
   { method: 'DELETE', path: ({ guarded }) => `${rules}/${guarded}/guard`, role: 'editor', status: 204 },
+  { method: 'GET', path: ({ rule }) => `${rules}/${rule}/schedule`, role: 'viewer', status: 404 },
   { method: 'GET', path: ({ group }) => `${rules}/groups/${group}`, role: 'viewer', status: 200 },
   {
     method: 'PUT',

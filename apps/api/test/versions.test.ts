@@ -35,6 +35,7 @@ const definitionOf = ({
   trigger,
   group,
   order,
+  schedule,
   conditions,
   actions,
 }: Rule | RuleVersion) => ({
@@ -43,6 +44,7 @@ const definitionOf = ({
   trigger,
   group,
   order,
+  schedule,
   conditions,
   actions,
 })

@@ -11,6 +11,7 @@ import { addRulesGroup, addRulesReorder } from './client/rules-group.js'
 import { addRulesGuard } from './client/rules-guard.js'
 import { addRulesList } from './client/rules-list.js'
 import { addRulesPromote } from './client/rules-promote.js'
+import { addRulesSchedule } from './client/rules-schedule.js'
 import { addGroup, createProgram, exampleId } from './program.js'
 
 /** A new command needs one file in `client/` and one entry here. */
@@ -27,6 +28,7 @@ const groups = [
       addRulesGuard,
       addRulesGroup,
       addRulesReorder,
+      addRulesSchedule,
     ],
   },
   {

@@ -72,7 +72,7 @@ function listTested({ rules }: ImportPlan): [name: string, tested: Tested][] {
   ]
 }
 
-const effects = new Set(['trigger', 'group', 'order', 'conditions', 'actions', 'isActive'])
+const effects = new Set(['trigger', 'group', 'order', 'schedule', 'conditions', 'actions', 'isActive'])
 
 function changesEffect({ found, fields, changed }: Changed): boolean {
   return (found.isActive || fields.isActive) && changed.some((field) => effects.has(field))

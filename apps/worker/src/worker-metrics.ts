@@ -1,7 +1,7 @@
 import { actionDefinitions, type CallType, isCallType } from '@automation/engine'
 import type { Outcome, RecordableExecution } from '@automation/ledger'
 import { type Metrics, waitBuckets } from '@automation/process/telemetry'
-import { Counter, type Histogram } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
 import { RecordMetrics } from './record-metrics.js'
 
 /** `final`: failed, and a retry cannot help. */
@@ -17,6 +17,7 @@ export function createWorkerMetrics(metrics: Metrics): WorkerMetrics {
 export class WorkerMetrics {
   readonly leasesLost: Counter
   readonly rescued: Record<'events' | 'executions', Counter.Internal>
+  readonly tickLateness: Histogram
   readonly quarantined: Counter
   readonly retentionRefused: Counter
   readonly breakersOpened: Counter
@@ -45,6 +46,12 @@ export class WorkerMetrics {
       'what',
       ['events', 'executions'],
     )
+    this.tickLateness = new Histogram({
+      name: 'automation_tick_lateness_seconds',
+      help: 'Time between a tick of a schedule and its event; its count is the number of ticks',
+      buckets: waitBuckets,
+      registers,
+    })
     this.quarantined = new Counter({
       name: 'automation_events_quarantined_total',
       help: 'Events that this worker quarantined',

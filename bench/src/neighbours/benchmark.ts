@@ -156,7 +156,7 @@ async function createHostile(stage: Stage, { rules, prepare }: Attack): Promise<
   const { database, product } = stage
   const workspace = await createWorkspace(database, product, { name: 'Hostile', rules: [] })
   const administrator = { database, workspaceId: workspace.id, actor }
-  const others = { description: '', group: null, order: null, isActive: true, mode: 'live' }
+  const others = { description: '', group: null, order: null, schedule: null, isActive: true, mode: 'live' }
   const fields = rules.map((rule) => ({ ...rule, ...others }))
   await changeRules(administrator, async (transaction) => {
     const created = await createRules(transaction, administrator, fields)

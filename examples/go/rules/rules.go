@@ -268,6 +268,11 @@ func (c *Client) ReorderRuleGroup(ctx context.Context, name string, body any, he
 	return c.send(ctx, "PUT", "/api/automation-rules/groups/"+url.PathEscape(name), body, nil, headers)
 }
 
+// GetRuleSchedule: Get the next times at which a rule runs by its schedule.
+func (c *Client) GetRuleSchedule(ctx context.Context, id string, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/schedule", nil, query, nil)
+}
+
 // GetRuleGuard: Get the guard of a promoted version.
 func (c *Client) GetRuleGuard(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/automation-rules/"+url.PathEscape(id)+"/guard", nil, nil, nil)

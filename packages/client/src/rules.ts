@@ -31,6 +31,7 @@ export interface DryRunOptions extends RequestOptions, AssumedCalls {
 type RuleFilter = NonNullable<Inputs<'GET /api/automation-rules'>['query']>
 type RulesOverviewQuery = NonNullable<Inputs<'GET /api/automation-rules/overview'>['query']>
 type SummaryQuery = NonNullable<Inputs<'GET /api/automation-rules/summaries'>['query']>
+type ScheduleQuery = NonNullable<Inputs<'GET /api/automation-rules/{id}/schedule'>['query']>
 type RolloutQuery = NonNullable<Inputs<'GET /api/automation-rules/rollouts'>['query']>
 
 export class Rules {
@@ -121,6 +122,11 @@ export class Rules {
   /** Finds rules that never match, redundant conditions, duplicate actions and loops, in these rules or in those of the workspace. */
   check(rules?: RuleToCreate[], options?: RequestOptions) {
     return checkRules(this.#sender, rules, options)
+  }
+
+  /** The next times at which a rule runs by its schedule. */
+  schedule(id: string, query: ScheduleQuery = {}, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/{id}/schedule', { path: { id }, query }, options)
   }
 
   /** The rules of a group in their order: of the active ones with one trigger only the first that matches runs. */

@@ -63,11 +63,39 @@ export function highestIdLike(id: string): string {
  * executions of an event are found without an index of their own.
  */
 export function executionIdOf(event: { id: string; addressee: object | null }, ruleId: string): string {
-  // An event with an addressee has one execution, so the caller gets the execution's id before it runs.
-  if (event.addressee !== null) return event.id
+  // An event by hand has one execution, so the caller gets the execution's id before it runs.
+  if (event.addressee !== null && !isTickId(event.id)) return event.id
   const digest = hash('sha1', event.id + ruleId)
   const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
   return `${event.id.slice(0, 13)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
+}
+
+/** Of what is due in one second, each has a millisecond of its own: executions are found by the millisecond of their event. */
+const tickSpreadMs = 1_000
+
+/**
+ * The id of the event of a tick, computed from its rule and time (UUID v8), so that it is made once. It begins with about the time at which it was
+ * due. Lists find events by their ids with an hour to spare (clockSkewMs): a tick that is made later has the time of that hour.
+ *
+ * @param scheduledAt epoch ms @param now epoch ms, by Postgres' clock
+ */
+export function tickIdOf(ruleId: string, scheduledAt: number, now: number): string {
+  const digest = hash('sha1', `${ruleId} ${scheduledAt}`)
+  const spread = Number.parseInt(digest.slice(-6), 16) % tickSpreadMs
+  const time = firstIdOf(Math.max(scheduledAt, now - clockSkewMs) + spread).slice(0, 13)
+  const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
+  return `${time}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
+}
+
+/** Whether an event with an addressee is a tick of its schedule, or the replay of one: all others were requested by hand. */
+export function isTickId(eventId: string): boolean {
+  return eventId.charAt(14) === '8'
+}
+
+/** A new id for the replay of a tick. */
+export function newTickId(): string {
+  const id = newId()
+  return `${id.slice(0, 14)}8${id.slice(15)}`
 }
 
 /** The id of a set of rules. It is a digest of the ids of its rules (UUID v8), so all workers compute the same id for the same set. */

@@ -22,11 +22,14 @@ export {
   firstIdOf,
   highestId,
   highestIdLike,
+  isTickId,
   isUuid,
   lowestId,
   lowestIdLike,
   newId,
+  newTickId,
   ruleSetIdOf,
+  tickIdOf,
   timeOf,
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { scheduleType } from './schedule/schedule.js'
 
 export interface EventTypeDefinition {
   readonly type: string
@@ -145,6 +146,25 @@ export const eventTypeDefinitions = [
   },
 ] as const satisfies readonly EventTypeDefinition[]
 
+/** Types of events that only the service makes. They are not in the catalogue: nobody can send one. */
+export const reservedTypeDefinitions: readonly EventTypeDefinition[] = [
+  {
+    type: scheduleType,
+    description:
+      'A tick of the schedule of a rule, for that rule alone. missed is the number of ticks before it that did not run.',
+    example: {
+      scheduledAt: '2026-03-30T07:00:00.000Z',
+      localTime: '2026-03-30T09:00:00.000+02:00',
+      missed: 0,
+    },
+  },
+  {
+    type: 'DECISION',
+    description: 'A person decided, or the time for it was over.',
+    example: { choice: 'approve' },
+  },
+]
+
 export const eventTypes = eventTypeDefinitions.map(({ type }) => type)
 
 const namePattern = '^[A-Z][A-Z0-9_]{1,63}$'
@@ -165,6 +185,18 @@ export function isEventTypeName(name: string): boolean {
 }
 
 const known: ReadonlySet<string> = new Set(eventTypes)
+
+const reserved: ReadonlySet<string> = new Set(reservedTypeDefinitions.map(({ type }) => type))
+
+/** Whether only the service makes events of this type. */
+export function isReservedType(name: string): boolean {
+  return reserved.has(name)
+}
+
+/** Whether a rule of any workspace may have this trigger. */
+export function isTrigger(name: string): boolean {
+  return isEventType(name) || name === scheduleType
+}
 
 /** True for a name of the catalogue, in its exact spelling. */
 export function isEventType(name: string): boolean {

@@ -41,7 +41,16 @@ export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js
 export { findDurationFault, parseDuration } from './duration.js'
 export type { ItemEvent } from './emit-each.js'
 export { defaultWorkLimits, Evaluation, type WorkLimits } from './evaluation.js'
-export { EventType, eventTypeDefinitions, eventTypes, isEventType, isEventTypeName } from './event-types.js'
+export {
+  EventType,
+  eventTypeDefinitions,
+  eventTypes,
+  isEventType,
+  isEventTypeName,
+  isReservedType,
+  isTrigger,
+  reservedTypeDefinitions,
+} from './event-types.js'
 export { excerptOf } from './excerpt.js'
 export { type Fault, findRuleFaults } from './faults.js'
 export {
@@ -136,6 +145,10 @@ export {
   ruleHolds,
 } from './run.js'
 export { scanJson } from './scan-json.js'
+export { describeClockChange } from './schedule/describe-clock-change.js'
+export { findScheduleFaults } from './schedule/find-schedule-faults.js'
+export { describeTick, nextTick, type Tick } from './schedule/next-tick.js'
+export { Schedule, scheduleType } from './schedule/schedule.js'
 export {
   compileTemplate,
   listPlaceholderUses,

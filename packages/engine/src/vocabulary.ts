@@ -3,7 +3,7 @@ import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
-import { type EventTypeDefinition, eventTypeDefinitions } from './event-types.js'
+import { type EventTypeDefinition, eventTypeDefinitions, reservedTypeDefinitions } from './event-types.js'
 import { filterDefinitions } from './filters/index.js'
 import { type Limit, listLimits } from './limits.js'
 import { operators } from './operators/index.js'
@@ -14,6 +14,8 @@ import { actionFields } from './rule.js'
 /** The rule language as data: what a rule may contain, each with a description and an example. */
 export interface Vocabulary {
   eventTypes: readonly EventTypeDefinition[]
+  /** The types of events that only the service makes. */
+  reservedTypes: readonly EventTypeDefinition[]
   operators: ReturnType<typeof describeOperator>[]
   /** The conditions on lists. */
   quantifiers: readonly QuantifierDefinition[]
@@ -27,6 +29,7 @@ export interface Vocabulary {
 export function describeVocabulary(limits: WorkLimits): Vocabulary {
   return {
     eventTypes: eventTypeDefinitions,
+    reservedTypes: reservedTypeDefinitions,
     operators: operators.map(describeOperator),
     quantifiers: quantifierDefinitions,
     filters: filterDefinitions.map(describeFilter),

@@ -98,6 +98,7 @@ export { type FailingRule, type FollowUps, isToBePaused } from './outcomes/follo
 export { recordSteps, type Step } from './outcomes/record-steps.js'
 export { type Audit, auditLedger } from './reconciliation/reconcile.js'
 export { faultKinds, type InconsistencyKind } from './reconciliation/slice.js'
+export { type MadeTicks, makeTicks } from './schedules/make-ticks.js'
 export { type ExecutionStatus, executionStatuses, isUnfinished, retryableStatuses } from './statuses.js'
 export { BacklogWalk, type FindPage } from './unfinished/backlog-walk.js'
 export {

@@ -13,18 +13,27 @@ import { isShadow } from './rule-mode.js'
  * Arranges the keys of a rule in one order, whatever its source: the same rules give the same file, and a diff of two files shows
  * real differences only. Free-form parts (a webhook's body and headers, a mail's variables, an event's data) stay as they are.
  */
-export function arrangeRule(fields: Omit<RuleFields, keyof Grouped> & Partial<Grouped>) {
+export function arrangeRule(
+  fields: Omit<RuleFields, keyof Grouped | 'schedule'> & Partial<Grouped> & { schedule?: unknown },
+) {
   const { conditions, actions } = fields as unknown as RuleDefinition
   return {
     name: fields.name,
     description: fields.description,
     trigger: fields.trigger,
     ...(typeof fields.group === 'string' && { group: fields.group, order: fields.order ?? null }),
+    ...(isObject(fields.schedule) && {
+      schedule: arrangeKeys(fields.schedule, ['cron', 'timezone', 'every', 'catchUp']),
+    }),
     conditions: conditions.map(arrangeCondition),
     actions: actions.map(arrangeAction),
     isActive: fields.isActive,
     ...(isShadow(fields) && { mode: 'shadow' }),
   }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 function arrangeCondition(condition: Condition): Condition {

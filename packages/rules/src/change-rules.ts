@@ -50,7 +50,10 @@ export async function pauseRules(
     const ids = pausable.map(({ id }) => id)
     if (ids.length === 0) return { result: ids, entry: undefined }
     await lockRules(transaction, workspaceId, ids)
-    await transaction.rule.updateMany({ where: { id: { in: ids } }, data: { isActive: false } })
+    await transaction.rule.updateMany({
+      where: { id: { in: ids } },
+      data: { isActive: false, nextRunAt: null },
+    })
     await noteStates(transaction, workspaceId, ids)
     const cancelled = await cancelWaiting(transaction, workspaceId, ids, 'The rule was paused')
     await markAutoPaused(transaction, workspaceId, ids)

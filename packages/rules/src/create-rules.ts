@@ -4,8 +4,9 @@ import { newId, type Prisma, type WorkspaceTransaction } from '@automation/datab
 import { createCounters } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
-import { type RuleFields, versionRowOf } from './rule-fields.js'
+import { type RuleFields, scheduleColumn, versionRowOf } from './rule-fields.js'
 import { completeMode } from './rule-mode.js'
+import { planTicks } from './rule-schedule.js'
 import { maxRules } from './rule-schemas.js'
 import { noteStates } from './rule-states.js'
 
@@ -33,6 +34,7 @@ export async function createRules(
     trigger: fields.trigger,
     group: fields.group,
     order: fields.order,
+    schedule: fields.schedule,
     conditions: fields.conditions as Prisma.InputJsonValue,
     actions: fields.actions as Prisma.InputJsonValue,
     ...completeMode(fields),
@@ -40,12 +42,19 @@ export async function createRules(
     createdAt: now,
     updatedAt: now,
   }))
-  await transaction.rule.createMany({ data: rules })
+  await transaction.rule.createMany({
+    data: rules.map((rule) => ({ ...rule, schedule: scheduleColumn(rule) })),
+  })
   const ids = rules.map(({ id }) => id)
   await noteStates(transaction, workspaceId, ids)
   await createCounters(transaction, workspaceId, ids)
   await transaction.ruleVersion.createMany({ data: rules.map((rule) => versionRowOf(rule, actor, now)) })
   await refuseExcessBytes(transaction, workspaceId)
   await refuseExcessVersions(transaction, workspaceId)
-  return rules
+  const planned = await planTicks(
+    transaction,
+    workspaceId,
+    rules.filter(({ schedule }) => schedule !== null),
+  )
+  return rules.map((rule) => ({ ...rule, nextRunAt: planned.get(rule.id) ?? null }))
 }

@@ -4,7 +4,7 @@ import { cancelDifferences } from './backtests/differences.js'
 import { refuseUnknownTypes } from './event-types.js'
 import { type GuardToSet, setGuard } from './guards.js'
 import { refuseExcessBytes } from './refuse-excess.js'
-import { type DefinitionFields, definitionOf, type StoredRule } from './rule-fields.js'
+import { type DefinitionFields, definitionOf, type StoredRule, scheduleColumn } from './rule-fields.js'
 import { listChanges, saveRules } from './save-rules.js'
 
 export type DraftRow = Prisma.RuleDraftGetPayload<object>
@@ -24,6 +24,7 @@ export async function saveDraft(
   await refuseUnknownTypes(transaction, [definition])
   const fields = {
     ...(definitionOf(definition) as DefinitionFields & Json),
+    schedule: scheduleColumn(definition),
     id: newId(),
     baseVersion: rule.version,
     savedAt: new Date(),

@@ -65,6 +65,7 @@ export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fie
 export { exportRules, type RuleFile } from './rule-file.js'
 export { completeGroup, findGroupFaults, settleGroup } from './rule-group.js'
 export { completeMode, isShadow, modeOf, RuleMode } from './rule-mode.js'
+export { findTriggerFaults, settleSchedule } from './rule-schedule.js'
 export { DraftToSave, FullDefinition, maxRules, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
 export { type Saved, saveRules } from './save-rules.js'
 export { EmailTemplateToCreate, EmailTemplateToUpdate, findEmailTemplateFaults } from './template-schemas.js'

@@ -5,6 +5,8 @@ import {
   findMisspelt,
   isEventType,
   isEventTypeName,
+  isReservedType,
+  scheduleType,
 } from '@automation/engine'
 
 /** The event types that a rule names, and where: its trigger, and those of EMIT_EVENT. */
@@ -20,14 +22,22 @@ export function listOwnNames({ trigger, actions }: { trigger?: unknown; actions?
     for (const [index, action] of actions.entries())
       if (action?.type === 'EMIT_EVENT')
         named.push({ field: `actions[${index}].config.eventType`, name: action.config?.eventType })
-  return named.filter((one): one is NamedType => typeof one.name === 'string' && !isEventType(one.name))
+  return named.filter((one): one is NamedType => typeof one.name === 'string' && !isKnown(one as NamedType))
+}
+
+/** A schedule triggers a rule, and no action makes an event of its type. */
+function isKnown({ field, name }: NamedType): boolean {
+  return isEventType(name) || (field === 'trigger' && name === scheduleType)
 }
 
 /** The types of a rule's body that may be a workspace's own, where the workspace is not known: not those that look like a misspelt one of the catalogue. */
 export function assumeOwnTypes(body: { trigger?: unknown; actions?: unknown }): ReadonlySet<string> {
   const names = listOwnNames(body).map(({ name }) => name)
   return new Set(
-    names.filter((name) => isEventTypeName(name) && findMisspelt(name, eventTypes) === undefined),
+    names.filter(
+      (name) =>
+        isEventTypeName(name) && !isReservedType(name) && findMisspelt(name, eventTypes) === undefined,
+    ),
   )
 }
 
@@ -40,8 +50,9 @@ export function findEmitFaults(body: { actions?: unknown }, ownTypes: ReadonlySe
     .filter(({ name }) => !ownTypes.has(name) && isEventTypeName(name))
     .map(({ field, name }, index) => ({
       field,
-      message:
-        index < maxExplained
+      message: isReservedType(name)
+        ? 'Must be another type: only the service makes events of this one'
+        : index < maxExplained
           ? `Unknown event type. ${describeNearest(name, eventTypes, '/docs/rules#events')}`
           : 'Unknown event type',
     }))

@@ -40,7 +40,8 @@ export function pairRules(entries: FileRule[], rows: StoredRule[]): Pair<RuleFie
   }
   return entries.map((entry) => {
     const row = found.get(entry)
-    return { fields: { ...entry, ...completeGroup(entry), ...stateOf(entry, row) }, row }
+    const parts = { ...completeGroup(entry), schedule: entry.schedule ?? null }
+    return { fields: { ...entry, ...parts, ...stateOf(entry, row) }, row }
   })
 }
 

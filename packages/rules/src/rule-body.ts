@@ -1,7 +1,8 @@
-import { describeNearest, eventTypes, type Fault, isEventType } from '@automation/engine'
+import { describeNearest, eventTypes, type Fault, findScheduleFaults, isTrigger } from '@automation/engine'
 import { findEmitFaults } from './own-names.js'
 import { findGroupFaults } from './rule-group.js'
 import { findModeFaults } from './rule-mode.js'
+import { findTriggerFaults } from './rule-schedule.js'
 
 interface RuleBodyFaults {
   /** Of the shape, and of patterns, placeholders and limits. */
@@ -23,6 +24,7 @@ export function findRuleBodyFaults(
     trigger?: unknown
     group?: unknown
     order?: unknown
+    schedule?: unknown
     actions?: unknown
     isActive?: unknown
     mode?: unknown
@@ -33,14 +35,16 @@ export function findRuleBodyFaults(
   isPart = false,
 ): RuleBodyFaults {
   const { trigger } = body
-  const isUnknown = typeof trigger === 'string' && !isEventType(trigger) && !ownTypes.has(trigger)
+  const isUnknown = typeof trigger === 'string' && !isTrigger(trigger) && !ownTypes.has(trigger)
   return {
     faults: [
       ...shapeFaults,
       ...ruleFaults,
       ...findEmitFaults(body, ownTypes),
       ...findModeFaults(body),
-      ...(isPart ? [] : findGroupFaults(body)),
+      ...(isPart
+        ? findScheduleFaults(body.schedule)
+        : [...findGroupFaults(body), ...findTriggerFaults(body)]),
     ],
     unknownTrigger: isUnknown ? faultOf(trigger) : undefined,
   }

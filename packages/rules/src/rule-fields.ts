@@ -1,4 +1,4 @@
-import type { Prisma } from '@automation/database'
+import { Prisma } from '@automation/database'
 
 /** The fields that a rule shares with its versions, from a row or from a checked body. */
 export interface DefinitionFields {
@@ -7,6 +7,8 @@ export interface DefinitionFields {
   trigger: string
   group: string | null
   order: number | null
+  /** Schedule, or null. */
+  schedule: unknown
   conditions: unknown
   actions: unknown
 }
@@ -32,10 +34,11 @@ export function definitionOf({
   trigger,
   group,
   order,
+  schedule,
   conditions,
   actions,
 }: DefinitionFields): DefinitionFields {
-  return { name, description, trigger, group, order, conditions, actions }
+  return { name, description, trigger, group, order, schedule, conditions, actions }
 }
 
 /** A row without its texts: many small versions have a limit, too. */
@@ -53,10 +56,16 @@ export function versionRowOf(rule: StoredRule, createdBy: string, createdAt: Dat
     version: rule.version,
     workspaceId: rule.workspaceId,
     ...(definitionOf(rule) as DefinitionFields & Json),
+    schedule: scheduleColumn(rule),
     createdAt,
     createdBy,
     bytes: bytesOf(rule) + rowBytes,
   }
+}
+
+/** JSON of Prisma's type: it tells a column that is null from one that contains null. */
+export function scheduleColumn({ schedule }: { schedule: unknown }) {
+  return schedule === null ? Prisma.DbNull : (schedule as Prisma.InputJsonObject)
 }
 
 /** JSON of Prisma's type. The definition was checked before it is saved. */

@@ -7,6 +7,7 @@ import {
   RuleGroup,
   RuleName,
   RuleOrder,
+  Schedule,
 } from '@automation/engine'
 import { Type } from 'typebox'
 import { RuleMode } from './rule-mode.js'
@@ -28,6 +29,13 @@ export const OrderOrNone = Type.Unsafe<number | null>({
     'Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one.',
 })
 
+// As above: it says itself that it is null.
+export const ScheduleOrNone = Type.Unsafe<Schedule | null>({
+  ...Schedule,
+  type: ['object', 'null'],
+  description: 'When the rule runs. Required with the trigger SCHEDULE, and null with all others.',
+})
+
 /** The definition of a rule. A change of it makes a new version. */
 export const FullDefinition = Type.Object(
   {
@@ -36,6 +44,7 @@ export const FullDefinition = Type.Object(
     trigger: EventType,
     group: GroupOrNone,
     order: OrderOrNone,
+    schedule: ScheduleOrNone,
     conditions: Conditions,
     actions: Actions,
   },
@@ -48,10 +57,11 @@ const fields = {
   name: RuleName,
   description: RuleDescription,
   trigger: Type.String({
-    description: `An event type of the workspace (GET /api/event-types), or one of the catalogue: ${eventTypes.join(', ')}`,
+    description: `SCHEDULE, an event type of the workspace (GET /api/event-types), or one of the catalogue: ${eventTypes.join(', ')}`,
   }),
   group: GroupOrNone,
   order: OrderOrNone,
+  schedule: ScheduleOrNone,
   conditions: Conditions,
   actions: Actions,
   isActive: Type.Boolean(),
@@ -64,6 +74,7 @@ export const RuleToCreate = Type.Object(
     description: Type.Optional(fields.description),
     group: Type.Optional(fields.group),
     order: Type.Optional(fields.order),
+    schedule: Type.Optional(fields.schedule),
     conditions: Type.Optional(fields.conditions),
     isActive: Type.Optional(fields.isActive),
     mode: Type.Optional(fields.mode),
@@ -92,6 +103,7 @@ export const DraftToSave = Type.Object(
     description: Type.Optional(fields.description),
     group: Type.Optional(fields.group),
     order: Type.Optional(fields.order),
+    schedule: Type.Optional(fields.schedule),
     conditions: Type.Optional(fields.conditions),
   },
   { title: 'DraftToSave', additionalProperties: false },

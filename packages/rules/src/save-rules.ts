@@ -10,6 +10,7 @@ import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 import { settleGroup } from './rule-group.js'
 import { isShadow, settleMode } from './rule-mode.js'
+import { planTicks, settleSchedule } from './rule-schedule.js'
 import { noteStates } from './rule-states.js'
 
 /** A rule after saveRules. */
@@ -54,6 +55,11 @@ export async function saveRules<Rule extends StoredRule>(
   const saved = differing.map(({ rule }) => rule)
   await lockRules(transaction, workspaceId, idsOf(saved))
   await updateRows(transaction, workspaceId, saved, now)
+  const planned = await planTicks(
+    transaction,
+    workspaceId,
+    differing.filter(changesTicks).map(({ rule }) => rule),
+  )
   // What a draft of another version, or a changed shadow, would have done is computed anew.
   await cancelDifferences(transaction, idsOf([...rewritten, ...wereShadows]))
   await noteStates(transaction, workspaceId, idsOf(saved))
@@ -76,11 +82,27 @@ export async function saveRules<Rule extends StoredRule>(
     idsOf(deactivated),
     'The rule was switched off',
   )
-  return applied.map(({ rule, changed }) =>
-    deactivated.includes(rule)
-      ? { rule, changed, cancelled: cancelled.get(rule.id) ?? 0 }
-      : { rule, changed },
-  )
+  return applied.map(({ rule, changed }) => {
+    const nextRunAt = planned.get(rule.id)
+    const after = nextRunAt === undefined ? rule : { ...rule, nextRunAt }
+    return deactivated.includes(rule)
+      ? { rule: after, changed, cancelled: cancelled.get(rule.id) ?? 0 }
+      : { rule: after, changed }
+  })
+}
+
+/** Any other change leaves the next tick as it is, also one that is due. */
+function changesTicks({
+  before,
+  rule,
+  changed,
+}: {
+  before: StoredRule
+  rule: StoredRule
+  changed: string[]
+}) {
+  if (before.schedule === null && rule.schedule === null) return false
+  return changed.includes('schedule') || changed.includes('isActive')
 }
 
 /** The names of the fields that differ. The order of keys in their values does not count. */
@@ -91,7 +113,7 @@ export function listChanges(found: RuleFields, fields: Partial<RuleFields>): str
 }
 
 function applyFields<Rule extends StoredRule>(found: Rule, wished: Partial<RuleFields>, updatedAt: Date) {
-  const fields = settleGroup(settleMode(wished))
+  const fields = settleSchedule(settleGroup(settleMode(wished)))
   const changed = listChanges(found, fields)
   const isNewVersion = changed.some((name) => name !== 'isActive' && name !== 'mode')
   if (changed.length === 0) return { before: found, rule: found, changed, isNewVersion, hasGrown: false }
@@ -109,7 +131,20 @@ async function updateRows(
   updatedAt: Date,
 ): Promise<void> {
   const rows = rules.map(
-    ({ id, name, description, trigger, group, order, conditions, actions, isActive, mode, version }) => {
+    ({
+      id,
+      name,
+      description,
+      trigger,
+      group,
+      order,
+      schedule,
+      conditions,
+      actions,
+      isActive,
+      mode,
+      version,
+    }) => {
       const place = { group_name: group, group_order: order }
       return {
         id,
@@ -117,6 +152,7 @@ async function updateRows(
         description,
         trigger,
         ...place,
+        schedule,
         conditions,
         actions,
         is_active: isActive,
@@ -128,10 +164,10 @@ async function updateRows(
   await transaction.$executeRaw(Prisma.sql`
     UPDATE rules SET
       name = input.name, description = input.description, trigger = input.trigger, group_name = input.group_name,
-      group_order = input.group_order, conditions = input.conditions, actions = input.actions, is_active = input.is_active,
+      group_order = input.group_order, schedule = input.schedule, conditions = input.conditions, actions = input.actions, is_active = input.is_active,
       mode = input.mode, version = input.version, updated_at = ${updatedAt}
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS input (
-      id uuid, name text, description text, trigger text, group_name text, group_order int, conditions json, actions json,
+      id uuid, name text, description text, trigger text, group_name text, group_order int, schedule json, conditions json, actions json,
       is_active boolean, mode text, version int)
     WHERE rules.id = input.id AND rules.workspace_id = ${workspaceId}::uuid`)
 }

@@ -8,6 +8,7 @@ const rule = (conditions: object[]) => ({
   description: '',
   trigger: 'LEAD_CREATED',
   group: null,
+  schedule: null,
   order: null,
   conditions,
   actions,

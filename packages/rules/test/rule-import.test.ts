@@ -537,7 +537,7 @@ async function save(administrator: Administrator, fields: object): Promise<void>
 }
 
 function make(administrator: Administrator, name: string) {
-  const place = { group: null, order: null }
+  const place = { group: null, order: null, schedule: null }
   const fields = { ...rule(name), ...place, description: '', conditions: [], isActive: true, mode: 'live' }
   return changeRules(administrator, async (transaction) => {
     return { result: await createRules(transaction, administrator, [fields]), entry: undefined }

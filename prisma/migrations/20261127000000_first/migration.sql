@@ -131,15 +131,20 @@ CREATE TABLE rules (
   trigger TEXT NOT NULL,
   group_name TEXT,
   group_order INTEGER,
+  schedule JSON,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   is_active BOOLEAN NOT NULL,
   mode TEXT NOT NULL DEFAULT 'live',
   version INTEGER NOT NULL DEFAULT 1,
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  updated_at TIMESTAMPTZ(3) NOT NULL
+  updated_at TIMESTAMPTZ(3) NOT NULL,
+  scheduled_since TIMESTAMPTZ(3),
+  next_run_at TIMESTAMPTZ(3),
+  missed_ticks INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX rules_workspace_id_trigger_idx ON rules (workspace_id, trigger);
+CREATE INDEX rules_next_run ON rules (next_run_at) WHERE next_run_at IS NOT NULL;
 
 CREATE TABLE rule_versions (
   rule_id UUID NOT NULL REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
@@ -150,6 +155,7 @@ CREATE TABLE rule_versions (
   trigger TEXT NOT NULL,
   group_name TEXT,
   group_order INTEGER,
+  schedule JSON,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -167,6 +173,7 @@ CREATE TABLE deleted_rule_versions (
   trigger TEXT NOT NULL,
   group_name TEXT,
   group_order INTEGER,
+  schedule JSON,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL,
@@ -196,6 +203,7 @@ CREATE TABLE rule_drafts (
   trigger TEXT NOT NULL,
   group_name TEXT,
   group_order INTEGER,
+  schedule JSON,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   saved_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,

@@ -1,6 +1,13 @@
 import { pingType, ServiceEventType } from '@automation/access'
 import { firstIdOf, isUuid } from '@automation/database'
-import { capitalize, describeNearest, eventTypes, isEventTypeName, parseTimestamp } from '@automation/engine'
+import {
+  capitalize,
+  describeNearest,
+  eventTypes,
+  isEventTypeName,
+  isReservedType,
+  parseTimestamp,
+} from '@automation/engine'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
@@ -79,7 +86,7 @@ async function findUnknownType(
 ): Promise<FilterFault | undefined> {
   for (const name of ['eventType', 'trigger']) {
     const named = filter[name]
-    if (typeof named !== 'string' || listedTypes.has(named)) continue
+    if (typeof named !== 'string' || listedTypes.has(named) || isReservedType(named)) continue
     if (!(await server.eventTypes.has(workspace.id, named)))
       return { name, expected: eventType.expected(named) }
   }

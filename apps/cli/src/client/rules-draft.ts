@@ -70,7 +70,16 @@ function formatDifference({ name, difference, differenceFault }: RuleDraft): str
   return text.join('\n')
 }
 
-const fields = ['name', 'description', 'trigger', 'group', 'order', 'conditions', 'actions'] as const
+const fields = [
+  'name',
+  'description',
+  'trigger',
+  'group',
+  'order',
+  'schedule',
+  'conditions',
+  'actions',
+] as const
 
 /** The API checks it. */
 async function readDraft(path: string, name: string | undefined): Promise<DraftToSave> {

@@ -22,6 +22,7 @@ import {
   type RestoringQueue,
   restoreJobs,
 } from './restore-jobs.js'
+import { tickSchedules } from './tick-schedules.js'
 
 const pauseMs = 2_000
 /** The longest transaction that holds the lock. Postgres ends it too, in case this process stands still. */
@@ -34,7 +35,7 @@ const sweeperLock = 7_701_202_611n
 const maxNamed = 10
 
 /**
- * Restores the jobs that the queue lost: those of events that are not done, and of executions that are due. A job is lost where
+ * Makes the ticks of schedules, and restores the jobs that the queue lost: those of events that are not done, and of executions that are due. A job is lost where
  * Redis forgot it, its producer died before adding it, BullMQ gave it up, or its worker died. One worker sweeps at a time: the
  * first one to take the lock.
  */
@@ -64,6 +65,8 @@ export function startSweeper(
   async function sweep(isStopped: () => boolean): Promise<void> {
     const endAt = performance.now() + lastPageMs
     const isOver = () => isStopped() || performance.now() > endAt
+    // Without the lock: a worker that stands still holds it for up to 10 s, and a tick is made once in any case.
+    await tickSchedules(database, queue, log, metrics, isOver)
     const now = await readClock(database)
     const dueBefore = grace.hear(now)
     const { restored, failed, example } = await database.system.$transaction(

@@ -1,29 +1,34 @@
 import { findSubscription, subscriptionRetry } from '@automation/access'
-import type { Database } from '@automation/database'
+import { type Database, isTickId } from '@automation/database'
 import { type Addressee, type LoadedEvent, mayRunSql } from '@automation/ledger'
 import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
 
 /**
- * Finds the current state of an event's addressee: a rule that was triggered manually, active or not, or an active subscription.
+ * Finds the current state of an event's addressee: a rule that was triggered manually, active or not, one whose schedule has a tick, or an active
+ * subscription.
  * Undefined where it was deleted, or is a shadow by now: that does nothing.
  */
 export async function findAddressee(
   database: Database,
-  { workspaceId, rulesVersion }: Pick<LoadedEvent, 'workspaceId' | 'rulesVersion'>,
+  { id: eventId, workspaceId, rulesVersion }: Pick<LoadedEvent, 'id' | 'workspaceId' | 'rulesVersion'>,
   { kind, id }: Addressee,
 ): Promise<{ rule: ReadyRule | undefined; rulesVersion: number }> {
   if (kind === 'subscription') {
     const subscription = await findSubscription(database, workspaceId, id)
     return { rule: subscription?.isActive ? makeReadySubscription(subscription) : undefined, rulesVersion }
   }
-  const [row] = await database.run<RuleRow>('find_addressee', findAddresseeSql, [workspaceId, id])
+  const [row] = await database.run<RuleRow>('find_addressee', findAddresseeSql, [
+    workspaceId,
+    id,
+    !isTickId(eventId),
+  ])
   if (row === undefined || row.id === null) return { rule: undefined, rulesVersion }
   return { rule: makeReady({ ...row, id: row.id }), rulesVersion: row.rulesVersion }
 }
 
 interface RuleRow {
   rulesVersion: number
-  /** null where the rule was deleted, or is a shadow. */
+  /** null where the rule was deleted, or may not run. */
   id: string | null
   name: string
   version: number
@@ -31,11 +36,11 @@ interface RuleRow {
   actions: unknown
 }
 
-/** $1 workspace · $2 rule. One statement: the rule is as it was at that version of the workspace's rules. */
+/** $1 workspace · $2 rule · $3 whether it was requested by hand. One statement: the rule is as it was at that version of the workspace's rules. */
 const findAddresseeSql = `
   SELECT w.rules_version AS "rulesVersion", r.id, r.name, r.version, r.conditions, r.actions
   FROM workspaces w
-  LEFT JOIN rules r ON r.workspace_id = w.id AND r.id = $2::uuid AND ${mayRunSql('r', 'true')}
+  LEFT JOIN rules r ON r.workspace_id = w.id AND r.id = $2::uuid AND ${mayRunSql('r', '$3::boolean')}
   WHERE w.id = $1::uuid`
 
 /** Presents a subscription as a rule with one action: a call with retries for about a day. */

@@ -81,7 +81,7 @@ export class Claims {
   async #findRule(claimed: ClaimedExecution): Promise<ReadyRule | undefined> {
     const { addressee, ruleId: id, ruleVersion: version, name, conditions, actions } = claimed
     if (addressee?.kind === 'subscription')
-      return (await findAddressee(this.#database, claimed, addressee)).rule
+      return (await findAddressee(this.#database, { ...claimed, id: claimed.eventId }, addressee)).rule
     if (name === null) return undefined
     const key = `${id} ${version}`
     const known = this.#compiled.get(key)

@@ -542,6 +542,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/{id}/schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the next times at which a rule runs by its schedule
+         * @description A rule without a schedule is 404 with `rule_has_no_schedule`.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
+        get: operations["getRuleSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/{id}/guard": {
         parameters: {
             query?: never;
@@ -2596,12 +2618,13 @@ export interface components {
         DraftToSave: {
             name: string;
             description?: string;
-            /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
+            /** @description SCHEDULE, an event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger: string;
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
             group?: string | null;
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order?: number | null;
+            schedule?: components["schemas"]["Schedule"];
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
         };
@@ -3595,6 +3618,16 @@ export interface components {
          * @enum {string}
          */
         Plan: "standard" | "enterprise";
+        PlannedTick: {
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            scheduledAt: string;
+            /** @description The same moment, with the offset of the zone of its schedule */
+            localTime: string;
+            clockChange: string | null;
+        };
         PreviewedMail: {
             subject: string | null;
             text: string | null;
@@ -3742,10 +3775,12 @@ export interface components {
             group: string | null;
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order: number | null;
+            schedule: components["schemas"]["Schedule"];
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
             mode: components["schemas"]["RuleMode"];
+            nextRunAt: string | null;
             /** Format: uuid */
             workspaceId: string;
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
@@ -3901,6 +3936,7 @@ export interface components {
             group?: string | null;
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order?: number | null;
+            schedule?: components["schemas"]["Schedule"];
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
@@ -3982,6 +4018,7 @@ export interface components {
             group: string | null;
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order: number | null;
+            schedule: components["schemas"]["Schedule"];
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             /** @description Version of the rule that the draft is based on */
@@ -4224,8 +4261,10 @@ export interface components {
             group: string | null;
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order: number | null;
+            schedule: components["schemas"]["Schedule"];
             isActive: boolean;
             mode: components["schemas"]["RuleMode"];
+            nextRunAt: string | null;
             /** Format: uuid */
             workspaceId: string;
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
@@ -4252,15 +4291,25 @@ export interface components {
             rules: components["schemas"]["RuleSummary"][];
             nextCursor?: string | null;
         };
+        RuleTicks: {
+            /** Format: uuid */
+            ruleId: string;
+            schedule: components["schemas"]["Schedule"];
+            isActive: boolean;
+            nextRunAt: string | null;
+            /** @description Of a rule that is not active: what the next ticks would be */
+            next: components["schemas"]["PlannedTick"][];
+        };
         RuleToCreate: {
             name: string;
             description?: string;
-            /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
+            /** @description SCHEDULE, an event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger: string;
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
             group?: string | null;
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order?: number | null;
+            schedule?: components["schemas"]["Schedule"];
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive?: boolean;
@@ -4281,12 +4330,13 @@ export interface components {
         RuleToUpdate: {
             name?: string;
             description?: string;
-            /** @description An event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
+            /** @description SCHEDULE, an event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger?: string;
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
             group?: string | null;
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order?: number | null;
+            schedule?: components["schemas"]["Schedule"];
             conditions?: components["schemas"]["Condition"][];
             actions?: components["schemas"]["Action"][];
             isActive?: boolean;
@@ -4335,6 +4385,7 @@ export interface components {
             group: string | null;
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order: number | null;
+            schedule: components["schemas"]["Schedule"];
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             /**
@@ -4408,6 +4459,20 @@ export interface components {
             operator: "equals" | "eq" | "not_equals" | "neq" | "contains" | "not_contains";
             value: components["schemas"]["RootReference"] | components["schemas"]["FieldReference"] | (string | number | boolean | null);
         };
+        /** @description When the rule runs. Required with the trigger SCHEDULE, and null with all others. */
+        Schedule: {
+            /** @description Minute, hour, day of the month, month and day of the week, such as 0 9 * * 1-5. Required unless every is set. */
+            cron?: string;
+            /** @description IANA time zone, such as Europe/Berlin. Required with cron. */
+            timezone?: string;
+            /** @description Duration of at least one minute, such as 15m. The ticks are its multiples since 1970 in UTC, whenever the rule was saved. */
+            every?: string;
+            /**
+             * @description What becomes of ticks that are overdue, such as after an outage. latest: the newest one runs, and says how many it replaces. none: those that are more than 60 s late do not run. Default: latest.
+             * @enum {string}
+             */
+            catchUp?: "latest" | "none";
+        } | null;
         /**
          * @description How a provider signs and writes its webhooks. automation (default): the way of this service (docs/signing.md). standard_webhooks: also Svix. generic: as `settings` say.
          * @enum {string}
@@ -4898,7 +4963,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
+        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -5258,6 +5323,7 @@ export type OverviewSlice = components['schemas']['OverviewSlice'];
 export type OwnEventType = components['schemas']['OwnEventType'];
 export type PatternClause = components['schemas']['PatternClause'];
 export type Plan = components['schemas']['Plan'];
+export type PlannedTick = components['schemas']['PlannedTick'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
 export type Promotion = components['schemas']['Promotion'];
 export type QuantifierDescription = components['schemas']['QuantifierDescription'];
@@ -5298,6 +5364,7 @@ export type RuleRollout = components['schemas']['RuleRollout'];
 export type RuleRolloutPage = components['schemas']['RuleRolloutPage'];
 export type RuleSummary = components['schemas']['RuleSummary'];
 export type RuleSummaryPage = components['schemas']['RuleSummaryPage'];
+export type RuleTicks = components['schemas']['RuleTicks'];
 export type RuleToCreate = components['schemas']['RuleToCreate'];
 export type RuleToExecute = components['schemas']['RuleToExecute'];
 export type RuleToUpdate = components['schemas']['RuleToUpdate'];
@@ -5312,6 +5379,7 @@ export type SampleEvent = components['schemas']['SampleEvent'];
 export type SampleEvents = components['schemas']['SampleEvents'];
 export type Scalar = components['schemas']['Scalar'];
 export type ScalarClause = components['schemas']['ScalarClause'];
+export type Schedule = components['schemas']['Schedule'];
 export type SchemeName = components['schemas']['SchemeName'];
 export type SchemeSettings = components['schemas']['SchemeSettings'];
 export type Scope = components['schemas']['Scope'];
@@ -7820,6 +7888,44 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRuleSchedule: {
+        parameters: {
+            query?: {
+                /** @description Number of times. Default: 10 */
+                next?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the rule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleTicks"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -1,4 +1,4 @@
-import { EventType, ObservedField } from '@automation/engine'
+import { EventType, isReservedType, ObservedField } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
@@ -44,7 +44,8 @@ export const fieldRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       const { params, query, workspace } = request
-      if (!(await app.eventTypes.has(workspace.id, params.name))) throw refusals.eventTypeNotFound()
+      if (!isReservedType(params.name) && !(await app.eventTypes.has(workspace.id, params.name)))
+        throw refusals.eventTypeNotFound()
       const { fields, isComplete } = await surveyEventType(
         request,
         params.name,

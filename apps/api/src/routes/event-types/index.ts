@@ -1,5 +1,5 @@
 import { type Administrator, orNull } from '@automation/access'
-import { eventTypeDefinitions } from '@automation/engine'
+import { eventTypeDefinitions, isReservedType } from '@automation/engine'
 import {
   createEventType,
   deleteEventType,
@@ -74,6 +74,8 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 201: OwnEventType, ...refusalResponses(409, 413, 415, 422) },
     },
     handler: async (request, reply) => {
+      const { name } = request.body
+      if (isReservedType(name)) throw refusals.invalidTriggerType(name)
       const create = async (administrator: Administrator) => {
         const created = await createEventType(administrator, request.body)
         app.eventTypes.forget(request.workspace.id)

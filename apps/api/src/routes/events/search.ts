@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { isUuid } from '@automation/database'
-import { Conditions, normaliseConditions, parseTimestamp, type WorkLimits } from '@automation/engine'
+import {
+  Conditions,
+  isReservedType,
+  normaliseConditions,
+  parseTimestamp,
+  type WorkLimits,
+} from '@automation/engine'
 import { listEventsByIds, type ScannedEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -69,7 +75,11 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
       const body = nameType(request.body)
       refuseFaults([...bodyFaults(request.validationError ?? {}), ...findTimeFaults(body)])
       refuseFaults(await findFaults(request, { conditions: body.conditions }))
-      if (body.type !== undefined && !(await app.eventTypes.has(workspace.id, body.type)))
+      if (
+        body.type !== undefined &&
+        !isReservedType(body.type) &&
+        !(await app.eventTypes.has(workspace.id, body.type))
+      )
         throw refusals.invalidTriggerType(body.type)
       const after = body.cursor === undefined ? undefined : readEnd(body.cursor, body)
       const { ids, scanned, notJudged, end } = await findMatches(request, body, after, workLimits)

@@ -5,11 +5,13 @@ import { type Fault, findRuleFaults } from '@automation/engine'
 import {
   changeRules,
   findGroupFaults,
+  findTriggerFaults,
   isShadow,
   type RuleFields,
   type Saved,
   saveRules,
   settleGroup,
+  settleSchedule,
   updatedEntry,
 } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
@@ -45,8 +47,9 @@ export async function updateRule(
         const found = await findRuleToChange(transaction, request, id)
         if (isShadow(found) && fields.isActive === true && fields.mode === undefined)
           refuseFaults([{ field: 'isActive', message: 'The rule is in shadow mode: also set mode to live' }])
-        const { group, order, conditions, actions } = { ...found, ...settleGroup(fields) }
-        refuseFaults(findGroupFaults({ group, order }))
+        const whole = { ...found, ...settleSchedule(settleGroup(fields)) }
+        const { conditions, actions } = whole
+        refuseFaults([...findGroupFaults(whole), ...findTriggerFaults(whole)])
         const definition = { conditions, actions }
         if (isCheapToCheck(request, definition)) refuseFaults(findRuleFaults(definition))
         else if (checked && isDeepStrictEqual(checked.definition, definition)) refuseFaults(checked.faults)

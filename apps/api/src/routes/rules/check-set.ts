@@ -1,6 +1,6 @@
 import { listCredentials } from '@automation/access'
 import { type CheckedRule, CheckResult } from '@automation/check'
-import { type Fault, isEventType, type RuleDefinition } from '@automation/engine'
+import { type Fault, isTrigger, type RuleDefinition } from '@automation/engine'
 import {
   completeMode,
   maxRules,
@@ -93,10 +93,10 @@ async function findUnknownTriggers(
   { server, workspace }: FastifyRequest,
   rules: readonly RuleToCreate[],
 ): Promise<Fault[]> {
-  if (rules.every(({ trigger }) => isEventType(trigger))) return []
+  if (rules.every(({ trigger }) => isTrigger(trigger))) return []
   const own = await server.eventTypes.readOwn(workspace.id)
   return rules.flatMap(({ trigger }, index) =>
-    isEventType(trigger) || own.has(trigger)
+    isTrigger(trigger) || own.has(trigger)
       ? []
       : [{ field: `rules[${index}].trigger`, message: 'Invalid trigger type' }],
   )

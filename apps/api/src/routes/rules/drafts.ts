@@ -65,7 +65,13 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
     },
     handler: async (request, reply) => {
       const body = await checkRuleOfRequest(request, request.body)
-      const definition = definitionOf({ description: '', conditions: [], ...body, ...completeGroup(body) })
+      const definition = definitionOf({
+        description: '',
+        conditions: [],
+        ...body,
+        ...completeGroup(body),
+        schedule: body.schedule ?? null,
+      })
       const saved = await changeDraft(request, async (transaction, { rule }) => {
         const draft = await saveDraft(transaction, administratorOf(request), rule, definition)
         const entry = { action: 'draft.saved' as const, subject: rule.id, details: { basedOn: rule.version } }

@@ -11,6 +11,7 @@ import { rulesOverviewRoutes } from './overview.js'
 import { ruleReadRoutes } from './read.js'
 import { rolloutRoutes } from './rollouts.js'
 import { runRoutes } from './run.js'
+import { scheduleRoutes } from './schedule.js'
 import { summaryRoutes } from './summaries.js'
 import { switchRoutes } from './switch.js'
 import { validateRoutes } from './validate.js'
@@ -38,6 +39,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
   await app.register(rulesOverviewRoutes)
   await app.register(summaryRoutes)
   await app.register(groupRoutes)
+  await app.register(scheduleRoutes)
   await app.register(guardRoutes)
   await app.register(rolloutRoutes)
   await app.register(checkRoutes)

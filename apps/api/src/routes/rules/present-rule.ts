@@ -1,6 +1,6 @@
 import type { Prisma } from '@automation/database'
 import { countsOf } from '@automation/ledger'
-import { type DefinitionFields, definitionOf, type FullDefinition, modeOf } from '@automation/rules'
+import { definitionOf, type FullDefinition, modeOf } from '@automation/rules'
 import type { FastifyReply } from 'fastify'
 import type { StoredResponse } from '../../acceptance/idempotency/stored-response.js'
 import type { Rule, RuleSummary, RuleVersion } from './rule-schemas.js'
@@ -11,9 +11,9 @@ type SummaryRow = Omit<RuleRow, 'conditions' | 'actions'>
 
 /** Presents a row as the full rule of all responses. */
 export function presentRule({ conditions, actions, ...row }: RuleRow): Rule {
-  const { id, name, description, trigger, group, order, ...rest } = presentSummary(row)
+  const { id, name, description, trigger, group, order, schedule, ...rest } = presentSummary(row)
   return {
-    ...{ id, name, description, trigger, group, order },
+    ...{ id, name, description, trigger, group, order, schedule },
     conditions: conditions as Rule['conditions'],
     actions: actions as Rule['actions'],
     ...rest,
@@ -29,8 +29,10 @@ export function presentSummary({ counters, ...rule }: SummaryRow): RuleSummary {
     trigger: rule.trigger as Rule['trigger'],
     group: rule.group,
     order: rule.order,
+    schedule: rule.schedule as Rule['schedule'],
     isActive: rule.isActive,
     mode: modeOf(rule),
+    nextRunAt: rule.nextRunAt?.toISOString() ?? null,
     workspaceId: rule.workspaceId,
     version: rule.version,
     executionCount: successCount + failureCount,
@@ -50,7 +52,11 @@ export function presentVersion({
   createdAt,
   createdBy,
   ...row
-}: DefinitionFields & { version: number; createdAt: Date; createdBy: string }): RuleVersion {
+}: Parameters<typeof definitionOf>[0] & {
+  version: number
+  createdAt: Date
+  createdBy: string
+}): RuleVersion {
   return { version, ...(definitionOf(row) as FullDefinition), createdAt: createdAt.toISOString(), createdBy }
 }
 

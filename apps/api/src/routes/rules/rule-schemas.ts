@@ -11,6 +11,10 @@ export const Rule = Type.Object(
     ...FullDefinition.properties,
     isActive: Type.Boolean(),
     mode: RuleMode,
+    nextRunAt: orNull({
+      ...Timestamp,
+      description: 'The next tick of the schedule; null without one, and while the rule is not active',
+    }),
     workspaceId: Id,
     version: Type.Integer({
       description: 'Version of the definition. Each change increments it. It is also the ETag.',

@@ -24,6 +24,7 @@ const ValidatedRule = Type.Object(
         ...FullDefinition.properties,
         group: Type.Optional(FullDefinition.properties.group),
         order: Type.Optional(FullDefinition.properties.order),
+        schedule: Type.Optional(FullDefinition.properties.schedule),
         isActive: Type.Boolean(),
         mode: Type.Optional(RuleMode),
       },
@@ -56,6 +57,7 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
         ...body,
         ...completeGroup(body),
         ...completeMode(body),
+        schedule: body.schedule ?? null,
       }
       const definition = rule as unknown as RuleDefinition & { trigger: string }
       const warnings = [

@@ -73,6 +73,7 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
         ...body,
         ...completeGroup(body),
         ...completeMode(body),
+        schedule: body.schedule ?? null,
       }
       const create = (administrator: Administrator) =>
         changeRules(administrator, async (transaction) => {

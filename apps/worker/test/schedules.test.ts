@@ -1,0 +1,192 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId, tickIdOf } from '@automation/database'
+import { makeTicks } from '@automation/ledger'
+import { changeRules, createRules, saveRules } from '@automation/rules'
+import t, { type Test } from 'tap'
+import { createHarness, type Harness } from './fixtures/harness.js'
+
+const task = [{ type: 'CREATE_TASK', config: { title: 'At {{localTime}}, {{missed}} missed' } }]
+const minuteMs = 60_000
+
+/** The time of Postgres, less some. */
+async function ago({ database }: Harness, ms: number): Promise<Date> {
+  const [row] = await database.system.$queryRaw<{ now: Date }[]>`SELECT now() AS now`
+  return new Date((row as { now: Date }).now.getTime() - ms)
+}
+
+async function schedule(harness: Harness, schedule: object, fields: object = {}) {
+  const { database, workspaceId } = harness
+  const administrator = { database, workspaceId, actor: 'test' }
+  const definition = {
+    name: 'Rule',
+    description: '',
+    trigger: 'SCHEDULE',
+    group: null,
+    order: null,
+    schedule,
+  }
+  const rule = { ...definition, conditions: [], actions: task, isActive: true, mode: 'live', ...fields }
+  return changeRules(administrator, async (transaction) => {
+    const [created] = await createRules(transaction, administrator, [rule])
+    return {
+      result: created as NonNullable<typeof created>,
+      entry: { action: 'rule.created', subject: 'test' },
+    }
+  })
+}
+
+function change(harness: Harness, id: string, fields: object) {
+  const { database, workspaceId } = harness
+  const administrator = { database, workspaceId, actor: 'test' }
+  return changeRules(administrator, async (transaction) => {
+    const found = await transaction.rule.findUniqueOrThrow({ where: { id } })
+    const [saved] = await saveRules(transaction, administrator, [{ found, fields }])
+    return { result: saved?.rule, entry: { action: 'rule.updated' as const, subject: id } }
+  })
+}
+
+/** As after an outage: its next tick was due so long ago (ms). */
+async function makeDue(harness: Harness, id: string, ms: number): Promise<Date> {
+  const due = new Date(Math.floor((await ago(harness, ms)).getTime() / minuteMs) * minuteMs)
+  await harness.own.rule.update({
+    where: { id },
+    data: { nextRunAt: due, scheduledSince: new Date(due.getTime() - 1) },
+  })
+  return due
+}
+
+function readTicks({ own }: Harness, ruleId: string) {
+  return own.event.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
+}
+
+async function createQuiet(t: Test) {
+  const harness = await createHarness(t)
+  await harness.database.system.rule.updateMany({ data: { nextRunAt: null } })
+  return harness
+}
+
+t.test('a tick that is due runs its rule within seconds, with the sweeper alone', async (t) => {
+  const harness = await createQuiet(t)
+  const { id, nextRunAt } = await schedule(harness, { every: '1m' })
+  t.equal(nextRunAt && nextRunAt.getTime() % minuteMs, 0)
+  const due = await makeDue(harness, id, 0)
+  harness.startWorker()
+  harness.startSweeper()
+  let tasks: { title: string; executionId: string }[] = []
+  while (tasks.length === 0) {
+    await setTimeout(50)
+    tasks = await harness.own.task.findMany({ where: { ruleId: id } })
+  }
+  t.equal(tasks[0]?.title, `At ${due.toISOString().replace('Z', '+00:00')}, 0 missed`)
+  const [event] = await readTicks(harness, id)
+  t.match(event, { type: 'SCHEDULE', data: { scheduledAt: due.toISOString(), missed: 0 } })
+  t.not(tasks[0]?.executionId, event?.id, 'the execution was not requested by hand')
+  const rule = await harness.own.rule.findUniqueOrThrow({ where: { id } })
+  t.equal(rule.nextRunAt?.getTime(), due.getTime() + minuteMs)
+  t.equal(rule.version, 1)
+})
+
+t.test('ten workers make a tick once', async (t) => {
+  const harness = await createQuiet(t)
+  const rules = await Promise.all(Array.from({ length: 20 }, () => schedule(harness, { every: '1h' })))
+  for (const { id } of rules) await makeDue(harness, id, 0)
+  const made = await Promise.all(Array.from({ length: 10 }, () => makeTicks(harness.database)))
+  t.equal(made.flatMap(({ events }) => events).length, rules.length)
+  for (const { id } of rules) t.equal((await readTicks(harness, id)).length, 1)
+})
+
+t.test('of several ticks that are due the newest runs and counts the others', async (t) => {
+  const harness = await createQuiet(t)
+  const { id } = await schedule(harness, { every: '1m' })
+  await makeDue(harness, id, 300 * minuteMs)
+  let made = await makeTicks(harness.database)
+  t.strictSame([made.events.length, made.isMore], [0, true], 'many are counted in parts')
+  while (made.isMore) made = await makeTicks(harness.database)
+  const [event, ...others] = await readTicks(harness, id)
+  t.match(event?.data, { missed: 300 })
+  t.equal(others.length, 0)
+  t.match(await harness.own.rule.findUniqueOrThrow({ where: { id } }), { missedTicks: 0 })
+})
+
+t.test('with catchUp none, late ticks do not run, and the next one counts them', async (t) => {
+  const harness = await createQuiet(t)
+  const { id } = await schedule(harness, { every: '1h', catchUp: 'none' })
+  const hourMs = 60 * minuteMs
+  const hour = new Date(Math.floor((await ago(harness, 2 * hourMs)).getTime() / hourMs) * hourMs)
+  // Unless this test runs in the first minute of an hour, when the newest is in time.
+  const isInTime = (await ago(harness, minuteMs)).getTime() < hour.getTime() + 2 * hourMs
+  await harness.own.rule.update({ where: { id }, data: { nextRunAt: hour } })
+  await makeTicks(harness.database)
+  t.equal((await readTicks(harness, id)).length, isInTime ? 1 : 0)
+  const { missedTicks } = await harness.own.rule.findUniqueOrThrow({ where: { id } })
+  t.equal(missedTicks, isInTime ? 0 : 3)
+  await makeDue(harness, id, 0)
+  await makeTicks(harness.database)
+  const last = (await readTicks(harness, id)).at(-1)
+  t.match(last?.data, { missed: isInTime ? 0 : 3 })
+})
+
+t.test(
+  'a change of anything else leaves a tick that is due, and one of the schedule does not make one',
+  async (t) => {
+    const harness = await createQuiet(t)
+    const { id } = await schedule(harness, { every: '1m' })
+    const due = await makeDue(harness, id, 5 * minuteMs)
+    const renamed = await change(harness, id, {
+      name: 'Renamed',
+      actions: [{ type: 'CREATE_TASK', config: { title: 'B' } }],
+    })
+    t.equal(renamed?.nextRunAt?.getTime(), due.getTime())
+    const before = (await ago(harness, 0)).getTime()
+    const changed = await change(harness, id, { schedule: { every: '2m' } })
+    t.ok((changed?.nextRunAt?.getTime() ?? 0) > before, 'the next tick is later than the change')
+    await makeTicks(harness.database)
+    t.strictSame(await readTicks(harness, id), [])
+  },
+)
+
+t.test('what was due while a rule was off is not missed', async (t) => {
+  const harness = await createQuiet(t)
+  const { id } = await schedule(harness, { every: '1m' })
+  await makeDue(harness, id, 5 * minuteMs)
+  const off = await change(harness, id, { isActive: false })
+  t.equal(off?.nextRunAt, null)
+  await makeTicks(harness.database)
+  const on = await change(harness, id, { isActive: true })
+  t.ok((on?.nextRunAt?.getTime() ?? 0) > (await ago(harness, 0)).getTime() - 1_000)
+  await makeTicks(harness.database)
+  t.strictSame(await readTicks(harness, id), [])
+})
+
+t.test('a tick whose rule is switched off before a worker takes it up does nothing', async (t) => {
+  const harness = await createQuiet(t)
+  const { id } = await schedule(harness, { every: '1m' })
+  await makeDue(harness, id, 0)
+  const { events } = await makeTicks(harness.database)
+  await change(harness, id, { isActive: false })
+  harness.startWorker()
+  harness.startSweeper()
+  await harness.untilDone(events[0]?.id ?? '')
+  t.equal(await harness.own.task.count({ where: { ruleId: id } }), 0)
+})
+
+t.test('a schedule that cannot be read ends alone', async (t) => {
+  const harness = await createQuiet(t)
+  const [faulty, sound] = [await schedule(harness, { every: '1m' }), await schedule(harness, { every: '1m' })]
+  for (const { id } of [faulty, sound]) await makeDue(harness, id, 0)
+  await harness.own.rule.update({
+    where: { id: faulty.id },
+    data: { schedule: { cron: '0 9 * * *', timezone: 'Mars/Base' } },
+  })
+  const made = await makeTicks(harness.database)
+  t.match(made.faulty, [{ ruleId: faulty.id, fault: /Mars/ }])
+  t.equal(made.events.length, 1)
+  t.strictSame(await makeTicks(harness.database), { events: [], latenesses: [], faulty: [], isMore: false })
+})
+
+t.test('the id of a tick follows from its rule and time, unless it is very late', async (t) => {
+  const [rule, at] = [newId(), Date.UTC(2026, 0, 1, 9)]
+  t.equal(tickIdOf(rule, at, at), tickIdOf(rule, at, at + 50 * minuteMs))
+  t.not(tickIdOf(rule, at, at), tickIdOf(newId(), at, at))
+  t.not(tickIdOf(rule, at, at), tickIdOf(rule, at + minuteMs, at))
+})

@@ -1,0 +1,37 @@
+import { findDurationFault, parseDuration } from '../duration.js'
+import type { Fault } from '../faults.js'
+import { capitalize } from '../plain-bounds.js'
+import { isZone } from '../zoned-time.js'
+import { findCronFault } from './cron.js'
+
+const minuteMs = 60_000
+
+/** The faults of a schedule that fits its schema. It takes any shape. */
+export function findScheduleFaults(schedule: unknown): Fault[] {
+  if (typeof schedule !== 'object' || schedule === null) return []
+  const { cron, timezone, every } = schedule as Record<string, unknown>
+  if (cron === undefined && every === undefined)
+    return [{ field: 'schedule', message: 'Must have cron with timezone, or every' }]
+  if (cron !== undefined && every !== undefined)
+    return [{ field: 'schedule.every', message: 'Must be omitted with cron' }]
+  const faults = every === undefined ? findZoneFaults(timezone) : findEveryFaults(every, timezone)
+  const fault = typeof cron === 'string' ? findCronFault(cron) : undefined
+  return fault === undefined ? faults : [{ field: 'schedule.cron', message: fault }, ...faults]
+}
+
+function findZoneFaults(timezone: unknown): Fault[] {
+  if (timezone === undefined) return [{ field: 'schedule.timezone', message: 'Required with cron' }]
+  return typeof timezone !== 'string' || isZone(timezone)
+    ? []
+    : [{ field: 'schedule.timezone', message: 'Must be an IANA time zone such as Europe/Berlin' }]
+}
+
+function findEveryFaults(every: unknown, timezone: unknown): Fault[] {
+  const faults: Fault[] =
+    timezone === undefined ? [] : [{ field: 'schedule.timezone', message: 'Must be omitted with every' }]
+  if (typeof every !== 'string') return faults
+  const fault =
+    findDurationFault(every) ??
+    ((parseDuration(every) ?? 0) < minuteMs ? 'must be at least one minute' : undefined)
+  return fault === undefined ? faults : [{ field: 'schedule.every', message: capitalize(fault) }, ...faults]
+}

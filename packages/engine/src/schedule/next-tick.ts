@@ -1,0 +1,77 @@
+import { parseDuration } from '../duration.js'
+import { ZonedTime } from '../zoned-time.js'
+import { findChange, offsetAt } from './clock-changes.js'
+import { type CronTimes, compileCron } from './cron.js'
+import { type Schedule, zoneOf } from './schedule.js'
+
+const dayMs = 86_400_000
+
+/**
+ * The first tick of a schedule after a moment (epoch ms); null: there is none.
+ *
+ * When clocks change, `every` and expressions whose minute or hour begins with `*` go on in real time. Other expressions name times of the
+ * clock: one in an hour that exists twice is its first, and all in an hour that does not exist are one tick, at the first moment after it.
+ *
+ * @param schedule without faults
+ */
+export function nextTick(schedule: Schedule, after: number): number | null {
+  if (schedule.cron === undefined) {
+    const period = parseDuration(schedule.every ?? '') ?? Number.NaN
+    return (Math.floor(after / period) + 1) * period
+  }
+  const cron = compileCron(schedule.cron)
+  const zone = zoneOf(schedule)
+  return cron.isRealTime ? nextInRealTime(cron, zone, after) : nextOnTheClock(cron, zone, after)
+}
+
+/** Between two changes of the clocks, an offset leads from real time to the clock. */
+function nextInRealTime(cron: CronTimes, zone: string, after: number): number | null {
+  let from = after
+  let offset = offsetAt(zone, from)
+  for (;;) {
+    const clock = cron.next(from + offset)
+    if (clock === null) return null
+    const change = findChange(zone, from, clock - offset)
+    if (change === undefined) return clock - offset
+    // The moment of the change may be a tick.
+    from = change.at - 1
+    offset = change.after
+    const first = cron.next(from + offset)
+    if (first === null) return null
+    if (findChange(zone, change.at, first - offset) === undefined) return first - offset
+    from = change.at
+  }
+}
+
+function nextOnTheClock(cron: CronTimes, zone: string, after: number): number | null {
+  let clock = cron.next(after + offsetAt(zone, after))
+  // After the first of two equal hours, the rest of the second has no ticks.
+  while (clock !== null && instantOf(clock, zone) <= after) clock = cron.next(clock)
+  return clock === null ? null : instantOf(clock, zone)
+}
+
+/** The moment at which a clock shows a time: the first of two, and the end of the gap where it shows it never. */
+export function instantOf(clock: number, zone: string): number {
+  const change = findChange(zone, clock - dayMs, clock + dayMs)
+  if (change === undefined) return clock - offsetAt(zone, clock)
+  if (clock - change.before < change.at) return clock - change.before
+  return Math.max(clock - change.after, change.at)
+}
+
+/** The data of a tick's event. */
+export interface Tick {
+  scheduledAt: string
+  /** The same moment with the offset of the schedule's zone. */
+  localTime: string
+  /** How many ticks before it did not run. */
+  missed: number
+}
+
+/** @param at epoch ms */
+export function describeTick(schedule: Schedule, at: number, missed: number): Tick {
+  return {
+    scheduledAt: new Date(at).toISOString(),
+    localTime: new ZonedTime(at, zoneOf(schedule)).toJSON(),
+    missed,
+  }
+}
