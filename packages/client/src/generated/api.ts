@@ -5558,6 +5558,7 @@ export interface operations {
                      *           "trigger": "LEAD_CREATED",
                      *           "group": null,
                      *           "order": null,
+                     *           "schedule": null,
                      *           "conditions": [
                      *             {
                      *               "field": "score",
@@ -5577,6 +5578,7 @@ export interface operations {
                      *           ],
                      *           "isActive": false,
                      *           "mode": "live",
+                     *           "nextRunAt": null,
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "version": 1,
                      *           "executionCount": 0,
@@ -5585,8 +5587,8 @@ export interface operations {
                      *           "lastSuccessAt": null,
                      *           "lastFailureAt": null,
                      *           "lastError": null,
-                     *           "createdAt": "2026-01-12T09:00:08.000Z",
-                     *           "updatedAt": "2026-01-12T09:00:08.000Z"
+                     *           "createdAt": "2026-01-12T09:00:09.000Z",
+                     *           "updatedAt": "2026-01-12T09:00:09.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -5664,6 +5666,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5683,6 +5686,7 @@ export interface operations {
                      *       ],
                      *       "isActive": true,
                      *       "mode": "live",
+                     *       "nextRunAt": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 1,
                      *       "executionCount": 0,
@@ -5691,8 +5695,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:07.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:07.000Z"
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:08.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -5742,6 +5746,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5761,6 +5766,7 @@ export interface operations {
                      *       ],
                      *       "isActive": true,
                      *       "mode": "live",
+                     *       "nextRunAt": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 2,
                      *       "executionCount": 0,
@@ -5769,8 +5775,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:07.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:10.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -5835,6 +5841,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5854,6 +5861,7 @@ export interface operations {
                      *       ],
                      *       "isActive": true,
                      *       "mode": "live",
+                     *       "nextRunAt": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 2,
                      *       "executionCount": 0,
@@ -5862,8 +5870,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:07.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:10.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -5968,6 +5976,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": "routing",
                      *       "order": 1,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -5987,6 +5996,7 @@ export interface operations {
                      *       ],
                      *       "isActive": false,
                      *       "mode": "live",
+                     *       "nextRunAt": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 2,
                      *       "executionCount": 0,
@@ -5995,8 +6005,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:08.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:11.000Z"
+                     *       "createdAt": "2026-01-12T09:00:09.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:12.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6054,6 +6064,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6073,6 +6084,7 @@ export interface operations {
                      *       ],
                      *       "isActive": false,
                      *       "mode": "live",
+                     *       "nextRunAt": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 1,
                      *       "executionCount": 0,
@@ -6081,8 +6093,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:08.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:08.000Z"
+                     *       "createdAt": "2026-01-12T09:00:09.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6290,6 +6302,7 @@ export interface operations {
                      *           "trigger": "LEAD_CREATED",
                      *           "group": null,
                      *           "order": null,
+                     *           "schedule": null,
                      *           "conditions": [
                      *             {
                      *               "field": "score",
@@ -6307,7 +6320,7 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
-                     *           "createdAt": "2026-01-12T09:00:09.000Z",
+                     *           "createdAt": "2026-01-12T09:00:10.000Z",
                      *           "createdBy": "user:ada"
                      *         },
                      *         {
@@ -6317,6 +6330,7 @@ export interface operations {
                      *           "trigger": "LEAD_CREATED",
                      *           "group": null,
                      *           "order": null,
+                     *           "schedule": null,
                      *           "conditions": [
                      *             {
                      *               "field": "score",
@@ -6334,7 +6348,7 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
-                     *           "createdAt": "2026-01-12T09:00:07.000Z",
+                     *           "createdAt": "2026-01-12T09:00:08.000Z",
                      *           "createdBy": "user:ada"
                      *         }
                      *       ],
@@ -6386,6 +6400,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6403,7 +6418,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
-                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
                      *       "createdBy": "user:ada"
                      *     }
                      */
@@ -6458,6 +6473,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6477,6 +6493,7 @@ export interface operations {
                      *       ],
                      *       "isActive": true,
                      *       "mode": "live",
+                     *       "nextRunAt": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 3,
                      *       "executionCount": 0,
@@ -6485,8 +6502,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:07.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:10.000Z"
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:11.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -7088,6 +7105,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -7107,16 +7125,16 @@ export interface operations {
                      *       ],
                      *       "basedOn": 3,
                      *       "isStale": false,
-                     *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:27.000Z",
+                     *       "etag": "\"3-01970000-0000-7000-8000-000000000021\"",
+                     *       "savedAt": "2026-01-12T09:00:30.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:27.000Z",
-                     *         "to": "2026-01-12T09:00:28.000Z",
+                     *         "from": "2026-01-12T09:00:30.000Z",
+                     *         "to": "2026-01-12T09:00:31.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:29.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:32.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
@@ -7138,7 +7156,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:30.000Z",
+                     *             "at": "2026-01-12T09:00:33.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -7185,7 +7203,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:31.000Z"
+                     *         "computedAt": "2026-01-12T09:00:34.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -7265,6 +7283,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -7284,8 +7303,8 @@ export interface operations {
                      *       ],
                      *       "basedOn": 3,
                      *       "isStale": false,
-                     *       "etag": "\"3-01970000-0000-7000-8000-000000000020\"",
-                     *       "savedAt": "2026-01-12T09:00:27.000Z",
+                     *       "etag": "\"3-01970000-0000-7000-8000-000000000021\"",
+                     *       "savedAt": "2026-01-12T09:00:30.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": null,
                      *       "differenceFault": null
@@ -7396,6 +7415,7 @@ export interface operations {
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
+                     *       "schedule": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -7415,16 +7435,17 @@ export interface operations {
                      *       ],
                      *       "isActive": true,
                      *       "mode": "live",
+                     *       "nextRunAt": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 4,
                      *       "executionCount": 9,
                      *       "successCount": 9,
                      *       "failureCount": 0,
-                     *       "lastSuccessAt": "2026-01-12T09:00:21.000Z",
+                     *       "lastSuccessAt": "2026-01-12T09:00:24.000Z",
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:07.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:32.000Z"
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:35.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -7742,8 +7763,10 @@ export interface operations {
                      *           "trigger": "LEAD_CREATED",
                      *           "group": null,
                      *           "order": null,
+                     *           "schedule": null,
                      *           "isActive": false,
                      *           "mode": "live",
+                     *           "nextRunAt": null,
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "version": 1,
                      *           "executionCount": 0,
@@ -7752,8 +7775,8 @@ export interface operations {
                      *           "lastSuccessAt": null,
                      *           "lastFailureAt": null,
                      *           "lastError": null,
-                     *           "createdAt": "2026-01-12T09:00:08.000Z",
-                     *           "updatedAt": "2026-01-12T09:00:08.000Z"
+                     *           "createdAt": "2026-01-12T09:00:09.000Z",
+                     *           "updatedAt": "2026-01-12T09:00:09.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -7919,6 +7942,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "ruleId": "01970000-0000-7000-8000-000000000006",
+                     *       "schedule": {
+                     *         "cron": "0 9 * * 1-5",
+                     *         "timezone": "Europe/Berlin"
+                     *       },
+                     *       "isActive": true,
+                     *       "nextRunAt": "2026-01-12T09:00:13.000Z",
+                     *       "next": [
+                     *         {
+                     *           "scheduledAt": "2026-01-12T09:00:13.000Z",
+                     *           "localTime": "2026-01-13T09:00:00.000+01:00",
+                     *           "clockChange": null
+                     *         },
+                     *         {
+                     *           "scheduledAt": "2026-01-12T09:00:14.000Z",
+                     *           "localTime": "2026-01-13T09:00:00.000+01:00",
+                     *           "clockChange": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RuleTicks"];
                 };
             };
@@ -9916,6 +9962,24 @@ export interface operations {
                      *             "changed": [
                      *               "phone"
                      *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "reservedTypes": [
+                     *         {
+                     *           "type": "SCHEDULE",
+                     *           "description": "A tick of the schedule of a rule, for that rule alone. missed is the number of ticks before it that did not run.",
+                     *           "example": {
+                     *             "scheduledAt": "2026-01-12T09:00:07.000Z",
+                     *             "localTime": "2026-01-13T09:00:00.000+01:00",
+                     *             "missed": 0
+                     *           }
+                     *         },
+                     *         {
+                     *           "type": "DECISION",
+                     *           "description": "A person decided, or the time for it was over.",
+                     *           "example": {
+                     *             "choice": "approve"
                      *           }
                      *         }
                      *       ],
