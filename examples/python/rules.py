@@ -275,6 +275,14 @@ class Client:
         """Retry the executions that match a filter, oldest first, at most 1,000 per call."""
         return self._send("POST", "/api/executions/retry", body=body, headers=headers)
 
+    def cancel_execution(self, id, body=None, headers=None):
+        """Cancel an execution that has not ended."""
+        return self._send("POST", f"/api/executions/{_part(id)}/cancel", body=body, headers=headers)
+
+    def cancel_executions(self, body=None, headers=None):
+        """Cancel the executions that wait or retry and match a filter, oldest first, at most 1,000 per call."""
+        return self._send("POST", "/api/executions/cancel", body=body, headers=headers)
+
     def deliver_webhook(self, provider, workspace_id, body=None, headers=None):
         """Deliver a signed webhook. A repeated delivery has no effect."""
         return self._send("POST", f"/api/incoming-webhooks/{_part(provider)}/{_part(workspace_id)}", body=body, headers=headers)

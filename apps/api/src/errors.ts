@@ -130,6 +130,16 @@ export const refusals = {
       'execution_not_retryable',
       `Only a failed or cancelled execution can be retried: this one is ${status}`,
     ),
+  cancelledByHand: () =>
+    new Refusal(
+      'execution_cancelled',
+      'This execution was cancelled, so it cannot be retried: replay its event',
+    ),
+  notCancellable: (status: string) =>
+    new Refusal(
+      'execution_not_cancellable',
+      `Only an execution that is running, waiting or retrying can be cancelled: this one is ${status}`,
+    ),
   quarantined: () =>
     new Refusal(
       'event_quarantined',

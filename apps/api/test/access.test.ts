@@ -355,6 +355,8 @@ interface Ids {
   group: string
   /** It failed, and beside it another one of the rule waits. */
   execution: string
+  /** That one. */
+  waiting: string
   template: string
   task: string
   eventType: string
@@ -493,6 +495,26 @@ const routes: Route[] = [
     role: 'operator',
     status: 200,
     body: { filter: {} },
+  },
+  {
+    method: 'POST',
+    path: ({ waiting }) => `/api/executions/${waiting}/cancel`,
+    role: 'operator',
+    status: 200,
+  },
+  {
+    method: 'POST',
+    path: () => '/api/executions/cancel',
+    role: 'operator',
+    status: 200,
+    body: { filter: {} },
+  },
+  {
+    method: 'POST',
+    path: () => '/api/executions/cancel',
+    role: 'operator',
+    status: 202,
+    body: { filter: { to: '2000-01-01' }, dryRun: false },
   },
   {
     method: 'POST',
@@ -639,7 +661,7 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
   const row = { executionId: execution, actionIndex: 0, ruleId: rule.id, title: 'Call', priority: 'normal' }
   await database.task.create({ data: { id: task, workspaceId, ...row, createdAt: now } })
   const waiting = { ...event, acceptedAt: now, ruleId: null, isDelivery: false }
-  await storeExecution(workspace, waiting, rule.id, { status: 'waiting' })
+  const { id: unfinished } = await storeExecution(workspace, waiting, rule.id, { status: 'waiting' })
   const { body: guarded } = await call<Rule>('POST', rules, { body: ruleBody() })
   const guard = {
     version: 1,
@@ -682,6 +704,7 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
     group,
     event: event.id,
     execution,
+    waiting: unfinished,
     template: template.id,
     task,
     eventType,
@@ -703,6 +726,7 @@ const anyIds: Ids = {
   group: '{name}',
   event: '{id}',
   execution: '{id}',
+  waiting: '{id}',
   template: '{id}',
   task: '{id}',
   eventType: '{name}',

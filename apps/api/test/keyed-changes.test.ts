@@ -129,6 +129,26 @@ const changes: Record<
     status: 202,
     count: ({ database }) => database.auditEntry.count({ where: { action: 'execution.retried' } }),
   },
+  'cancel an execution': {
+    path: async (own) => `/api/executions/${await storeWaiting(own)}/cancel`,
+    body: {},
+    status: 200,
+    count: ({ database }) => database.auditEntry.count({ where: { action: 'execution.cancelled' } }),
+  },
+  'cancel executions': {
+    path: async (own) => {
+      await storeWaiting(own)
+      return '/api/executions/cancel'
+    },
+    body: { filter: {}, dryRun: false },
+    status: 202,
+    count: ({ database }) => database.auditEntry.count({ where: { action: 'execution.cancelled' } }),
+  },
+}
+
+async function storeWaiting(own: Own): Promise<string> {
+  const event = await storeEvent(own, {})
+  return (await storeExecution(own, event, await createRule(own), { status: 'waiting' })).id
 }
 
 async function storeFailed(own: Own): Promise<string> {

@@ -99,6 +99,8 @@ const routes: Route[] = [
   route('get', '/api/executions/{id}', [200], [404]),
   route('post', '/api/executions/{id}/retry', [202], [404, 409, 413, 415, 422], 'optional'),
   route('post', '/api/executions/retry', [200, 202], [409, 413, 415, 422], 'required'),
+  route('post', '/api/executions/{id}/cancel', [200, 202], [404, 409, 413, 415, 422], 'optional'),
+  route('post', '/api/executions/cancel', [200, 202], [409, 413, 415, 422], 'required'),
   route('get', '/api/tasks', [200]),
   route('get', '/api/tasks/{id}', [200], [404]),
   route('get', '/api/vocabulary', [200, 304]),
@@ -189,7 +191,8 @@ t.test(
       const headers = namesOf(operationOf({ method, path }), 'header')
       t.equal(headers.includes('If-Match'), refusals.includes(412), `${method} ${path}`)
       // A bulk call is 200 for a dry run.
-      const mayWait = success.includes(200) && success.includes(202) && !/s\/(replay|retry)$/.test(path)
+      const mayWait =
+        success.includes(200) && success.includes(202) && !/s\/(replay|retry)$|\/cancel$/.test(path)
       const isCompared = method === 'get' && /\/(draft|difference)$/.test(path)
       t.equal(headers.includes('Prefer'), mayWait || isCompared, `${method} ${path}`)
     }

@@ -37,7 +37,10 @@ async function record(): Promise<Recordings> {
   const event = await story.tellOfEvents(recorder, named.rule)
   await story.tellOfHistory(recorder, event, named.rule)
   await story.tellOfRollouts(recorder, named.rule)
-  await story.tellOfFailures(recorder, id)
+  const { execution } = api.app.database.forWorkspace(id)
+  await story.tellOfFailures(recorder, id, (executionId) =>
+    execution.update({ where: { id: executionId }, data: { status: 'running', lease: newId() } }),
+  )
   await story.tellOfWebhooks(recorder, id)
   await story.tellOfAccess(recorder, id)
   await story.tidyUp(recorder, named)

@@ -3,6 +3,7 @@ import { addEventsGet } from './client/events-get.js'
 import { addEventsSend } from './client/events-send.js'
 import { addEventsWait } from './client/events-wait.js'
 import { addEventsWhy } from './client/events-why.js'
+import { addExecutionsCancel } from './client/executions-cancel.js'
 import { addExecutionsList } from './client/executions-list.js'
 import { addExecutionsRetry } from './client/executions-retry.js'
 import { addRulesDraft } from './client/rules-draft.js'
@@ -39,9 +40,9 @@ const groups = [
   },
   {
     name: 'executions',
-    description: 'See the executions of rules, and retry those that failed.',
+    description: 'See the executions of rules, retry those that failed, and cancel those that wait.',
     example: `retry ${exampleId}`,
-    commands: [addExecutionsList, addExecutionsRetry],
+    commands: [addExecutionsList, addExecutionsRetry, addExecutionsCancel],
   },
 ]
 

@@ -398,6 +398,16 @@ func (c *Client) RetryExecutions(ctx context.Context, body any, headers map[stri
 	return c.send(ctx, "POST", "/api/executions/retry", body, nil, headers)
 }
 
+// CancelExecution: Cancel an execution that has not ended.
+func (c *Client) CancelExecution(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/executions/"+url.PathEscape(id)+"/cancel", body, nil, headers)
+}
+
+// CancelExecutions: Cancel the executions that wait or retry and match a filter, oldest first, at most 1,000 per call.
+func (c *Client) CancelExecutions(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/executions/cancel", body, nil, headers)
+}
+
 // DeliverWebhook: Deliver a signed webhook. A repeated delivery has no effect.
 func (c *Client) DeliverWebhook(ctx context.Context, provider string, workspaceId string, body any, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/incoming-webhooks/"+url.PathEscape(provider)+"/"+url.PathEscape(workspaceId), body, nil, headers)

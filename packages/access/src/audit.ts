@@ -45,6 +45,7 @@ export const AuditAction = Type.Enum(
     'subscription.updated',
     'subscription.deleted',
     'execution.retried',
+    'execution.cancelled',
     'event.replayed',
   ],
   { title: 'AuditAction' },

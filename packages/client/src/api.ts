@@ -59,7 +59,9 @@ export type {
   ExecutionPage,
   ExecutionResult,
   ExecutionSummary,
+  ExecutionsCancelled,
   ExecutionsRetried,
+  ExecutionsToCancel,
   ExecutionsToRetry,
   FilterDescription,
   Finding,
@@ -242,6 +244,8 @@ const keyed: Record<KeyedOperation, true> = {
   'POST /api/events/{id}/replay': true,
   'POST /api/executions/{id}/retry': true,
   'POST /api/executions/retry': true,
+  'POST /api/executions/{id}/cancel': true,
+  'POST /api/executions/cancel': true,
 }
 
 /** The operations that take effect once per Idempotency-Key, however often they are sent. */

@@ -1,4 +1,12 @@
-import type { ExecutionPage, ExecutionSummary, ExecutionsRetried, ExecutionsToRetry, Matched } from './api.js'
+import type {
+  ExecutionPage,
+  ExecutionSummary,
+  ExecutionsCancelled,
+  ExecutionsRetried,
+  ExecutionsToCancel,
+  ExecutionsToRetry,
+  Matched,
+} from './api.js'
 import type { Inputs } from './operation.js'
 import { Pages } from './pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
@@ -48,5 +56,15 @@ export class Executions {
   /** Retries the executions that match a filter, oldest first, at most 1000 per call. Only counts them unless `dryRun` is false. */
   retryMany(body: ExecutionsToRetry, options?: KeyedOptions): Promise<Matched | ExecutionsRetried> {
     return this.#sender.ask('POST /api/executions/retry', { body }, options)
+  }
+
+  /** Cancels an execution that has not ended. `running` says that an attempt is in progress: it is recorded, and nothing begins after it. */
+  cancel(id: string, options?: KeyedOptions) {
+    return this.#sender.ask('POST /api/executions/{id}/cancel', { path: { id }, body: {} }, options)
+  }
+
+  /** Cancels the executions that wait or retry and match a filter, oldest first, at most 1000 per call. Only counts them unless `dryRun` is false. */
+  cancelMany(body: ExecutionsToCancel, options?: KeyedOptions): Promise<Matched | ExecutionsCancelled> {
+    return this.#sender.ask('POST /api/executions/cancel', { body }, options)
   }
 }

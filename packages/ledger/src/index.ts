@@ -102,6 +102,12 @@ export { type MadeTicks, makeTicks } from './schedules/make-ticks.js'
 export { type ExecutionStatus, executionStatuses, isUnfinished, retryableStatuses } from './statuses.js'
 export { BacklogWalk, type FindPage } from './unfinished/backlog-walk.js'
 export {
+  cancelExecution,
+  cancelledByHand,
+  cancelMany,
+  countCancellable,
+} from './unfinished/cancel-executions.js'
+export {
   cancelWaiting,
   continueCancellations,
   countCancellations,

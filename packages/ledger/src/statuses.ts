@@ -12,11 +12,12 @@ import type { ExecutionStatus } from '@automation/database'
  *                         ▲                  │     │          │
  *                         └─claimExecutions──┘     │          │
  *                                                  ▼          │
- *                              cancelWaiting ▶ cancelled ◀────┘ (its rule was switched off)
+ *           cancelWaiting, cancelExecution ▶ cancelled ◀────┘ (its rule was switched off, or somebody cancelled it meanwhile)
  *
  * - running: a worker holds it under a lease, or held it when the worker ended. `dueAt` is the end of the lease.
  * - waiting: a WAIT ends at `dueAt`, or its call, for which there was no room, is tried again. retrying: the next attempt of an action is at `dueAt`.
  * - An execution that would begin to wait after its rule was switched off is stored as cancelled, by finishEvents and recordSteps.
+ * - One that somebody cancels while a worker holds it is marked (`cancelRequested`): its next step, whatever it is, is stored as cancelled.
  * - succeeded, failed, cancelled: finished; `finishedAt` is set and `dueAt` is null.
  */
 export const executionStatuses = [
@@ -36,5 +37,5 @@ export function isUnfinished(status: string): boolean {
   return unfinished.has(status)
 }
 
-/** A finished execution in one of these states may be opened again. */
+/** A finished execution in one of these states may be opened again, but not one that somebody cancelled. */
 export const retryableStatuses = ['failed', 'cancelled'] as const satisfies ExecutionStatus[]

@@ -309,7 +309,8 @@ CREATE TABLE executions (
   lease UUID,
   interruptions SMALLINT NOT NULL DEFAULT 0,
   lost_leases UUID[],
-  awaits_slot BOOLEAN
+  awaits_slot BOOLEAN,
+  cancel_requested BOOLEAN
 );
 CREATE INDEX executions_workspace_id_id_idx ON executions (workspace_id, id);
 CREATE INDEX executions_rule_id_id_idx ON executions (rule_id, id);

@@ -305,6 +305,7 @@ function rulesOf(noun: Noun | undefined, id: string): object {
 
 function nounOf({ path }: Operation): Noun | undefined {
   if (path.endsWith('/difference')) return 'shadow'
+  if (path.endsWith('/{id}/cancel')) return 'waiting'
   const word = /([\w-]+)\/\{(?:id|userId|name)\}/.exec(path)?.[1]
   if (word === undefined) return undefined
   const noun = nounOfWord[word]

@@ -151,6 +151,10 @@ const sentences: Readonly<Record<string, Describe>> = {
     details.retried === undefined
       ? ['retried ', { text: 'an execution', place: ['executions', { id: subject }] }]
       : [`retried ${countOf(Number(details.retried), 'execution')}`],
+  'execution.cancelled': ({ subject, details }) =>
+    details.cancelled === undefined
+      ? ['cancelled ', { text: 'an execution', place: ['executions', { id: subject }] }]
+      : [`cancelled ${countOf(Number(details.cancelled), 'waiting execution')}`],
   'event.replayed': ({ subject, details }) =>
     details.replayed === undefined
       ? ['replayed ', { text: 'an event', place: ['events', { id: subject }] }]

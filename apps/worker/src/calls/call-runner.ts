@@ -11,7 +11,7 @@ import { untilPostgresIsBack } from '../executions/until-postgres-is-back.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
 import type { Gate, GateEntry } from './gate.js'
-import type { HeldExecution } from './held-execution.js'
+import { type HeldExecution, noteSettled } from './held-execution.js'
 import type { Leases } from './leases.js'
 
 /** One that is put off for longer (ms) waits, and is cancelled where its rule is switched off meanwhile. */
@@ -85,6 +85,7 @@ export class CallRunner {
    */
   async resume(held: HeldExecution, onPlaced: () => void): Promise<void> {
     settleInterrupted(held.execution)
+    noteSettled(held)
     if (held.execution.record.finishedAt === null) this.#advance(held)
     const isRecorded = await this.#record(held)
     const calls = isRecorded ? this.run(held) : undefined
@@ -118,6 +119,7 @@ export class CallRunner {
       return undefined
     }
     held.entry = entry
+    noteSettled(held)
     openAttempt(record, action)
     return (await this.#record(held)) ? entry : undefined
   }
@@ -164,6 +166,7 @@ export class CallRunner {
   async #recordResult(held: HeldExecution, action: OutsideAction, effect: Effect): Promise<boolean> {
     const { record, event, evaluation } = held.execution
     settleAttempt(record, action, effect)
+    noteSettled(held)
     held.action = undefined
     held.entry = undefined
     if (record.status !== 'running') return this.#record(held)
@@ -186,10 +189,10 @@ export class CallRunner {
   /** @returns false where this worker does not hold the execution any more */
   async #record(held: HeldExecution): Promise<boolean> {
     const { recorder, metrics, leases, gate } = this.#parts
-    const { execution, lease } = held
+    const { execution, lease, settled } = held
     const release = gate.hold(execution.event, execution.effectBytes)
     const isRecorded = await untilPostgresIsBack((isRepeated) =>
-      recorder.recordStep({ execution, lease, isRepeated }),
+      recorder.recordStep({ execution, lease, settled, isRepeated }),
     ).finally(release)
     if (!isRecorded) {
       metrics.leasesLost.inc()

@@ -3,6 +3,7 @@ import { createBatcher, type Database, newId } from '@automation/database'
 import { Evaluation, ruleHolds, type WorkLimits } from '@automation/engine'
 import {
   type ClaimedExecution,
+  cancelledByHand,
   claimExecutions,
   type HeldLease,
   type LoadedEvent,
@@ -160,9 +161,10 @@ function evaluateAgain({ rule: { compiled }, record, event, evaluation }: Execut
 
 /** Why a claimed execution is not continued. */
 function findCancellation(
-  { mayRun, addressee }: ClaimedExecution,
+  { mayRun, isCancelled, addressee }: ClaimedExecution,
   rule: ReadyRule | undefined,
 ): string | undefined {
+  if (isCancelled) return cancelledByHand
   if (rule === undefined)
     return addressee?.kind === 'subscription' ? 'The subscription is gone' : 'The rule was deleted'
   return mayRun === false ? 'The rule was switched off' : undefined

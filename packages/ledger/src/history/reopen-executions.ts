@@ -19,7 +19,7 @@ const spacingSeconds = 0.06
 /**
  * Reopens finished executions, the oldest first.
  *
- * - Only executions that failed or were cancelled, and whose rule can continue: it exists in the requested version, and it is
+ * - Only executions that failed or were cancelled, but by nobody, and whose rule can continue: it exists in the requested version, and it is
  *   switched on unless it was executed by hand. A delivery needs its subscription.
  * - Results of actions that succeeded, or whose `when` did not hold, stay. All other actions, an interrupted WAIT included, start
  *   again and keep their attempts for inspection. Actions are matched by index. An action that has another type in the other
@@ -105,7 +105,7 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
   return Prisma.sql`executions
     LEFT JOIN rules ON rules.id = executions.rule_id AND rules.workspace_id = executions.workspace_id
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
-    WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND (
+    WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL AND (
       rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (
         SELECT FROM subscriptions

@@ -1,5 +1,6 @@
 import type { Delivery } from '../acceptance/accept-deliveries.js'
-import type { RecordableExecution } from './execution-record.js'
+import { cancelledByHand } from '../unfinished/cancel-executions.js'
+import type { ExecutionRecord, RecordableExecution } from './execution-record.js'
 
 /** One row that finishEvents or recordSteps returns. */
 export interface ReturnedRow {
@@ -8,10 +9,11 @@ export interface ReturnedRow {
    * - `overtaken`: an event that another delivery finished first
    * - `recorded`: an execution whose step was recorded
    * - `cancelled`: an execution that was recorded as cancelled, since what it belongs to was switched off
+   * - `withdrawn`: an execution that was recorded as cancelled, since somebody cancelled it
    * - `delivery`: an event that was inserted for a subscription
    * - `failing`: a rule whose last execution has failed
    */
-  what: 'held' | 'overtaken' | 'recorded' | 'cancelled' | 'delivery' | 'failing'
+  what: 'held' | 'overtaken' | 'recorded' | 'cancelled' | 'withdrawn' | 'delivery' | 'failing'
   /** null for a rule. */
   id: string
   workspaceId: string
@@ -38,16 +40,34 @@ export function pickIds(rows: ReturnedRow[], ...wanted: ReturnedRow['what'][]): 
   return new Set(rows.flatMap(({ what, id }) => (wanted.includes(what) ? id : [])))
 }
 
-/** Notes in their records which executions may not wait any more: they are stored as cancelled. */
+/** Notes in their records which executions may not go on: they are stored as cancelled. */
 export function noteCancelled(rows: ReturnedRow[], executions: RecordableExecution[]): void {
   const cancelled = pickIds(rows, 'cancelled')
-  if (cancelled.size === 0) return
-  for (const { record, event } of executions) {
-    if (!cancelled.has(record.id) || record.dueAt === null) continue
-    const owner = event.addressee?.kind === 'subscription' ? 'subscription' : 'rule'
-    const error = `The ${owner} was switched off`
-    Object.assign(record, { status: 'cancelled', error, dueAt: null, finishedAt: new Date() })
+  const withdrawn = pickIds(rows, 'withdrawn')
+  if (cancelled.size + withdrawn.size === 0) return
+  for (const execution of executions) {
+    const { record, event } = execution
+    if (withdrawn.has(record.id)) {
+      // What it did in this step was not stored.
+      Object.assign(execution, { tasks: [], emitted: [] })
+      noteEnd(record, cancelledByHand)
+    } else if (cancelled.has(record.id) && record.dueAt !== null)
+      noteEnd(
+        record,
+        `The ${event.addressee?.kind === 'subscription' ? 'subscription' : 'rule'} was switched off`,
+      )
   }
+}
+
+function noteEnd(record: ExecutionRecord, error: string): void {
+  Object.assign(record, {
+    status: 'cancelled',
+    error,
+    dueAt: null,
+    lease: null,
+    attention: null,
+    finishedAt: new Date(),
+  })
 }
 
 /** A rule that needs too much work costs every other tenant, so it is paused even if its workspace never pauses rules. */

@@ -11,6 +11,8 @@ import { type FollowUps, noteCancelled, pickIds, type ReturnedRow, readFollowUps
 export interface Step<Execution extends RecordableExecution = RecordableExecution> {
   execution: Execution
   lease: string
+  /** How many of its results were settled when it went on: all that is kept where somebody has cancelled it. Default: all. */
+  settled?: number
   /** As in Outcome. */
   isRepeated?: boolean
 }
@@ -21,6 +23,8 @@ export interface Step<Execution extends RecordableExecution = RecordableExecutio
  *
  * - An execution that pauses although it may not continue (may-run.ts) is cancelled: its rule or subscription was switched off, became a
  *   shadow or was deleted meanwhile. The locks order this against the change, as in finish-events.ts.
+ * - Of an execution that somebody has cancelled, whatever the step is, the results are kept that were settled when the worker went on. What came
+ *   after them in this step has no effect: no task, no event, and the call that it announces is not made, since no lease is left.
  * - A step that keeps its lease may be recorded twice: it was committed, and the response was lost. Then its row is updated again,
  *   so each effect is inserted unless it is there. One that gives its lease up is found as it was recorded (findRecorded).
  * - `interruptions` never rises here: a worker that is alive may have withdrawn its own meanwhile.
@@ -55,27 +59,41 @@ const recordStepsSql = `
     WHERE (rules.is_active OR (pausing.is_by_hand AND rules.mode <> 'shadow')) IS NOT TRUE
   ),
   -- end of the stopped executions
-  recorded_executions AS (
+  updated_executions AS (
     UPDATE executions SET
-      status = CASE WHEN stopped.id IS NULL THEN input_steps.status ELSE 'cancelled' END,
-      error = coalesce(stopped.reason, input_steps.error),
-      results = input_steps.results,
-      finished_at = CASE WHEN stopped.id IS NULL THEN to_timestamp(finished_ms / 1000) ELSE now() END,
-      due_at = CASE WHEN stopped.id IS NOT NULL THEN NULL
+      status = CASE WHEN stopped.id IS NULL AND cancel_requested IS NULL THEN input_steps.status ELSE 'cancelled' END,
+      error = CASE WHEN cancel_requested THEN 'It was cancelled' ELSE coalesce(stopped.reason, input_steps.error) END,
+      results = CASE WHEN cancel_requested IS NULL THEN input_steps.results
+                     ELSE coalesce(
+                       (SELECT json_agg(
+                          CASE WHEN result->>'status' <> 'running' THEN result
+                               ELSE json_build_object('action', result->'action', 'status', 'pending', 'attempts', (
+                                 SELECT coalesce(json_agg(attempt ORDER BY place), '[]')
+                                 FROM json_array_elements(result->'attempts') WITH ORDINALITY AS made (attempt, place)
+                                 WHERE coalesce(attempt->>'finishedAt', attempt->>'error') IS NOT NULL)) END
+                          ORDER BY index)
+                        FROM json_array_elements(input_steps.results) WITH ORDINALITY AS known (result, index)
+                        WHERE index <= settled), '[]') END,
+      finished_at = CASE WHEN stopped.id IS NULL AND cancel_requested IS NULL THEN to_timestamp(finished_ms / 1000) ELSE now() END,
+      due_at = CASE WHEN stopped.id IS NOT NULL OR cancel_requested THEN NULL
                     WHEN input_steps.lease IS NULL THEN to_timestamp(due_ms / 1000)
                     ELSE now() + make_interval(secs => $4::float8) END,
-      lease = input_steps.lease,
+      lease = CASE WHEN cancel_requested IS NULL THEN input_steps.lease END,
       awaits_slot = input_steps.awaits_slot,
       interruptions = least(executions.interruptions, input_steps.interruptions),
       lost_leases = CASE WHEN input_steps.interruptions > 0 THEN lost_leases END
     FROM json_to_recordset($1::json) AS input_steps (
       id uuid, held uuid, is_delivery boolean, status execution_status, results json, error text, finished_ms float8,
-      due_ms float8, lease uuid, awaits_slot boolean, interruptions int, attention text)
+      due_ms float8, lease uuid, awaits_slot boolean, interruptions int, attention text,
+      settled int)
     LEFT JOIN stopped_executions AS stopped ON stopped.id = input_steps.id
     WHERE executions.id = input_steps.id AND executions.lease = input_steps.held
       AND executions.id = ANY (ARRAY(SELECT id FROM input_ids))
     RETURNING executions.id, workspace_id, event_id, event_type, executions.rule_id, input_steps.is_delivery,
-              executions.status, executions.error, finished_at, input_steps.attention
+              executions.status, executions.error, finished_at, input_steps.attention, cancel_requested
+  ),
+  recorded_executions AS (
+    SELECT * FROM updated_executions WHERE cancel_requested IS NULL
   ),
   -- effects of the recorded executions: the same text in finish-events.ts and record-steps.ts (statements.test.ts)
   -- tasks of the recorded executions: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
@@ -176,8 +194,9 @@ const recordStepsSql = `
     RETURNING counters.workspace_id, counters.rule_id, counters.consecutive_failures
   )
   -- end of the effects
-  SELECT CASE status WHEN 'cancelled' THEN 'cancelled' ELSE 'recorded' END AS what, id, NULL::uuid AS "workspaceId", NULL::uuid AS "subjectId", NULL::float8 AS failures
-  FROM recorded_executions
+  SELECT CASE WHEN cancel_requested THEN 'withdrawn' WHEN status = 'cancelled' THEN 'cancelled' ELSE 'recorded' END AS what, id,
+         NULL::uuid AS "workspaceId", NULL::uuid AS "subjectId", NULL::float8 AS failures
+  FROM updated_executions
   UNION ALL
   SELECT 'delivery', id, workspace_id, rule_id, NULL FROM inserted_deliveries
   UNION ALL
@@ -202,7 +221,7 @@ export async function recordSteps(
     leaseSeconds,
   ])
   noteCancelled(rows, executions)
-  const ids = pickIds(rows, 'recorded', 'cancelled')
+  const ids = pickIds(rows, 'recorded', 'cancelled', 'withdrawn')
   const unheard = steps.filter(({ execution: { record }, isRepeated }) => isRepeated && !ids.has(record.id))
   // As in finishEvents.
   if (unheard.length > 0) for (const step of steps) step.isRepeated = true
@@ -215,7 +234,7 @@ export async function recordSteps(
   return { recorded, followUps: readFollowUps(rows, executions, repeated) }
 }
 
-function stepRow({ execution: { record, event }, lease }: Step) {
+function stepRow({ execution: { record, event }, lease, settled = record.results.length }: Step) {
   return {
     id: record.id,
     held: lease,
@@ -231,5 +250,6 @@ function stepRow({ execution: { record, event }, lease }: Step) {
     interruptions: record.interruptions,
     attention: record.attention,
     is_by_hand: event.addressee !== null,
+    settled,
   }
 }

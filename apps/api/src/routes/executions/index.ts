@@ -1,10 +1,11 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { cancelRoutes } from './cancel.js'
 import { executionListRoutes } from './list.js'
 import { executionReadRoutes } from './read.js'
 import { retryRoutes } from './retry.js'
 
-/** What rules did: look it up, and do again what failed. */
+/** What rules did: look it up, do again what failed, and cancel what waits. */
 export const executionRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
   { workLimits },
@@ -12,4 +13,5 @@ export const executionRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits
   await app.register(executionListRoutes)
   await app.register(executionReadRoutes, { workLimits })
   await app.register(retryRoutes)
+  await app.register(cancelRoutes)
 }

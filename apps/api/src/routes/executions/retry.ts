@@ -60,7 +60,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'retryExecution',
       summary: 'Retry a failed or cancelled execution from its first unfinished action',
       description:
-        'Actions that succeeded are not repeated, and calls keep their idempotency keys. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`.',
+        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that somebody cancelled is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`.',
       params: Type.Object({ id: Id }),
       body: RetryBody,
       response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -139,6 +139,7 @@ async function findObstacle(transaction: WorkspaceTransaction, id: string): Prom
   if (execution === null && event?.quarantined) return refusals.quarantined()
   const { status, ruleId } = execution ?? presentUnstarted(event)
   if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable(status)
+  if (execution?.cancelRequested) return refusals.cancelledByHand()
   // A delivery has the id of its event.
   if (event !== null && addresseeOf(event)?.kind === 'subscription') return refusals.subscriptionGone()
   const rule = await transaction.rule.findUnique({ where: { id: ruleId }, select: { isActive: true } })
