@@ -1017,7 +1017,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a failed or cancelled execution from its first unfinished action
-         * @description Actions that succeeded are not repeated, and calls keep their idempotency keys. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`.
+         * @description Actions that succeeded are not repeated, and calls keep their idempotency keys. One that somebody cancelled is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -1044,6 +1044,50 @@ export interface paths {
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
         post: operations["retryExecutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an execution that has not ended
+         * @description A cancelled execution is neither a success nor a failure, and cannot be retried: a replay of its event begins a new one. One that has ended, or has not begun, is 409 with `execution_not_cancellable`.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
+         */
+        post: operations["cancelExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel the executions that wait or retry and match a filter, oldest first, at most 1,000 per call
+         * @description A dry run, which only counts the matches, unless `dryRun` is false. An execution that a worker takes up at this moment is left out: the next call finds it, or it is running. 50 executions cost one token of the rate limit.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
+         */
+        post: operations["cancelExecutions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2215,7 +2259,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -2355,6 +2399,15 @@ export interface components {
             count: number;
             /** @description true if `count` is a lower bound, because the events were too far out of order to count exactly */
             isAtLeast: boolean;
+        };
+        CancelledExecution: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description running: an attempt is in progress. It ends and is recorded, nothing begins after it, and then the execution is cancelled.
+             * @enum {string}
+             */
+            status: "cancelled" | "running";
         };
         Change: {
             field: string;
@@ -3072,6 +3125,7 @@ export interface components {
             dueAt: string | null;
             finishedAt: string | null;
         };
+        ExecutionToCancel: Record<string, unknown>;
         ExecutionToRetry: {
             /**
              * @description same: the definition that the execution started with. latest: the current rule. Default: same.
@@ -3079,12 +3133,24 @@ export interface components {
              */
             version?: "same" | "latest";
         };
+        ExecutionsCancelled: {
+            /** @description Number of matches, including those beyond the limit of one call. The count stops at 100,000. */
+            matched: number;
+            /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
+            atLeast?: boolean;
+            cancelled: number;
+        };
         ExecutionsRetried: {
             /** @description Number of matches, including those beyond the limit of one call. The count stops at 100,000. */
             matched: number;
             /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
             atLeast?: boolean;
             retried: number;
+        };
+        ExecutionsToCancel: {
+            filter: components["schemas"]["WaitingExecutionFilter"];
+            /** @description Only count the matches. Default: true. */
+            dryRun?: boolean;
         };
         ExecutionsToRetry: {
             filter: components["schemas"]["ExecutionFilter"];
@@ -4930,6 +4996,22 @@ export interface components {
              */
             onUncertain?: "retry" | "stop";
         };
+        WaitingExecutionFilter: {
+            /** @description Id of the rule, or of the subscription */
+            ruleId?: string;
+            /** @description Id of the subscription of a delivery */
+            subscriptionId?: string;
+            /** @description Type of the event */
+            eventType?: string;
+            /** @description Start of the range, inclusive: an ISO 8601 date, or a time with a zone */
+            from?: string;
+            /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
+            to?: string;
+            /** @description Text that the error contains */
+            error?: string;
+            /** @description Default: both */
+            status?: ("waiting" | "retrying")[];
+        };
         Workspace: {
             /** Format: uuid */
             id: string;
@@ -4963,7 +5045,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
+        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -5218,6 +5300,7 @@ export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchEventToPost = components['schemas']['BatchEventToPost'];
 export type BatchResult = components['schemas']['BatchResult'];
 export type BusiestMinute = components['schemas']['BusiestMinute'];
+export type CancelledExecution = components['schemas']['CancelledExecution'];
 export type Change = components['schemas']['Change'];
 export type CheckFinding = components['schemas']['CheckFinding'];
 export type CheckNotKnown = components['schemas']['CheckNotKnown'];
@@ -5275,8 +5358,11 @@ export type ExecutionFilter = components['schemas']['ExecutionFilter'];
 export type ExecutionPage = components['schemas']['ExecutionPage'];
 export type ExecutionResult = components['schemas']['ExecutionResult'];
 export type ExecutionSummary = components['schemas']['ExecutionSummary'];
+export type ExecutionToCancel = components['schemas']['ExecutionToCancel'];
 export type ExecutionToRetry = components['schemas']['ExecutionToRetry'];
+export type ExecutionsCancelled = components['schemas']['ExecutionsCancelled'];
 export type ExecutionsRetried = components['schemas']['ExecutionsRetried'];
+export type ExecutionsToCancel = components['schemas']['ExecutionsToCancel'];
 export type ExecutionsToRetry = components['schemas']['ExecutionsToRetry'];
 export type FieldCount = components['schemas']['FieldCount'];
 export type FieldError = components['schemas']['FieldError'];
@@ -5414,6 +5500,7 @@ export type ValidatedRule = components['schemas']['ValidatedRule'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Vocabulary = components['schemas']['Vocabulary'];
 export type WaitAction = components['schemas']['WaitAction'];
+export type WaitingExecutionFilter = components['schemas']['WaitingExecutionFilter'];
 export type Workspace = components['schemas']['Workspace'];
 export type WorkspaceList = components['schemas']['WorkspaceList'];
 export type WorkspaceToCreate = components['schemas']['WorkspaceToCreate'];
@@ -9697,6 +9784,155 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ExecutionsRetried"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelExecution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the execution */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ExecutionToCancel"];
+            };
+        };
+        responses: {
+            /** @description Cancelled */
+            200: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000027",
+                     *       "status": "cancelled"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CancelledExecution"];
+                };
+            };
+            /** @description An attempt is in progress. The execution is cancelled when it has ended. */
+            202: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000028",
+                     *       "status": "running"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CancelledExecution"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelExecutions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000028"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExecutionsToCancel"];
+            };
+        };
+        responses: {
+            /** @description A dry run. Nothing was cancelled. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "matched": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Matched"];
+                };
+            };
+            /** @description Cancelled */
+            202: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "matched": 2,
+                     *       "cancelled": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExecutionsCancelled"];
                 };
             };
             400: components["responses"]["BadRequest"];
