@@ -6,8 +6,9 @@ const { TEST_SEED: seed = '20261121', TEST_LONG, TEST_LARGE } = process.env
 const kinds = 12
 /** The smallest one has each kind of fault once. */
 const small = ['--events', '1200', '--faults', `${kinds}`, '--hostile', '20']
-const long = ['--events', '6000', '--faults', '60', '--hostile', '20']
-const large = ['--events', '20000', '--faults', '150']
+const longest = ['--longest', '500']
+const long = ['--events', '6000', '--faults', '60', '--hostile', '20', ...longest]
+const large = ['--events', '20000', '--faults', '150', ...longest]
 const size = TEST_LARGE ? large : TEST_LONG ? long : small
 
 t.test('a storm of faults loses nothing that was acknowledged, and nothing happens twice', async (t) => {

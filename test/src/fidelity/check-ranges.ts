@@ -67,25 +67,24 @@ async function backtest(tenant: Tenant, range: Range, isNamed: boolean): Promise
 }
 
 function findDifferences(range: Range, report: Report): string[] {
-  const { scanned, considered, runs, version } = range
-  const expected = sum(runs)
+  const { scanned, considered, matched, runs, version } = range
   const { active, draft, isComplete } = report
   const found: [string, number | boolean, number | boolean][] = [
     ['complete', isComplete, true],
     ['scanned', report.scanned, scanned],
-    ['matched', draft.matched, expected],
+    ['matched', draft.matched, sum(matched)],
     ['not evaluated', draft.notJudged, 0],
   ]
   // The present version may have another trigger, whose events count, too.
   if (active === null || active.version === version) found.push(['considered', report.considered, considered])
-  if (active?.version === version) found.push(['matched, active', active.matched, expected])
-  for (const { at, draft: matched } of report.overTime)
-    found.push([`matched at ${at}`, matched, countBucket(range, Date.parse(at), report.bucketMs)])
+  if (active?.version === version) found.push(['matched, active', active.matched, sum(runs)])
+  for (const { at, draft } of report.overTime)
+    found.push([`matched at ${at}`, draft, countBucket(range, Date.parse(at), report.bucketMs)])
   return found.flatMap(([what, reported, held]) =>
     reported === held ? [] : [`${what} ${reported}, the ledger holds ${held}`],
   )
 }
 
-function countBucket({ runs }: Range, start: number, widthMs: number): number {
-  return sum(new Map([...runs].filter(([at]) => at >= start && at < start + widthMs)))
+function countBucket({ matched }: Range, start: number, widthMs: number): number {
+  return sum(new Map([...matched].filter(([at]) => at >= start && at < start + widthMs)))
 }

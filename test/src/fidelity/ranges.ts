@@ -17,6 +17,8 @@ export interface Range {
   scanned: number
   /** Of the trigger, for this rule. */
   considered: number
+  /** The events that it matched, also those for which another rule of its group ran. */
+  matched: PerMs
   /** The executions, by the time of their event. */
   runs: PerMs
   /** No other version, and no time without the rule, was between the first and the last event of the trigger. */
@@ -29,6 +31,7 @@ interface Version {
   version: number
   definition: TestedDefinition
   considered: PerMs
+  matched: PerMs
   runs: PerMs
 }
 
@@ -54,7 +57,7 @@ export class Ranges {
       if (addressee !== null && !this.#present.has(addressee)) continue
       if (addressee === null) count(this.#common, `${workspaceId} ${type}`, at)
       else count(this.#addressed, `${addressee} ${type}`, at)
-      for (const { ruleId, version, definition, hasRun } of considered) {
+      for (const { ruleId, version, definition, hasRun, isOutranked } of considered) {
         // A trigger may change between the acceptance of an event for one rule and its evaluation.
         if (version === undefined || definition?.trigger !== type) continue
         const key = `${ruleId} ${version}`
@@ -65,11 +68,13 @@ export class Ranges {
           version,
           definition,
           considered: new Map(),
+          matched: new Map(),
           runs: new Map(),
         }
         if (known === undefined) this.#versions.set(key, found)
-        found.considered.set(at, (found.considered.get(at) ?? 0) + 1)
-        if (hasRun) found.runs.set(at, (found.runs.get(at) ?? 0) + 1)
+        countOne(found.considered, at)
+        if (hasRun || isOutranked) countOne(found.matched, at)
+        if (hasRun) countOne(found.runs, at)
       }
     }
   }
@@ -79,7 +84,7 @@ export class Ranges {
   }
 
   #findLongest(version: Version): Range | undefined {
-    const { workspaceId, ruleId, definition, considered, runs } = version
+    const { workspaceId, ruleId, definition, considered, matched, runs } = version
     const common = this.#common.get(`${workspaceId} ${definition.trigger}`) ?? new Map<number, number>()
     const addressed = this.#addressed.get(`${ruleId} ${definition.trigger}`) ?? new Map<number, number>()
     const times = [...new Set([...common.keys(), ...addressed.keys()])].sort((one, other) => one - other)
@@ -99,6 +104,7 @@ export class Ranges {
       to: last + 1,
       scanned: sum(within(this.#scanned.get(workspaceId) ?? new Map())),
       considered: sum(within(considered)),
+      matched: within(matched),
       runs: within(runs),
       isWhole: best.end - best.start === times.length,
     }
@@ -111,6 +117,10 @@ export function sum(counts: PerMs): number {
 
 function count(all: Map<string, PerMs>, key: string, at: number): void {
   const counts = all.get(key) ?? new Map<number, number>()
-  counts.set(at, (counts.get(at) ?? 0) + 1)
+  countOne(counts, at)
   all.set(key, counts)
+}
+
+function countOne(counts: PerMs, at: number): void {
+  counts.set(at, (counts.get(at) ?? 0) + 1)
 }

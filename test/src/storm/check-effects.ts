@@ -60,7 +60,10 @@ export function checkEffects(
     const faults = rule.actions.flatMap(({ type }, index) => findActionFaults(found, event, run, type, index))
     const makers = (wanted: string) => rule.actions.filter(({ type }) => type === wanted).length
     if (found.tasks.length !== makers('CREATE_TASK')) faults.push(`${found.tasks.length} tasks`)
-    const wanted = rule.actions.flatMap(listEmittedTags).toSorted().join()
+    const wanted = rule.actions
+      .flatMap((action) => listEmittedTags(action, event.tags))
+      .toSorted()
+      .join()
     if (
       found.emitted
         .map(({ tag }) => tag)

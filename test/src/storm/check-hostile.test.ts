@@ -16,6 +16,7 @@ function tellStory() {
     workspaceId: 'w1',
     name: 'hostile-1',
     tag: '',
+    tags: 0,
     replayOf: null,
     isDone: true,
     quarantined: false,

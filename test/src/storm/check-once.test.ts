@@ -11,6 +11,7 @@ function tellStory() {
     workspaceId: 'w1',
     type: 'DEAL_LOST',
     tag: '',
+    tags: 0,
     causedBy: null,
     replayOf: null,
     quarantined: false,

@@ -7,7 +7,7 @@ function tellStory() {
   const event = { id: 'e1', workspaceId: 'w1', type: 'LEAD_UPDATED', name: 'switched', isDone: true }
   const execution = { id: 'x1', eventId: 'e1', ruleId: 'r1', status: 'cancelled', attempts: [], effects: 0 }
   const tables: Pick<Tables, 'events' | 'executions' | 'tasks'> = {
-    events: [{ ...event, tag: '', causedBy: null, replayOf: null, quarantined: false }],
+    events: [{ ...event, tag: '', tags: 0, causedBy: null, replayOf: null, quarantined: false }],
     executions: [{ ...execution, error: 'The rule was switched off', startedAt: 1, finishedAt: 2 }],
     tasks: [],
   }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { checkEffects } from './check-effects.js'
 import { checkRecord } from './check-record.js'
 import type { SentEvent } from './load.js'
-import { type StoredRule, tags } from './rule-book.js'
+import { listTags, type StoredRule } from './rule-book.js'
 import type { Tables } from './tables.js'
 import type { Target } from './target.js'
 
@@ -14,6 +14,7 @@ function tellStory() {
       workspace: 0,
       route: 'trigger',
       type: 'DEAL_WON',
+      tags: 7,
       becomes: ['DEAL_WON'],
       isKeyed: true,
       isSync: false,
@@ -37,6 +38,7 @@ function tellStory() {
     workspaceId: 'w1',
     name: 'event-1',
     tag: '',
+    tags: 7,
     replayOf: null,
     isDone: true,
     quarantined: false,
@@ -135,7 +137,7 @@ const faults: Record<string, [(story: Story) => void, RegExp]> = {
     ({ rule, tables }) => {
       Object.assign(rule.actions[1] ?? {}, { config: { forEach: 'tags' } })
       const [, emitted] = tables.events as [unknown, Tables['events'][0]]
-      const all = [...tags.slice(1), tags[1] as string].map((tag, n) => ({
+      const all = [...listTags(7).slice(1), 'tag-1'].map((tag, n) => ({
         ...emitted,
         id: `e${n + 2}`,
         tag,

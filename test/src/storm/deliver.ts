@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { signWebhook } from '@automation/webhooks'
 import type { PlannedEvent } from './planned-event.js'
-import { tags } from './rule-book.js'
+import { listTags } from './rule-book.js'
 import { provider, type Site } from './site.js'
 
 /**
@@ -47,13 +47,16 @@ function triggerCall({ token, workspaces }: Site, event: PlannedEvent): Call {
       prefer: event.isSync ? `wait=${waitSeconds}` : 'respond-async',
       ...(event.isKeyed && { 'idempotency-key': event.name }),
     },
-    body: JSON.stringify({ data: { name: event.name, tags } }),
+    body: JSON.stringify({ data: { name: event.name, tags: listTags(event.tags) } }),
   }
 }
 
 /** Its key belongs to the event, and is the same as that of a request of its own. */
 function batchCall({ token, workspaces }: Site, event: PlannedEvent): Call {
-  const own = { data: { name: event.name, tags }, ...(event.isKeyed && { idempotencyKey: event.name }) }
+  const own = {
+    data: { name: event.name, tags: listTags(event.tags) },
+    ...(event.isKeyed && { idempotencyKey: event.name }),
+  }
   return {
     path: `/api/automation-rules/trigger/${event.type}/batch`,
     headers: {

@@ -9,6 +9,12 @@ export interface SentEvent {
   outcomes: Outcome[]
 }
 
+export interface LoadOptions {
+  seed: number
+  /** How many tags the longest lists have. */
+  longest: number
+}
+
 export interface Load {
   sent: SentEvent[]
   /** Events of which one call at least was answered well. */
@@ -30,7 +36,7 @@ const afterFailureMs = 1_000
 const retry = { isToOtherApi: true, afterMs: 1_000 }
 
 /** A client that posts one event after the other, as far as it is let, on some lanes to each API. */
-export function startLoad(site: Site, seed: number): Load {
+export function startLoad(site: Site, { seed, longest }: LoadOptions): Load {
   const sent: SentEvent[] = []
   const copies = new Set<Promise<void>>()
   let next = 0
@@ -67,7 +73,7 @@ export function startLoad(site: Site, seed: number): Load {
         await delay(20)
         continue
       }
-      const record: SentEvent = { event: planEvent(seed, next++), outcomes: [] }
+      const record: SentEvent = { event: planEvent(seed, next++, longest), outcomes: [] }
       sent.push(record)
       underWay += 1
       const first = call(api, record)

@@ -28,6 +28,7 @@ async function run(options: Options): Promise<number> {
 function describe(report: StormReport): string {
   const { calls, faults, drainMs, failedStarts, hostile } = report
   const kinds = [...faults].map(([kind, count]) => `${kind} ${count}`)
+  const { tables, keys, files } = report.searched
   const count = [...faults.values()].reduce((sum, one) => sum + one, 0)
   return [
     `seed ${report.seed}`,
@@ -39,6 +40,7 @@ function describe(report: StormReport): string {
     `${count} faults (${kinds.join(', ')}), ${failedStarts} failed starts`,
     drainMs === undefined ? 'NOT DRAINED' : `drained in ${seconds(drainMs)} s`,
     `compared ${report.compared.backtests} verdicts of backtests, ${report.compared.why} of why`,
+    `searched ${tables} tables, ${keys} keys and ${files} files for secrets`,
     `violations ${report.violations.length}`,
   ].join('; ')
 }

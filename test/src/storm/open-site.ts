@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { createSealer, createSigningSecret, mintToken } from '@automation/access'
+import { createSealer, createSigningSecret, mintToken, putCredential } from '@automation/access'
 import { CannotStart, type NodeProcess, type Product } from '@automation/launcher'
 import { readSigningKey } from '@automation/webhooks'
 import pg from 'pg'
@@ -8,16 +8,17 @@ import { hostileRules } from './hostile-rules.js'
 import { onceRule } from './once.js'
 import { workspaceCount } from './planned-event.js'
 import { makeRules, type RuleToMake, writeRules } from './rule-book.js'
+import { clientSecret, key } from './secrets.js'
 import { editorCount, provider, type Site, type Slot, type StormWorkspace } from './site.js'
 import { switchedRules } from './switches.js'
-import type { Target } from './target.js'
+import { type Target, tokenPath } from './target.js'
 import { openTcpProxy, type TcpProxy } from './tcp-proxy.js'
 
 export async function openSite(target: Target, onceTarget: Target): Promise<Site> {
   const running = await startRunningProduct({
     apis: 0,
     workers: 0,
-    env: { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535' },
+    env: { OUTBOUND_ALLOW: '127.0.0.0/8', OUTBOUND_PORTS: '1-65535', LOG_LEVEL: 'debug' },
   })
   const { product } = running
   const failedStarts: string[] = []
@@ -34,7 +35,7 @@ export async function openSite(target: Target, onceTarget: Target): Promise<Site
   const workspaces = []
   for (const tenant of tenants) {
     rules.push(...(await makeRules(tenant, writeRules(target.url))))
-    workspaces.push(await prepareWorkspace(running, tenant))
+    workspaces.push(await prepareWorkspace(running, tenant, target))
   }
   const desks = []
   while (desks.length < editorCount) desks.push((await running.addWorkspace()).workspaceId)
@@ -138,9 +139,20 @@ async function openSlot(
 async function prepareWorkspace(
   { product, database }: RunningProduct,
   tenant: Tenant,
+  target: Target,
 ): Promise<StormWorkspace> {
   const administrator = { database, workspaceId: tenant.workspaceId, actor: 'cli:tests' }
   const sealer = createSealer(product.encryptionKey)
   const { id, secret } = await createSigningSecret(administrator, sealer, { provider })
+  const hosts = ['127.0.0.1']
+  await putCredential(administrator, sealer, 'KEY', { value: key, hosts })
+  const tokenUrl = target.url + tokenPath
+  await putCredential(administrator, sealer, 'ACCESS', {
+    kind: 'oauth2',
+    tokenUrl,
+    clientId: 'storm',
+    clientSecret,
+    hosts,
+  })
   return { id: tenant.workspaceId, secretId: id, signingKey: readSigningKey(secret) }
 }

@@ -9,6 +9,8 @@ export interface Options {
   faults: number
   /** Requests a minute of the workspace that attacks; 0 for none. */
   hostile: number
+  /** How many tags the longest lists have: an event is emitted for each. */
+  longest: number
   /** How many events are explained in the end, and compared with what happened; undefined for all. */
   explained: number | undefined
   /** The kinds of faults, by their names; all where it is empty. */
@@ -22,14 +24,16 @@ export interface Options {
 const short = { events: 20_000, faults: 150, explained: 1_000 }
 /** The default rate limit of a caller, with its burst. */
 const hostilePerMinute = 60
+const defaultLongest = 60
 const long = { events: 200_000, faults: 1_000, explained: undefined }
 
 export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--hostile N]
-                 [--only KIND] [--verbose] [--logs DIR]
+                 [--longest N] [--only KIND] [--verbose] [--logs DIR]
 
   --seed     the same faults in the same order, and the same events; any other one where it is not named
   --long     ${long.events} events and ${long.faults} faults instead of ${short.events} and ${short.faults}
   --hostile  requests a minute of the workspace that attacks, ${hostilePerMinute} by default; 0 for none
+  --longest  items of the longest lists, ${defaultLongest} by default: an event is emitted for each
   --only     faults of this kind alone, such as "mute line"; may come more than once
   --verbose  prints each fault when it occurs
   --logs     keeps there what all the processes have said`
@@ -44,6 +48,7 @@ export function readOptions(args: string[]): Options {
       events: { type: 'string' },
       faults: { type: 'string' },
       hostile: { type: 'string' },
+      longest: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
       verbose: { type: 'boolean', default: false },
       logs: { type: 'string' },
@@ -58,6 +63,7 @@ export function readOptions(args: string[]): Options {
     events: readCount('events', values.events, form.events),
     faults: readCount('faults', values.faults, form.faults),
     hostile: readCount('hostile', values.hostile, hostilePerMinute, 0),
+    longest: readCount('longest', values.longest, defaultLongest),
     explained: form.explained,
     only: values.only,
     verbose: values.verbose,

@@ -8,6 +8,8 @@ export interface PlannedEvent {
   /** The route that accepts it: the trigger of its type, the batch route with one event, or the route of signed webhooks. */
   route: 'trigger' | 'batch' | 'webhook'
   type: string
+  /** How many tags its data has. */
+  tags: number
   /** The types of the events that it becomes. */
   becomes: string[]
   /** Sent under an Idempotency-Key, as each webhook is: only then it may be sent again. */
@@ -32,8 +34,12 @@ const batchShare = 0.2
 /** Of all that have a key; so that of all calls a fifth is a repeat. */
 const copiedShare = 0.35
 const soonMs = 3_000
+const usualTags = 7
+/** Of the events whose rule emits one for each tag. */
+const longShare = 0.04
 
-export function planEvent(seed: number, index: number): PlannedEvent {
+/** @param longest how many tags the longest lists have */
+export function planEvent(seed: number, index: number, longest: number): PlannedEvent {
   const random = createRandom(seed, index)
   const type = random.pick(kinds)
   const isWebhook = type === 'CONTACT_CREATED'
@@ -52,6 +58,7 @@ export function planEvent(seed: number, index: number): PlannedEvent {
     copy: isCopied
       ? { isToOtherApi: random.chance(0.6), afterMs: random.chance(0.3) ? 0 : random.between(1, soonMs) }
       : undefined,
+    tags: type === 'DEAL_CREATED' && random.chance(longShare) ? longest : usualTags,
   }
 }
 

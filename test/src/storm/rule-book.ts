@@ -12,12 +12,14 @@ export interface RuleToMake {
 }
 
 /** In the data of each event that is triggered. */
-export const tags = Array.from({ length: 7 }, (_, n) => `tag-${n}`)
+export function listTags(count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `tag-${n}`)
+}
 
-/** What the events have as their tag that an action emits. */
-export function listEmittedTags({ type, config }: RuleAction): string[] {
+/** What the events have as their tag that an action emits. @param tags the number of them in the data of the event */
+export function listEmittedTags({ type, config }: RuleAction, tags: number): string[] {
   if (type !== 'EMIT_EVENT') return []
-  return config.forEach === undefined ? [''] : tags
+  return config.forEach === undefined ? [''] : listTags(tags)
 }
 
 export interface StoredRule extends RuleToMake {
@@ -31,7 +33,16 @@ const retry = { attempts: 20, backoff: 'constant', delayMs: 300 }
 
 /** What happens in each workspace: every kind of action, alone and in front of a task, and a rule that must not run. */
 export function writeRules(targetUrl: string): RuleToMake[] {
-  const call = { type: 'SEND_WEBHOOK', config: { url: `${targetUrl}/{{name}}`, body: { name: '{{name}}' } } }
+  const call = {
+    type: 'SEND_WEBHOOK',
+    config: {
+      url: `${targetUrl}/{{name}}`,
+      headers: { authorization: '{{credentials.ACCESS}}', 'x-key': '{{credentials.KEY}}' },
+      body: { name: '{{name}}' },
+      capture: { key: 'body.key', forms: 'body.forms', header: 'headers.x-echo' },
+    },
+  }
+  const captured = '{{captured.key}} {{captured.forms}} {{captured.header}}'
   return [
     { name: 'Task', trigger: 'LEAD_CREATED', conditions: [], actions: [someTask()] },
     {
@@ -44,7 +55,10 @@ export function writeRules(targetUrl: string): RuleToMake[] {
       name: 'Call',
       trigger: 'DEAL_WON',
       conditions: [],
-      actions: [{ ...call, retry }, someTask()],
+      actions: [
+        { ...call, retry },
+        { type: 'CREATE_TASK', config: { title: '{{name}}', description: captured } },
+      ],
     },
     {
       name: 'Wait',

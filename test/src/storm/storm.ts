@@ -7,11 +7,12 @@ import { checkHostile, countDescendants } from './check-hostile.js'
 import { checkLedger } from './check-ledger.js'
 import { checkOnce } from './check-once.js'
 import { checkRecord } from './check-record.js'
+import { checkSecrets, type SecretSearch } from './check-secrets.js'
 import { checkSwitches } from './check-switches.js'
 import { checkWhy } from './check-why.js'
 import { startEdits } from './edits.js'
 import { type Hostile, startHostile } from './hostile.js'
-import { type SentEvent, startLoad } from './load.js'
+import { type LoadOptions, type SentEvent, startLoad } from './load.js'
 import { startOnce } from './once.js'
 import { openSite } from './open-site.js'
 import type { Random } from './random.js'
@@ -21,7 +22,7 @@ import { startSwitches } from './switches.js'
 import { countOpen, readTables, type Tables } from './tables.js'
 import { openTarget, type Target } from './target.js'
 
-export interface StormOptions extends ScheduleOptions {
+export interface StormOptions extends ScheduleOptions, LoadOptions {
   /** Requests a minute of the workspace that attacks. */
   hostile: number
   /** How many events are explained in the end, and compared with what happened; undefined for all. */
@@ -55,6 +56,8 @@ export interface StormReport {
   failedStarts: number
   /** Verdicts that were compared with executions: of backtests, and of `why`. */
   compared: { backtests: number; why: number }
+  /** Where secrets were searched for. */
+  searched: SecretSearch['searched']
   /** One sentence each. */
   violations: string[]
 }
@@ -72,7 +75,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
   const onceTarget = await openTarget(options.seed, 0)
   const site = await openSite(target, onceTarget)
   try {
-    const load = startLoad(site, options.seed)
+    const load = startLoad(site, options)
     const edits = startEdits(site, options.seed, (random) => findReplayable(site, load.sent, random))
     const hostile = startHostile(site, options.seed, options.hostile)
     const once = startOnce(site, options.seed)
@@ -88,6 +91,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
     const workspaceIds = site.workspaces.map(({ id }) => id)
     const backtests = await checkBacktests(site)
     const why = await checkWhy(site, options.explained)
+    const secrets = await checkSecrets(site)
     const violations = [
       ...checkRecord(load.sent, tables, workspaceIds),
       ...checkEffects(tables, site.rules, target),
@@ -98,6 +102,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       ...(await checkLedger(site)),
       ...why.violations,
       ...backtests.violations,
+      ...secrets.violations,
     ]
     return {
       seed: options.seed,
@@ -113,6 +118,7 @@ export async function runStorm(options: StormOptions): Promise<StormReport> {
       drainMs,
       failedStarts: site.failedStarts.length,
       compared: { backtests: backtests.compared, why: why.compared },
+      searched: secrets.searched,
       violations,
     }
   } finally {

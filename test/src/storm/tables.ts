@@ -8,6 +8,8 @@ export interface EventRow {
   name: string
   /** Of an event that was emitted for an item of a list; otherwise ''. */
   tag: string
+  /** The number of tags in its data. */
+  tags: number
   causedBy: string | null
   replayOf: string | null
   isDone: boolean
@@ -66,6 +68,7 @@ export async function readTables(
   const events = await query<EventRow>(`
     SELECT id, workspace_id AS "workspaceId", type, coalesce(data->>'name', data#>>'{payload,data,name}', '') AS name,
            coalesce(data->>'tag', '') AS tag,
+           CASE WHEN json_typeof(data->'tags') = 'array' THEN json_array_length(data->'tags') ELSE 0 END AS tags,
            caused_by AS "causedBy", replay_of AS "replayOf", done_at IS NOT NULL AS "isDone", quarantined
     FROM events ${where}`)
   const executions = await query<ExecutionRow>(`
