@@ -92,8 +92,10 @@ async function readRuleBook(query: Query, ids: string): Promise<RuleBook> {
     SELECT workspace_id AS "workspaceId", rule_id AS "ruleId", rules_version AS "rulesVersion", version
     FROM rule_states ${where} ORDER BY rules_version`)
   const versions = await query<TestedDefinition & { ruleId: string; version: number }>(`
-    SELECT rule_id AS "ruleId", version, trigger, conditions, actions FROM rule_versions ${where}
-    UNION ALL SELECT rule_id, version, trigger, conditions, actions FROM deleted_rule_versions ${where}`)
+    SELECT rule_id AS "ruleId", version, trigger, group_name AS "group", group_order AS "order", conditions, actions
+    FROM rule_versions ${where}
+    UNION ALL SELECT rule_id, version, trigger, group_name, group_order, conditions, actions
+    FROM deleted_rule_versions ${where}`)
   const book: RuleBook = { sets: new Map(), states: new Map(), definitions: new Map() }
   for (const { workspaceId, id, ruleIds } of sets) book.sets.set(`${workspaceId} ${id}`, ruleIds)
   for (const { ruleId, version, ...definition } of versions)
