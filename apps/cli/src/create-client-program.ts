@@ -13,6 +13,7 @@ import { addRulesGuard } from './client/rules-guard.js'
 import { addRulesList } from './client/rules-list.js'
 import { addRulesPromote } from './client/rules-promote.js'
 import { addRulesSchedule } from './client/rules-schedule.js'
+import { addMcp } from './mcp/add-mcp.js'
 import { addGroup, createProgram, exampleId } from './program.js'
 
 /** A new command needs one file in `client/` and one entry here. */
@@ -58,5 +59,6 @@ RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user. Without RU
     const group = addGroup(program, description)
     for (const add of commands) add(group)
   }
+  addMcp(program)
   return program
 }

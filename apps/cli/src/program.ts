@@ -91,7 +91,7 @@ function describe(command: Command, { name, description, example }: Description)
   return command
     .name(name)
     .description(description)
-    .addHelpText('after', () => `\nExample:\n  ${pathOf(command)} ${example}`)
+    .addHelpText('after', () => `\nExample:\n  ${pathOf(command)} ${example}`.trimEnd())
 }
 
 export function pathOf(command: Command): string {

@@ -9,25 +9,37 @@ import type { VariableName } from '../variables.js'
 /** The environment of every command that calls the API. */
 export const apiVariables: VariableName[] = ['RULES_URL', 'RULES_TOKEN', 'RULES_WORKSPACE']
 
+export interface Api {
+  client: Client
+  url: string
+  workspace: string | undefined
+}
+
 /** Calls the API as the user whom the environment names. @throws CommandError if the API refuses or does not respond */
 export async function useApi<Result>(
   purpose: Purpose,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
-  const { url, token, workspace } = completeIdentity(readApiSettings())
+  const { client, url, workspace } = openApi()
   if (purpose === 'change')
     console.error(maskControls(`Target: ${url}${workspace === undefined ? '' : `, workspace ${workspace}`}`))
+  try {
+    return await work(client)
+  } catch (error) {
+    throw error instanceof ApiError ? explainError(error, url) : error
+  }
+}
+
+/** @throws CommandError if the environment does not name an API and a user */
+export function openApi(): Api {
+  const { url, token, workspace } = completeIdentity(readApiSettings())
   const isApiKey = token.startsWith('ark_')
   const client = createClient({
     baseUrl: url,
     ...(isApiKey ? { apiKey: token } : { token }),
     workspaceId: workspace,
   })
-  try {
-    return await work(client)
-  } catch (error) {
-    throw error instanceof ApiError ? explainError(error, url) : error
-  }
+  return { client, url, workspace }
 }
 
 interface Identity {
@@ -54,7 +66,7 @@ function completeIdentity({ url, token, workspace }: Partial<Identity>): Identit
 }
 
 /** One line for the refusal, and one for each fault. */
-function explainError(error: ApiError, url: string): CommandError {
+export function explainError(error: ApiError, url: string): CommandError {
   const { status, code, message, errors = [], requestId } = error
   if (status === 0)
     return new CommandError(
