@@ -4564,26 +4564,20 @@ export interface components {
              * @enum {string}
              */
             signatureSeparator?: "," | ";" | " ";
-            /**
-             * @description generic: what is signed, such as `{timestamp}.{body}`, with {id}, {timestamp}, {body}, {url} and {fields} (the sorted fields of a form)
-             * @default {body}
-             */
+            /** @description generic: what is signed, such as `{timestamp}.{body}`, with {id}, {timestamp}, {body}, {url} and {fields} (the sorted fields of a form). Without it: {body} */
             signed?: string;
             /**
-             * @description generic: of the HMAC
-             * @default sha256
+             * @description generic: of the HMAC. Without it: sha256
              * @enum {string}
              */
             hash?: "sha256" | "sha1" | "sha512";
             /**
-             * @description generic: of the signature
-             * @default hex
+             * @description generic: of the signature. Without it: hex
              * @enum {string}
              */
             encoding?: "hex" | "base64";
             /**
-             * @description generic: how the text of the secret is read as a key
-             * @default text
+             * @description generic: how the text of the secret is read as a key. Without it: text
              * @enum {string}
              */
             keyEncoding?: "text" | "base64" | "hex" | "whsec";
@@ -4600,8 +4594,7 @@ export interface components {
             /** @description generic: the path of the type in the payload */
             typePath?: string;
             /**
-             * @description generic: form:payload is a form whose field payload holds JSON
-             * @default json
+             * @description generic: form:payload is a form whose field payload holds JSON. Without it: json
              * @enum {string}
              */
             body?: "json" | "form" | "form:payload";

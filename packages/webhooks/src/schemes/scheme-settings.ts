@@ -5,7 +5,7 @@ const HeaderOrNone = (description: string) => Type.Optional({ ...HeaderName, des
 const PathText = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 500, description }))
 
-/** What the person who sets a provider up may say about its scheme. The rest is in the rows. */
+/** What the person who sets a provider up may say about its scheme. The rest is in the rows. It has no defaults: a response would show them as stored. */
 export const SchemeSettings = Type.Object(
   {
     types: Type.Optional(
@@ -52,21 +52,19 @@ export const SchemeSettings = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        default: '{body}',
         description:
-          'generic: what is signed, such as `{timestamp}.{body}`, with {id}, {timestamp}, {body}, {url} and {fields} (the sorted fields of a form)',
+          'generic: what is signed, such as `{timestamp}.{body}`, with {id}, {timestamp}, {body}, {url} and {fields} (the sorted fields of a form). Without it: {body}',
       }),
     ),
     hash: Type.Optional(
-      Type.Enum(['sha256', 'sha1', 'sha512'], { default: 'sha256', description: 'generic: of the HMAC' }),
+      Type.Enum(['sha256', 'sha1', 'sha512'], { description: 'generic: of the HMAC. Without it: sha256' }),
     ),
     encoding: Type.Optional(
-      Type.Enum(['hex', 'base64'], { default: 'hex', description: 'generic: of the signature' }),
+      Type.Enum(['hex', 'base64'], { description: 'generic: of the signature. Without it: hex' }),
     ),
     keyEncoding: Type.Optional(
       Type.Enum(['text', 'base64', 'hex', 'whsec'], {
-        default: 'text',
-        description: 'generic: how the text of the secret is read as a key',
+        description: 'generic: how the text of the secret is read as a key. Without it: text',
       }),
     ),
     timestampHeader: HeaderOrNone('generic: the header with the Unix time, if it is signed'),
@@ -83,8 +81,7 @@ export const SchemeSettings = Type.Object(
     typePath: PathText('generic: the path of the type in the payload'),
     body: Type.Optional(
       Type.Enum(['json', 'form', 'form:payload'], {
-        default: 'json',
-        description: 'generic: form:payload is a form whose field payload holds JSON',
+        description: 'generic: form:payload is a form whose field payload holds JSON. Without it: json',
       }),
     ),
     response: Type.Optional(
