@@ -1,4 +1,11 @@
-import { describeChanges, describeLoad, describeReach, formatCount } from '@automation/backtest/words'
+import {
+  countEvents,
+  describeChanges,
+  describeLoad,
+  describeMove,
+  describeReach,
+  formatCount,
+} from '@automation/backtest/words'
 import type { StoredBacktest } from '@automation/rules'
 import { maskControls } from './format.js'
 
@@ -39,14 +46,12 @@ function formatOutranked({ active, draft }: StoredReport): string[] {
   return Object.entries({ active, draft }).flatMap(([which, counts]) =>
     counts === null || counts.outranked === 0
       ? []
-      : [
-          `Matched, but another rule of the group came first, ${which}: ${formatCount(counts.outranked)} events.`,
-        ],
+      : [`Matched, but another rule of the group came first, ${which}: ${countEvents(counts.outranked)}.`],
   )
 }
 
 function formatMoves({ moves }: StoredReport): string[] {
-  return moves.map(({ name, gained, lost }) => `${name}: +${formatCount(gained)}, -${formatCount(lost)}`)
+  return moves.map((move) => `${move.name}: ${describeMove(move)}`)
 }
 
 function formatNotEvaluated({ active, draft }: StoredReport): string[] {

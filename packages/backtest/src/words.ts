@@ -1,5 +1,5 @@
 import type { ActionType } from '@automation/engine'
-import type { ActionDifferenceReport, ActionReport, BacktestReport } from './report.js'
+import type { ActionDifferenceReport, ActionReport, BacktestReport, GroupMove } from './report.js'
 
 /** The first is what is done, the second whom it reaches. */
 const nouns: Record<ActionType, [done: string, target?: [one: string, many: string]]> = {
@@ -68,6 +68,17 @@ export function describeLoad(action: ActionReport, formatMinute: (iso: string) =
     faulty > 0 && `${formatCount(faulty)} faulty`,
     notKnown > 0 && `${formatCount(notKnown)} not known`,
   ].filter((part) => part !== false)
+}
+
+/** `4 events more, 2 events fewer`: for which a rule of the group would run instead of the tested one, and the other way round. */
+export function describeMove({ gained, lost }: Pick<GroupMove, 'gained' | 'lost'>): string {
+  const parts = [gained > 0 && `${countEvents(gained)} more`, lost > 0 && `${countEvents(lost)} fewer`]
+  return parts.filter((part) => part !== false).join(', ')
+}
+
+/** `3 events`. */
+export function countEvents(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'event' : 'events'}`
 }
 
 export function formatCount(count: number): string {

@@ -1,9 +1,17 @@
-import { describeChanges, describeLoad, describeReach, formatCount } from '@automation/backtest/words'
+import {
+  countEvents,
+  describeChanges,
+  describeLoad,
+  describeMove,
+  describeReach,
+  formatCount,
+} from '@automation/backtest/words'
 import { formatStart, formatTime } from '../../../logic/format-time.js'
 import { showControls } from '../../../logic/show.js'
 import { Bars } from '../../../parts/bars.js'
 import { now, When } from '../../../parts/when.js'
 import { zone } from '../../../state/preferences.js'
+import { linkTo } from '../../../state/use-filters.js'
 import { ReportDetails, type ReportDetailsProps } from './report-details.js'
 
 interface ReportProps extends ReportDetailsProps {
@@ -35,6 +43,7 @@ export function ReportView({ report, trigger, word, nameClause }: ReportProps) {
       {considered > 0 && shown && (
         <>
           <Counts {...{ report, word }} />
+          <Group {...{ report, word }} />
           <Plot {...{ report, word }} />
           <Done {...{ report, word }} />
           <ReportDetails {...{ report, nameClause }} />
@@ -82,6 +91,36 @@ function Counts({ report: { active, draft, difference }, word }: Pick<ReportProp
         <p class="notice">
           {formatCount(notJudged)} events could not be evaluated, because they exceeded the evaluation limit.
         </p>
+      )}
+    </>
+  )
+}
+
+/** For which events another rule of its group runs, and what moves between them. */
+function Group({ report: { active, draft, moves }, word }: Pick<ReportProps, 'report' | 'word'>) {
+  const outranked = [
+    { count: draft?.outranked ?? 0, of: word },
+    { count: active?.outranked ?? 0, of: `v${active?.version}` },
+  ].filter(({ count }) => count > 0)
+  return (
+    <>
+      {outranked.length > 0 && (
+        <p class="sub">
+          Not counted, because another rule of the group came first:{' '}
+          {outranked.map(({ count, of }) => `${countEvents(count)} that match ${of}`).join(', ')}.
+        </p>
+      )}
+      {moves.length > 0 && (
+        <section>
+          <h3>Other rules of the group would run for</h3>
+          <ul class="plan">
+            {moves.map(({ ruleId, name, ...move }) => (
+              <li key={ruleId}>
+                <a href={linkTo(`rules/${ruleId}`)}>{showControls(name)}</a>: {describeMove(move)}
+              </li>
+            ))}
+          </ul>
+        </section>
       )}
     </>
   )
