@@ -3,6 +3,7 @@ import t from 'tap'
 import { testBacktests } from './browser/backtests.js'
 import { testChips } from './browser/chips.js'
 import { testEditor } from './browser/editor.js'
+import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
 import { testNewcomer } from './browser/newcomer.js'
 import { testRollout } from './browser/rollout.js'
@@ -19,6 +20,7 @@ const context = { browser, ...product }
 testNewcomer(t, context)
 testEditor(t, context)
 testChips(t, context)
+testGroups(t, context)
 testVerdicts(t, context)
 testHostileData(t, context)
 testTruth(t, context)

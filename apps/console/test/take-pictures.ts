@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
+import type { RuleToCreate } from '@automation/client'
 import { openBrowser } from '@automation/launcher/open-browser'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { settle } from './browser/context.js'
+import { saysAll } from './browser/sweep.js'
 import { startProductWithConsole } from './fixtures/product.js'
 
 // Takes the pictures of docs/images from a workspace that has some of everything. With a directory: each screen, large and small, light and
@@ -12,6 +14,28 @@ const [directory] = process.argv.slice(2)
 const large = { width: 1280, height: 860 }
 const small = { width: 360, height: 780 }
 const hour = 3_600_000
+const screens = {
+  today: 'today',
+  events: 'events',
+  executions: 'executions',
+  tasks: 'tasks',
+  rules: 'rules',
+  webhooks: 'webhooks',
+  subscriptions: 'webhooks?way=out',
+  reconciliation: 'reconciliation',
+  access: 'access',
+  keys: 'access?tab=keys',
+  secrets: 'access?tab=secrets',
+  credentials: 'access?tab=credentials',
+  audit: 'access?tab=audit',
+}
+
+const looks = [1440, 1024, 768, small.width].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({
+    colorScheme,
+    viewport: { width, height: width === small.width ? small.height : 900 },
+  })),
+)
 type Product = Awaited<ReturnType<typeof startProductWithConsole>>
 type Workspace = Awaited<ReturnType<Product['makeWorkspace']>>
 
@@ -24,7 +48,7 @@ const owner = {
 const browser = await openBrowser(owner)
 const { makeWorkspace } = await startProductWithConsole(owner)
 const workspace = await makeWorkspace()
-const { rule, backtest, execution, task, event } = await fill(workspace)
+const { rule, backtest, execution, task, event, group, grouped } = await fill(workspace)
 if (directory === undefined) await takeForDocs()
 else await takeAll(directory)
 for (const close of closings) await close()
@@ -57,30 +81,12 @@ async function take(page: Page, url: string, path: string): Promise<void> {
 async function takeAll(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true })
   const empty = await makeWorkspace()
-  const screens = {
-    today: 'today',
-    events: 'events',
-    executions: 'executions',
-    tasks: 'tasks',
-    rules: 'rules',
-  }
   const used = {
-    ...screens,
-    rule,
-    backtest,
-    execution,
-    task,
-    event,
-    rollout: `${rule}?tab=rollout`,
-    new: 'rules/new',
+    ...{ ...screens, rule, backtest, execution, task, event, group, grouped },
+    ...{ rollout: `${rule}?tab=rollout`, versions: `${rule}?tab=versions`, json: `${rule}?tab=json` },
+    ...{ findings: 'rules?tab=findings', templates: 'rules?tab=templates', new: 'rules/new' },
   }
-  const looks = [
-    ['light', { width: 1440, height: 900 }],
-    ['dark', { width: 1440, height: 900 }],
-    ['light', small],
-    ['dark', small],
-  ] as const
-  for (const [colorScheme, viewport] of looks)
+  for (const { colorScheme, viewport } of looks)
     for (const [kind, one, paths] of [
       ['used', workspace, used],
       ['empty', empty, screens],
@@ -90,11 +96,87 @@ async function takeAll(directory: string): Promise<void> {
         colorScheme,
         viewport,
       })
-      for (const [name, path] of Object.entries(paths)) {
-        await take(page, at(path), `${directory}/${kind}-${name}-${viewport.width}-${colorScheme}.png`)
-      }
+      const end = `${viewport.width}-${colorScheme}.png`
+      for (const [name, path] of Object.entries(paths))
+        await take(page, at(path), `${directory}/${kind}-${name}-${end}`)
+      if (kind === 'used') await takeDialogs(page, at, (name) => `${directory}/dialog-${name}-${end}`)
       await page.context().close()
     }
+}
+
+/** Each is opened by its button, and closed by Escape. */
+async function takeDialogs(
+  page: Page,
+  at: (path: string) => string,
+  pathOf: (name: string) => string,
+): Promise<void> {
+  for (const [name, path, button, fill] of [
+    ['sample', 'events', /Send a sample event/],
+    ['member', 'access', /Add a member/],
+    ['key', 'access?tab=keys', /New API key/],
+    ['secret', 'access?tab=secrets', /New signing secret/, (dialog) => chooseScheme(dialog, 'stripe')],
+    ['generic', 'access?tab=secrets', /New signing secret/, (dialog) => chooseScheme(dialog, 'generic')],
+    ['shown-once', 'access?tab=secrets', /New signing secret/, showSecret],
+    ['credential', 'access?tab=credentials', /New credential/],
+    ['subscription', 'webhooks?way=out', /New subscription/],
+    ['template', 'rules?tab=templates', /New template/],
+    ['promote', `${rule}?tab=rollout`, /Promote…/],
+    ['discard', `${rule}?tab=rollout`, /Discard the draft/],
+    ['replay', event, /Replay/],
+  ] as const satisfies [string, string, RegExp, ((dialog: Locator) => Promise<unknown>)?][]) {
+    await page.goto(at(path))
+    await settle(page)
+    await page.getByRole('button', { name: button }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await fill?.(dialog)
+    await page.screenshot({ path: pathOf(name) })
+  }
+  await takeConflicts(page, at, pathOf)
+}
+
+async function chooseScheme(dialog: Locator, scheme: string): Promise<void> {
+  await dialog.getByLabel('From').selectOption(scheme)
+}
+
+async function showSecret(dialog: Locator): Promise<void> {
+  await dialog.getByRole('textbox', { name: 'Provider' }).fill('shop')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await dialog.getByText('Copy it now').waitFor()
+}
+
+/** Somebody else saves what is being changed here. */
+async function takeConflicts(
+  page: Page,
+  at: (path: string) => string,
+  pathOf: (name: string) => string,
+): Promise<void> {
+  const { client } = workspace
+  const task = { type: 'CREATE_TASK' as const, config: { title: 'Call {{name}}' } }
+  const definition = { name: 'Greet', trigger: 'LEAD_CREATED' as const, actions: [task] }
+  const { id } = await client.rules.create({
+    ...definition,
+    conditions: [{ field: 'score', operator: 'greater_than', value: 70 }],
+  })
+  const value = () => page.getByRole('spinbutton', { name: 'Value' })
+  await page.goto(at(`rules/${id}`))
+  await value().fill('50')
+  await page.getByRole('textbox', { name: 'title' }).fill('Ring {{name}}')
+  await client.rules.update(id, {
+    conditions: [{ field: 'score', operator: 'greater_than', value: 90 }],
+    description: 'For the sales team',
+  })
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('dialog').waitFor()
+  await page.screenshot({ path: pathOf('conflict') })
+  await page.getByRole('button', { name: 'Discard my changes' }).click()
+  await value().fill('40')
+  await client.rules.drafts.save(id, { ...definition, conditions: [], description: 'Another draft' })
+  await page.getByRole('button', { name: 'Save as draft' }).click()
+  await page.getByRole('dialog').waitFor()
+  await page.screenshot({ path: pathOf('draft-conflict') })
+  await page.getByRole('button', { name: 'Keep that draft' }).click()
+  await client.rules.delete(id)
 }
 
 /** @returns the addresses of what was made */
@@ -158,6 +240,7 @@ async function fill({ client, storeEvents, storeRuns }: Workspace) {
   const definition = { trigger: 'LEAD_CREATED' as const, conditions: warm, actions }
   await client.rules.drafts.save(hot.id, { name: hot.name, ...definition })
   const { id: backtestId } = await client.rules.backtests.create({ ruleId: hot.id, definition }, { wait: 20 })
+  const large = await fillMore(client)
   const { tasks } = await client.tasks.list()
   const { executions } = await client.executions.list({ eventId: id } as never)
   return {
@@ -166,7 +249,49 @@ async function fill({ client, storeEvents, storeRuns }: Workspace) {
     execution: `executions?id=${executions.find(({ ruleId }) => ruleId === hot.id)?.id}`,
     task: `tasks?id=${tasks[0]?.id}`,
     event: `events?id=${id}`,
+    group: 'rules?group=routing',
+    grouped: `rules/${large}`,
   }
+}
+
+/** What stands on the other screens. @returns the id of a rule with all that a sentence has */
+async function fillMore(client: Workspace['client']): Promise<string> {
+  const route = (name: string, order: number, more: object) =>
+    client.rules.create({
+      ...{ name, trigger: 'DEAL_WON', group: 'routing', order },
+      actions: [{ type: 'CREATE_TASK', config: { title: `${name}: {{name}}` } }],
+      ...more,
+    } as RuleToCreate)
+  await route('Enterprise customers first', 10, {
+    conditions: [{ field: 'amount', operator: 'greater_than', value: 50_000 }],
+  })
+  const { id } = await route('Split the order', 20, saysAll)
+  await route('Otherwise', 30, {})
+  await route('Trial of a new queue', 25, { isActive: false })
+  for (const amount of [90_000, 800, 20])
+    await client.trigger('DEAL_WON', { amount, limit: 10, items: [{ sku: 'A', qty: 6 }], tags: ['vip'] })
+  const { id: secretId } = await client.developer.signingSecrets.create({ provider: 'shop' })
+  const secret = `whsec_${Buffer.alloc(32, 'x').toString('base64')}`
+  await client.webhooks
+    .deliver({ provider: 'shop', id: 'evt_1', body: {}, secretId, secret })
+    .catch(() => undefined)
+  await client.developer.signingSecrets.create({
+    provider: 'stripe',
+    scheme: 'stripe',
+    settings: { types: { 'payment_intent.payment_failed': 'LEAD_CREATED' } },
+  } as never)
+  await client.developer.apiKeys.create({ name: 'CI', scopes: ['rules:read', 'rules:write'] })
+  for (const [name, hosts] of [
+    ['CRM', ['api.crm.example.com', 'backup.crm.example.com']],
+    ['Slack-of-the-sales-team', ['hooks.slack.com']],
+  ] as const)
+    await client.developer.credentials.put(name, { kind: 'text', hosts: [...hosts], value: 'secret' })
+  await client.developer.subscriptions.create({
+    url: 'https://hooks.example.com/automation/of/a/long/path',
+    eventTypes: ['execution.failed', 'rule.deactivated'],
+  } as never)
+  await client.emailTemplates.create({ name: 'welcome', text: 'Dear {{name}}' })
+  return id
 }
 
 function leadOf(index: number) {

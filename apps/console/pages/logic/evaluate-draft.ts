@@ -1,6 +1,7 @@
 import type { ConditionTrace } from '@automation/client'
 import { compileRule, explainRule, planRule } from '@automation/engine'
 import { type ConditionFault, findConditionFaults } from './editing/find-condition-faults.js'
+import { findRival, type Rival } from './rivals.js'
 import type { Definition } from './rule-definition.js'
 
 export interface Sample {
@@ -12,6 +13,8 @@ export interface Sample {
 export interface SampleVerdict {
   sample: Sample
   matches: boolean
+  /** The rule of its group that comes first and runs instead, although this one matches. */
+  rival?: string
   conditions: ConditionTrace[]
 }
 
@@ -29,11 +32,13 @@ export interface DraftEvaluation {
  * Evaluates samples with the engine itself, as a worker would at this moment: so what the editor shows is what will happen.
  *
  * @param now epoch ms
+ * @param rivals the rules that come before it in its group
  */
 export function evaluateDraft(
   { conditions }: Definition,
   samples: readonly Sample[],
   now: number,
+  rivals: readonly Rival[] = [],
 ): DraftEvaluation {
   const faults = findConditionFaults(conditions)
   if (faults.length > 0) return { verdicts: [], passedBy: [], faults, problem: undefined }
@@ -42,9 +47,12 @@ export function evaluateDraft(
     const rule = compileRule({ conditions, actions: [] } as never)
     const verdicts = samples.map((sample) => {
       const trace = explainRule(rule, sample.data, now)
+      const matches = trace.conditionsPassed
+      const rival = matches ? findRival(rivals, sample.data, now) : undefined
       return {
         sample,
-        matches: trace.conditionsPassed,
+        matches,
+        ...(rival && { rival: rival.name }),
         conditions: trace.conditions as unknown as ConditionTrace[],
       }
     })

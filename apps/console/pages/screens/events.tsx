@@ -1,10 +1,10 @@
 import type { EventSummary, Vocabulary } from '@automation/client'
-import { readSpan, spans } from '../logic/filters.js'
 import { writeRange } from '../logic/time-range.js'
 import { Chip } from '../parts/chip.js'
 import { EventState } from '../parts/event-state.js'
 import { ChoiceFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
+import { NoRows } from '../parts/no-rows.js'
 import { Screen } from '../parts/screen.js'
 import { SendSample } from '../parts/send-sample.js'
 import { Empty } from '../parts/states.js'
@@ -41,7 +41,6 @@ export function Events() {
     },
     id,
   )
-  const isFiltered = [type, status, rule ?? '', from ?? '', to ?? ''].some((value) => value !== '')
   return (
     <Screen title="Events" actions={list.rows.length > 0 && <SendSample {...(type !== '' && { type })} />}>
       <search class="filters">
@@ -75,7 +74,12 @@ export function Events() {
           what="events"
           columns={['Accepted', 'Type', 'Rules', 'State']}
           selectedId={id}
-          empty={<NoEvents {...{ isFiltered, last, set }} />}
+          empty={
+            <NoRows what="events" filters={['type', 'status', 'rule', 'from', 'to']}>
+              <p>An event is data of one type. Every active rule for that type is evaluated.</p>
+              <SendSample />
+            </NoRows>
+          }
           row={(event) => (
             <>
               <th scope="row">
@@ -125,40 +129,4 @@ function TypeFilter({
   })
   const options = Object.fromEntries(data?.eventTypes.map(({ type }) => [type, type]) ?? [])
   return <ChoiceFilter label="Type" value={type} isFirst {...{ options, set }} />
-}
-
-/** Nothing fits the filter, nothing came in this time, or nothing came at all: each has its own way out. */
-function NoEvents({
-  isFiltered,
-  last,
-  set,
-}: {
-  isFiltered: boolean
-  last: string | undefined
-  set: (changes: Record<string, string>) => void
-}) {
-  if (isFiltered)
-    return (
-      <Empty title="No events match the filter">
-        <button
-          type="button"
-          onClick={() => set({ type: '', status: '', rule: '', from: '', to: '', last: '30d' })}
-        >
-          Show all events of the last 30 days
-        </button>
-      </Empty>
-    )
-  return (
-    <Empty title={`No events in the ${spans[readSpan(last)].label.toLowerCase()}`}>
-      <p>An event is data of one type. Every active rule for that type is evaluated.</p>
-      <div class="row">
-        <SendSample />
-        {last !== '30d' && (
-          <button type="button" onClick={() => set({ last: '30d' })}>
-            Show the last 30 days
-          </button>
-        )}
-      </div>
-    </Empty>
-  )
 }

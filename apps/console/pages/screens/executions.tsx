@@ -1,13 +1,12 @@
 import type { ExecutionSummary } from '@automation/client'
-import { readSpan, spans } from '../logic/filters.js'
 import { formatDuration, timeOfId } from '../logic/format-time.js'
 import { writeRange } from '../logic/time-range.js'
 import { RuleFilter, TextFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
 import { Mark } from '../parts/mark.js'
+import { NoRows } from '../parts/no-rows.js'
 import { RetryMany } from '../parts/retry.js'
 import { Screen } from '../parts/screen.js'
-import { Empty } from '../parts/states.js'
 import { Tabs } from '../parts/tabs.js'
 import { barsOfExecutions, TimeBars } from '../parts/time-bars.js'
 import { TimeFilter } from '../parts/time-filter.js'
@@ -49,7 +48,6 @@ export function Executions() {
     id,
   )
   const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
-  const isFiltered = [status, rule, error, from ?? '', to ?? ''].some((value) => value !== '')
   return (
     <Screen
       title="Executions"
@@ -83,7 +81,14 @@ export function Executions() {
         what="executions"
         columns={['Rule', 'State', { text: 'Event', isLow: true }, 'Event accepted', { number: 'Duration' }]}
         selectedId={id}
-        empty={<NoExecutions {...{ isFiltered, last, set }} />}
+        empty={
+          <NoRows what="executions" filters={['status', 'rule', 'error', 'from', 'to']}>
+            <p>
+              A rule runs when an event matches its conditions. <a href={linkTo('rules')}>The rules</a> ·{' '}
+              <a href={linkTo('events')}>the events</a>
+            </p>
+          </NoRows>
+        }
         row={(execution) => (
           <>
             <th scope="row">
@@ -105,41 +110,6 @@ export function Executions() {
         detail={id && <ExecutionDetail id={id} key={id} nameOf={nameOf} close={() => set({ id: '' })} />}
       />
     </Screen>
-  )
-}
-
-function NoExecutions({
-  isFiltered,
-  last,
-  set,
-}: {
-  isFiltered: boolean
-  last: string | undefined
-  set: (changes: Record<string, string>) => void
-}) {
-  if (isFiltered)
-    return (
-      <Empty title="No executions match the filter">
-        <button
-          type="button"
-          onClick={() => set({ status: '', rule: '', error: '', from: '', to: '', last: '30d' })}
-        >
-          Show all executions of the last 30 days
-        </button>
-      </Empty>
-    )
-  return (
-    <Empty title={`No executions in the ${spans[readSpan(last)].label.toLowerCase()}`}>
-      <p>
-        A rule runs when an event matches its conditions. <a href={linkTo('rules')}>The rules</a> ·{' '}
-        <a href={linkTo('events')}>the events</a>
-      </p>
-      {last !== '30d' && (
-        <button type="button" onClick={() => set({ last: '30d' })}>
-          Show the last 30 days
-        </button>
-      )}
-    </Empty>
   )
 }
 

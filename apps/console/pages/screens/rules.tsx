@@ -1,3 +1,4 @@
+import { lazy } from 'preact-iso'
 import { Screen } from '../parts/screen.js'
 import { Tabs } from '../parts/tabs.js'
 import { may } from '../state/session.js'
@@ -6,10 +7,12 @@ import { Findings } from './rules/findings.js'
 import { RuleList } from './rules/rule-list.js'
 import { Templates } from './rules/templates.js'
 
+const GroupOrder = lazy(() => import('./rules/group-order.js').then(({ GroupOrder }) => GroupOrder))
+
 /** Which rules are there, how are they doing, do they get in each other's way? */
 export function Rules() {
   const { query, set } = useFilters()
-  const { tab = '' } = query
+  const { tab = '', group } = query
   return (
     <Screen
       title="Rules"
@@ -26,9 +29,17 @@ export function Rules() {
         label="Parts"
         tabs={{ '': 'Rules', findings: 'Findings', templates: 'Email templates' }}
         chosen={tab}
-        choose={(next) => set({ tab: next, id: '', q: '', state: '', trigger: '' })}
+        choose={(next) => set({ tab: next, id: '', q: '', state: '', trigger: '', group: '' })}
       />
-      {tab === 'findings' ? <Findings /> : tab === 'templates' ? <Templates /> : <RuleList />}
+      {tab === 'findings' ? (
+        <Findings />
+      ) : tab === 'templates' ? (
+        <Templates />
+      ) : group ? (
+        <GroupOrder name={group} key={group} />
+      ) : (
+        <RuleList />
+      )}
     </Screen>
   )
 }

@@ -54,15 +54,13 @@ export function useSummaries(isWanted: boolean): readonly RuleSummary[] {
   return found.data?.rules ?? []
 }
 
-/** The definitions of all rules. @param isWanted false: nothing is read yet */
-export function useDefinitions(isWanted: boolean): readonly Rule[] {
+/** The definitions of all rules; undefined until they are known. @param isWanted false: nothing is read yet */
+export function useDefinitions(isWanted: boolean): readonly Rule[] | undefined {
   const found = useQuery<{ rules: Rule[] }>({
     key: isWanted ? ['rules', 'definitions'] : undefined,
     read: () => api().rules.list(),
     pollMs: false,
     staleMs: namesStaleMs,
   })
-  return found.data?.rules ?? none
+  return found.data?.rules
 }
-
-const none: readonly Rule[] = []

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { RuleToCreate } from '@automation/client'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { type Context, go } from './context.js'
+import { type Context, choose, go, waitForFocus } from './context.js'
 
 const root = new URL('../../../../../', import.meta.url)
 
@@ -262,76 +262,6 @@ export function testChips(t: Test, { browser, makeWorkspace }: Context): void {
       [],
     )
   })
-
-  t.test(
-    'a rule joins a group as its last, the list names its place, and an event the rule that came first',
-    async (t) => {
-      const { client, visit } = await makeWorkspace()
-      const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }
-      const route = (name: string, order: number, fields: object = {}) =>
-        client.rules.create({
-          name,
-          trigger: 'DEAL_WON',
-          group: 'routing',
-          order,
-          actions: [task],
-          ...fields,
-        })
-      const first = await route('Enterprise', 10)
-      await route('Trial', 20, { isActive: false })
-      const { id } = await client.rules.create({ name: 'Pool', trigger: 'DEAL_WON', actions: [task] })
-      const { page, complaints, at } = await visit(browser)
-      await go(page, at(`rules/${id}`))
-      await page.getByRole('button', { name: 'group', exact: true }).press('Enter')
-      await waitForFocus(page, 'Group')
-      await page.keyboard.type('rou')
-      await page.getByRole('option', { name: 'routing' }).waitFor()
-      await page.keyboard.press('Enter')
-      await waitForFocus(page, 'Number in the group')
-      await page.getByText('Only the first that matches runs: 10 Enterprise, 30 this rule.').waitFor()
-      await page.getByRole('spinbutton', { name: 'Number in the group' }).fill('')
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('Required with a group').waitFor()
-      await waitForFocus(page, 'Number in the group')
-      await page.keyboard.type('30')
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('Saved as v2.').waitFor()
-      t.match(await client.rules.get(id), { group: 'routing', order: 30 })
-      await go(page, at('rules'))
-      await page.getByRole('row', { name: /Pool/ }).getByText('in group routing, number 30').waitFor()
-      const event = await client.trigger('DEAL_WON', order)
-      await go(page, at(`events?id=${event.id}`))
-      const outranked = page.getByRole('listitem').filter({ hasText: 'Outranked by' })
-      await outranked.waitFor()
-      t.match(await outranked.getByRole('link', { name: 'Enterprise' }).getAttribute('href'), first.id)
-      await go(page, at(`rules/${id}`))
-      await page.getByRole('button', { name: 'Remove the group' }).click()
-      await page.getByText('Removed the group').waitFor()
-      await page.keyboard.press('Control+z')
-      await page.getByRole('combobox', { name: 'Group' }).waitFor()
-      await page.getByRole('button', { name: 'Remove the group' }).click()
-      await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('Saved as v3.').waitFor()
-      t.match(await client.rules.get(id), { group: null, order: null })
-      t.strictSame(
-        complaints.filter((one) => !one.includes('422')),
-        [],
-      )
-    },
-  )
-}
-
-async function choose(page: Page, label: string, words: string): Promise<void> {
-  const box = page.getByRole('combobox', { name: label, exact: true }).last()
-  await box.fill(words)
-  await box.press('Enter')
-}
-
-function waitForFocus(page: Page, label: string): Promise<unknown> {
-  return page.waitForFunction(
-    (wanted) => document.activeElement?.getAttribute('aria-label') === wanted,
-    label,
-  )
 }
 
 /** As a browser pastes what a person has copied elsewhere. */

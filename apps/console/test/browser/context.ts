@@ -65,3 +65,18 @@ export async function addCondition(page: Page, field: string, words: string, val
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Value')
   await page.keyboard.type(value)
 }
+
+/** Types the words of a choice into its chip. */
+export async function choose(page: Page, label: string, words: string): Promise<void> {
+  const box = page.getByRole('combobox', { name: label, exact: true }).last()
+  await box.fill(words)
+  await box.press('Enter')
+}
+
+/** Waits until a control with this label has the focus. */
+export function waitForFocus(page: Page, label: string): Promise<unknown> {
+  return page.waitForFunction(
+    (wanted) => document.activeElement?.getAttribute('aria-label') === wanted,
+    label,
+  )
+}

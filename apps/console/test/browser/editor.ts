@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { addCondition, type Context, go, openPreview } from './context.js'
+import { addCondition, type Context, choose, go, openPreview } from './context.js'
 
 const task = { type: 'CREATE_TASK' as const, config: { title: 'Call {{name}}' } }
 
@@ -173,12 +173,31 @@ export function testEditor(t: Test, { browser, makeWorkspace }: Context): void {
     const { page, complaints, at } = await visit(browser)
     await go(page, at(`rules/${id}?tab=versions`))
     await page.getByText('Condition 1: score is above 80 → score is above 90.').waitFor()
+    await page.getByText('Line by line').click()
     await page
       .getByText(/⋯ \d+ unchanged lines/)
       .first()
       .waitFor()
     await page.getByRole('button', { name: 'Show all lines' }).click()
-    await page.getByRole('region', { name: 'Changes' }).getByText('"Call {{name}}"').waitFor()
+    await page.getByRole('region', { name: 'Line by line' }).getByText('"Call {{name}}"').waitFor()
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a text of a call completes the credentials of the workspace', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    await client.developer.credentials.put('CRM', {
+      kind: 'text',
+      hosts: ['crm.example.com'],
+      value: 'secret',
+    })
+    const { page, complaints, at } = await visit(browser, 'editor')
+    await go(page, at('rules/new'))
+    await choose(page, 'Action 1', 'post to a chat')
+    await page.getByRole('textbox', { name: 'at' }).click()
+    await page.keyboard.type('{{cred')
+    await page.getByRole('option', { name: /credentials\.CRM.*credential for crm\.example\.com/ }).waitFor()
+    await page.keyboard.press('Enter')
+    t.equal(await page.getByRole('textbox', { name: 'at' }).inputValue(), '{{credentials.CRM}}')
     t.strictSame(complaints, [])
   })
 

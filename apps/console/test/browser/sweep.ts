@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { RuleToCreate } from '@automation/client'
+import { newId } from '@automation/database'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { type Context, go, settle } from './context.js'
@@ -83,7 +84,7 @@ const looks = [
 ] as const
 
 /** Lists, two fields, an event for each item, several addresses. */
-const saysAll: RuleToCreate = {
+export const saysAll: RuleToCreate = {
   name: 'Split the order',
   trigger: 'DEAL_WON',
   group: 'orders',
@@ -190,6 +191,7 @@ async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['clien
   const split = await client.rules.create(saysAll)
   return [
     `rules/${split.id}`,
+    'rules?group=orders',
     `tasks?id=${tasks[0]?.id}`,
     'nowhere',
     `rules/${rule.id}`,
@@ -279,11 +281,24 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
 
   t.test('the sign-in has no fault, and the page asks the API for nothing before it', async (t) => {
     const { page, complaints } = await browser.visit()
+    await page.addInitScript(noteShifts)
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await page.goto(`${consoleUrl}/sign-in`)
     await page.getByLabel('Token or API key').waitFor()
     t.strictSame(await findFaults(page), [])
+    // Also where a link leads to a screen, and the session has ended meanwhile.
+    for (const path of ['sign-in', '', `w/${newId()}/today`])
+      for (const viewport of [
+        { width: 1350, height: 940 },
+        { width: 360, height: 780 },
+      ]) {
+        await page.setViewportSize(viewport)
+        await page.goto(`${consoleUrl}/${path}`)
+        await page.getByLabel('Token or API key').waitFor()
+        await page.waitForLoadState('networkidle')
+        t.same(await readShifts(page), [], `/${path}, ${viewport.width}`)
+      }
     t.strictSame(
       asked.filter((path) => path.startsWith('/api/')),
       [],

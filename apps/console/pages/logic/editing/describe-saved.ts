@@ -9,10 +9,10 @@ export function describeSaved(
 ): string {
   const state = mode === 'shadow' ? 'In shadow mode: it does nothing' : isActive ? 'On' : 'Off'
   const events = verdicts.filter(({ sample }) => sample.id !== 'example')
-  const matching = events.filter(({ matches }) => matches).length
+  const running = events.filter(({ matches, rival }) => matches && rival === undefined).length
   const found =
     events.length === 0
       ? `There is no event “${nameType(trigger)}” yet.`
-      : `${matching} of the last ${events.length === 1 ? 'event' : `${events.length} events`} would have run it.`
+      : `${running} of the last ${events.length === 1 ? 'event' : `${events.length} events`} would have run it.`
   return `Saved as v${version}. ${state}. ${found}`
 }

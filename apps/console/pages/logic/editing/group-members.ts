@@ -33,3 +33,23 @@ export function listMembers(
     .sort((one, other) => (one.order ?? 0) - (other.order ?? 0) || (one.id < other.id ? -1 : 1))
     .map(({ name, order }) => `${order ?? '?'} ${name}`)
 }
+
+/**
+ * The rules of a group with one of them a place further up (-1) or down (1) among those of its trigger: the others meet other events, and
+ * stay where they are.
+ */
+export function moveInGroup<Member extends { id: string; trigger: string }>(
+  rules: readonly Member[],
+  id: string,
+  by: -1 | 1,
+): readonly Member[] {
+  const at = rules.findIndex((rule) => rule.id === id)
+  const moved = rules[at]
+  const meets = (rule: Member) => rule.trigger === moved?.trigger
+  const to =
+    by === 1
+      ? rules.findIndex((rule, index) => index > at && meets(rule))
+      : rules.findLastIndex((rule, index) => index < at && meets(rule))
+  const other = rules[to]
+  return moved && other ? rules.with(at, other).with(to, moved) : rules
+}

@@ -1,40 +1,24 @@
 import type { SchemeName, SchemeSettings, SigningSecret } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { schemes } from '../../logic/scheme-names.js'
+import { nameSettings } from '../../logic/scheme-settings.js'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
 import { DialogForm } from '../dialog-form.js'
 import { ShownOnceDialog } from '../shown-once.js'
-
-/** How a provider signs, for people. */
-export const schemes: Record<SchemeName, string> = {
-  automation: 'a sender of your own',
-  standard_webhooks: 'Standard Webhooks, Svix',
-  stripe: 'Stripe',
-  github: 'GitHub',
-  shopify: 'Shopify',
-  slack: 'Slack',
-  twilio: 'Twilio',
-  generic: 'another one',
-}
-
-const samples: Partial<Record<SchemeName, string>> = {
-  twilio: '{ "publicUrl": "https://…/api/incoming-webhooks/twilio/…" }',
-  generic: '{ "signatureHeader": "X-Acme-Signature", "signed": "{body}" }',
-}
+import { SettingFields } from './setting-fields.js'
 
 export function NewSecret({ close }: { close: () => void }) {
   const { change, problem, isBusy } = useChange('secrets')
   const [provider, setProvider] = useState('')
   const [direction, setDirection] = useState<'incoming' | 'outgoing'>('incoming')
   const [scheme, setScheme] = useState<SchemeName>('automation')
-  const [given, setGiven] = useState<Given>({ secret: '', settings: '' })
+  const [given, setGiven] = useState<Given>(nothing)
   const [text, setText] = useState<string>()
-  const fault = findJsonFault(given.settings)
   if (text !== undefined) return <ShownOnceDialog title="New signing secret" text={text} close={close} />
   const isForeign = direction === 'incoming' && scheme !== 'automation'
   async function create(): Promise<void> {
-    if (fault !== undefined) return
-    const input = isForeign ? { scheme, ...writeGiven(given) } : {}
+    const input = isForeign ? { scheme, ...writeGiven(given, {}) } : {}
     const made = await change(() => api().developer.signingSecrets.create({ provider, direction, ...input }))
     // What somebody brought need not be shown.
     if (made !== undefined) isForeign && given.secret !== '' ? close() : setText(made.secret)
@@ -44,9 +28,10 @@ export function NewSecret({ close }: { close: () => void }) {
       title="New signing secret"
       send="Create"
       close={close}
-      problem={problem ?? fault}
+      problem={nameSettings(problem)}
       isBusy={isBusy}
       submit={create}
+      wide={isForeign && scheme === 'generic'}
     >
       <label>
         It signs
@@ -66,6 +51,8 @@ export function NewSecret({ close }: { close: () => void }) {
             onChange={({ currentTarget }) => {
               const chosen = currentTarget.value as SchemeName
               setScheme(chosen)
+              // Another scheme has other settings.
+              setGiven({ ...given, settings: {} })
               if (provider === '' || provider in schemes) setProvider(nameOf(chosen))
             }}
           >
@@ -86,50 +73,42 @@ export function NewSecret({ close }: { close: () => void }) {
           onInput={({ currentTarget }) => setProvider(currentTarget.value)}
         />
       </label>
-      {isForeign && <GivenFields scheme={scheme} given={given} set={setGiven} />}
+      {isForeign && <GivenFields scheme={scheme} given={given} set={setGiven} key={scheme} />}
     </DialogForm>
   )
 }
 
 /** Another text, or other settings. What is empty stays. */
-export function ChangeSecret({ secret }: { secret: SigningSecret }) {
+export function ChangeSecret({ secret, close }: { secret: SigningSecret; close: () => void }) {
   const { change, problem, isBusy } = useChange('secrets')
-  const [isOpen, open] = useState(false)
-  const stored = secret.settings === null ? '' : JSON.stringify(secret.settings, null, 2)
+  const stored = secret.settings ?? {}
   const [given, setGiven] = useState<Given>({ secret: '', settings: stored })
-  const fault = findJsonFault(given.settings)
   async function save(): Promise<void> {
-    if (fault !== undefined) return
-    const input = writeGiven(given)
+    const input = writeGiven(given, stored)
     const saved = await change(() => api().developer.signingSecrets.put(secret.id, input))
-    if (saved !== undefined) open(false)
+    if (saved !== undefined) close()
   }
   return (
-    <>
-      <button type="button" class="small" onClick={() => open(true)}>
-        Change…
-      </button>
-      {isOpen && (
-        <DialogForm
-          title={`Change the secret of ${secret.provider}`}
-          send="Save"
-          close={() => open(false)}
-          problem={problem ?? fault}
-          isBusy={isBusy}
-          submit={save}
-        >
-          <GivenFields scheme={secret.scheme} given={given} set={setGiven} isKept />
-        </DialogForm>
-      )}
-    </>
+    <DialogForm
+      title={`Change the secret of ${secret.provider}`}
+      send="Save"
+      close={close}
+      problem={nameSettings(problem)}
+      isBusy={isBusy}
+      submit={save}
+      wide={secret.scheme === 'generic'}
+    >
+      <GivenFields scheme={secret.scheme} given={given} set={setGiven} isKept />
+    </DialogForm>
   )
 }
 
 interface Given {
   secret: string
-  /** JSON. */
-  settings: string
+  settings: SchemeSettings
 }
+
+const nothing: Given = { secret: '', settings: {} }
 
 function GivenFields({
   scheme,
@@ -155,16 +134,11 @@ function GivenFields({
           onInput={({ currentTarget }) => set({ ...given, secret: currentTarget.value.trim() })}
         />
       </label>
-      <label>
-        Settings
-        <textarea
-          rows={4}
-          spellcheck={false}
-          placeholder={samples[scheme] ?? '{ "types": { "their.type": "YOUR_TYPE" } }'}
-          value={given.settings}
-          onInput={({ currentTarget }) => set({ ...given, settings: currentTarget.value })}
-        />
-      </label>
+      <SettingFields
+        scheme={scheme}
+        settings={given.settings}
+        set={(settings) => set({ ...given, settings })}
+      />
       {scheme === 'generic' && (
         <p class="quiet">
           If neither a time nor an id is signed, the same body counts as repeated for five minutes. Later a
@@ -175,19 +149,11 @@ function GivenFields({
   )
 }
 
-function writeGiven({ secret, settings }: Given): { secret?: string; settings?: SchemeSettings } {
+/** What is as it was stored is not sent. */
+function writeGiven({ secret, settings }: Given, stored: SchemeSettings): Partial<Given> {
   return {
     ...(secret !== '' && { secret }),
-    ...(settings.trim() !== '' && { settings: JSON.parse(settings) as SchemeSettings }),
-  }
-}
-
-function findJsonFault(text: string): string | undefined {
-  try {
-    if (text.trim() !== '') JSON.parse(text)
-    return undefined
-  } catch {
-    return 'The settings are not JSON yet.'
+    ...(JSON.stringify(settings) !== JSON.stringify(stored) && { settings }),
   }
 }
 

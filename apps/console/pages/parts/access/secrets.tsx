@@ -1,12 +1,17 @@
 import type { SigningSecret, Subscription } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { lazy } from 'preact-iso'
+import { schemes } from '../../logic/scheme-names.js'
 import { api } from '../../state/session.js'
 import { useQuery } from '../../state/use-query.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
 import { Mark } from '../mark.js'
 import { When } from '../when.js'
-import { ChangeSecret, NewSecret, schemes } from './secret-forms.js'
+
+// They come with the first form.
+const NewSecret = lazy(() => import('./secret-forms.js').then(({ NewSecret }) => NewSecret))
+const ChangeSecret = lazy(() => import('./secret-forms.js').then(({ ChangeSecret }) => ChangeSecret))
 
 export function Secrets() {
   const [hasSubscriptions, setHasSubscriptions] = useState(false)
@@ -68,9 +73,20 @@ function isUuid(text: string): boolean {
 
 function EndSecret({ secret, name }: { secret: SigningSecret; name: string }) {
   const { id, state } = secret
+  const [isChanging, change] = useState(false)
   return (
     <span class="row">
-      {secret.scheme !== 'automation' && state === 'active' && <ChangeSecret secret={secret} />}
+      {secret.scheme !== 'automation' && state === 'active' && (
+        <button
+          type="button"
+          class="small"
+          aria-label={`Change the secret of ${name}`}
+          onClick={() => change(true)}
+        >
+          Change…
+        </button>
+      )}
+      {isChanging && <ChangeSecret secret={secret} close={() => change(false)} />}
       {state === 'active' && (
         <Confirm
           label="Retire"

@@ -1,9 +1,9 @@
 import type { RuleDraft } from '@automation/client'
 import { nameActor } from '../../logic/name-actor.js'
-import { type Definition, writeDefinition } from '../../logic/rule-definition.js'
+import { type Definition, definitionOf } from '../../logic/rule-definition.js'
 import { Dialog } from '../../parts/dialog.js'
-import { DiffView } from '../../parts/diff-view.js'
 import { When } from '../../parts/when.js'
+import { DefinitionChanges } from './definition-changes.js'
 
 interface Props {
   mine: Definition
@@ -18,13 +18,12 @@ export function DraftConflict({ mine, theirs, save, close }: Props) {
     <Dialog title="The rule has another draft" close={close} wide>
       <p>
         {nameActor(theirs.savedBy)} saved it at <When at={theirs.savedAt} />
-        {theirs.isStale && ', and the rule has changed since'}. Your changes are kept. Lines with − are that
-        draft, lines with + are yours.
+        {theirs.isStale && ', and the rule has changed since'}. Your changes are kept.
       </p>
-      <DiffView
-        before={writeDefinition(theirs)}
-        after={writeDefinition(mine)}
-        label="The draft, and your changes"
+      <DefinitionChanges
+        title="How yours differs from that draft"
+        before={definitionOf(theirs as Definition)}
+        after={mine}
       />
       <div class="row end">
         <button type="button" onClick={close}>

@@ -7,7 +7,6 @@ import { SendSample } from '../../parts/send-sample.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { Tabs } from '../../parts/tabs.js'
 import { useFilters } from '../../state/use-filters.js'
-import { useDefinitions } from '../../state/use-rules.js'
 import { Samples } from './samples.js'
 import type { Fields } from './use-fields.js'
 import { useFindings } from './use-findings.js'
@@ -26,17 +25,17 @@ interface Props {
   evaluation: DraftEvaluation
   samples: { isPending: boolean; error: unknown; refetch: () => void }
   fields: Fields | undefined
+  /** All of the workspace, once they are read. */
+  rules: readonly Rule[] | undefined
   eventId: string | undefined
   showFaults: (faults: { field: string; message: string }[], title: string) => void
 }
 
 /** What the rule would do, before it does it: for the latest events, for those of weeks, and what is odd about it. */
 export function Preview(props: Props) {
-  const { id, saved, definition, isChanged, evaluation, samples, fields, eventId, showFaults } = props
+  const { id, saved, definition, isChanged, evaluation, samples, fields, rules, eventId, showFaults } = props
   const { query } = useFilters()
   const [chosen, choose] = useState(query.backtest === undefined ? 'events' : 'backtest')
-  // A screen opens with three requests: the other rules are read once something is changed.
-  const rules = useDefinitions(isChanged)
   const findings = useFindings(id, definition, rules, fields)
   const count = findings?.length ?? 0
   return (
@@ -56,7 +55,11 @@ export function Preview(props: Props) {
           {samples.isPending && <Loading what="the latest events" rows={4} />}
           {samples.error !== null && <Problem error={samples.error} retry={samples.refetch} />}
           {!samples.isPending && samples.error === null && (
-            <Samples {...{ evaluation, definition }} selectedId={eventId} />
+            <Samples
+              {...{ evaluation, definition }}
+              isGroupKnown={rules !== undefined}
+              selectedId={eventId}
+            />
           )}
         </section>
       )}

@@ -3,10 +3,12 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { describeSaved } from '../../logic/editing/describe-saved.js'
 import { evaluateDraft } from '../../logic/evaluate-draft.js'
 import { listConditionPaths } from '../../logic/paths.js'
+import { listRivals } from '../../logic/rivals.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { may } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { useFilters } from '../../state/use-filters.js'
+import { useDefinitions } from '../../state/use-rules.js'
 import { Preview } from './preview.js'
 import { Proposals } from './proposals.js'
 import { type Editing, EditingContext } from './sentence/editing.js'
@@ -30,13 +32,16 @@ interface Props {
 export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
   const { definition, isChanged } = draft
   const { query } = useFilters()
-  // A screen opens with three requests: beside the result of a backtest, the fields of events are read once somebody writes.
-  const [isTouched, touch] = useState(query.backtest === undefined)
+  // A screen opens with three requests: beside the result of a backtest, or the rules of a group, the fields of events are read once somebody
+  // writes, and the other rules once something is changed.
+  const isGrouped = typeof definition.group === 'string'
+  const [isTouched, touch] = useState(query.backtest === undefined && !isGrouped)
+  const rules = useDefinitions(isChanged || (isGrouped && query.backtest === undefined))
   const samples = useSamples(definition.trigger, eventId)
   const { samples: events } = samples
   const evaluation = useMemo(
-    () => evaluateDraft(definition, events, Date.now()),
-    [definition, events.length, events[0]?.id],
+    () => evaluateDraft(definition, events, Date.now(), listRivals(id, definition, rules ?? [])),
+    [definition, events.length, events[0]?.id, rules],
   )
   const paths = useMemo(
     () => listConditionPaths(events.map(({ data }) => data)),
@@ -79,7 +84,7 @@ export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
             </Sentence>
           </fieldset>
           <Preview
-            {...{ id, saved, definition, isChanged, evaluation, samples, fields, eventId }}
+            {...{ id, saved, definition, isChanged, evaluation, samples, fields, rules, eventId }}
             showFaults={saving.showFaults}
           />
         </div>

@@ -7,7 +7,7 @@ import { findStop, markConditions } from '../../logic/marks.js'
 import { namePath } from '../../logic/name-path.js'
 import { listConditionPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
-import { show } from '../../logic/show.js'
+import { show, showControls } from '../../logic/show.js'
 import { ExplainTree } from '../../parts/explain-tree.js'
 import { JsonView } from '../../parts/json-view.js'
 import { Mark } from '../../parts/mark.js'
@@ -20,10 +20,13 @@ const mostShown = 50
 export function Samples({
   evaluation,
   definition,
+  isGroupKnown,
   selectedId,
 }: {
   evaluation: DraftEvaluation
   definition: Definition
+  /** The other rules of its group are known, so that an event may have another first. */
+  isGroupKnown: boolean
   selectedId: string | undefined
 }) {
   const [chosen, choose] = useState(selectedId)
@@ -52,6 +55,13 @@ export function Samples({
           ? 'match: the example of this type, because there is no event of it yet'
           : 'of the latest events match'}
       </p>
+      {definition.group && (
+        <p class="sub">
+          {isGroupKnown
+            ? describeRivals(verdicts, definition.group)
+            : `Another rule of the group ${definition.group} may come first.`}
+        </p>
+      )}
       <ul class="samples" aria-label="Sample events">
         {verdicts.slice(0, mostShown).map((verdict) => (
           <li key={verdict.sample.id}>
@@ -92,13 +102,31 @@ function Unfinished({ faults }: { faults: DraftEvaluation['faults'] }) {
   )
 }
 
-function SampleLine({ verdict: { matches, sample, conditions } }: { verdict: SampleVerdict }) {
+/** What the group changes: of the events that match, for how many another rule runs. */
+function describeRivals(verdicts: readonly SampleVerdict[], group: string): string {
+  const outranked = verdicts.filter(({ rival }) => rival !== undefined).length
+  if (outranked === 0) return `No other rule of the group ${group} comes first for them.`
+  const events = outranked === 1 ? 'one of them' : `${outranked} of them`
+  return `For ${events} another rule of the group ${group} comes first and runs instead.`
+}
+
+function SampleLine({ verdict: { matches, rival, sample, conditions } }: { verdict: SampleVerdict }) {
   const stop = matches ? undefined : findStop(markConditions(conditions))
+  const runs = matches && rival === undefined
   return (
     <>
-      <Mark of={matches ? 'done' : 'stopped'} word={matches ? 'matches' : 'stopped'} />{' '}
+      <Mark
+        of={runs ? 'done' : matches ? 'skipped' : 'stopped'}
+        word={runs ? 'matches' : matches ? 'outranked' : 'stopped'}
+      />{' '}
       {sample.acceptedAt ? <When at={sample.acceptedAt} /> : 'example'}{' '}
-      <span class="quiet cut">{stop === undefined ? nameOf(sample.data) : reasonOf(stop.trace)}</span>
+      <span class="quiet cut">
+        {rival !== undefined
+          ? `${showControls(rival)} comes first`
+          : stop === undefined
+            ? nameOf(sample.data)
+            : reasonOf(stop.trace)}
+      </span>
     </>
   )
 }
@@ -117,19 +145,23 @@ function nameOf(data: object): string {
 }
 
 function Chosen({
-  verdict: { sample, matches, conditions },
+  verdict: { sample, matches, rival, conditions },
   definition,
 }: {
   verdict: SampleVerdict
   definition: Definition
 }) {
   const paths = listConditionPaths([sample.data]).map(({ path }) => path)
+  const runs = matches && rival === undefined
   const plan = planSample(definition, sample.data, Date.now())
   return (
     <section aria-label="The chosen sample">
       <h3>{matches ? 'Why it matches' : 'Why it does not match'}</h3>
       <ExplainTree conditions={conditions} paths={paths} />
-      <h3>{matches ? 'What it would do' : 'What it would do if it matched'}</h3>
+      {rival !== undefined && (
+        <p class="sub wait">{showControls(rival)} comes first in the group, so this rule does not run.</p>
+      )}
+      <h3>{runs ? 'What it would do' : `What it would do if it ${matches ? 'came first' : 'matched'}`}</h3>
       <ol class="plan">
         {plan.map(({ type, config, fault, skipped, warnings }, index) => (
           <li key={index}>

@@ -14,7 +14,7 @@ const pauseMs = 300
 export function useFindings(
   id: string,
   definition: Definition,
-  others: readonly Rule[],
+  others: readonly Rule[] | undefined,
   fields: Fields | undefined,
 ): Finding[] | undefined {
   const [findings, setFindings] = useState<Finding[]>()
@@ -29,7 +29,7 @@ export function useFindings(
       const found = await checkDraft(definition, {
         now: Date.now(),
         observed: fields?.observed,
-        others: others.filter((rule) => rule.id !== id) as never,
+        others: (others ?? []).filter((rule) => rule.id !== id) as never,
         turn,
       })
       if (isWanted && found !== undefined) setFindings(found)

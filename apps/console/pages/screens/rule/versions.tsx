@@ -1,16 +1,14 @@
 import type { Rule, RuleVersion } from '@automation/client'
 import { useState } from 'preact/hooks'
-import { describeChanges } from '../../logic/editing/describe-changes.js'
 import { nameActor } from '../../logic/name-actor.js'
 import { definitionOf, writeDefinition } from '../../logic/rule-definition.js'
-import { DiffView } from '../../parts/diff-view.js'
 import { Source } from '../../parts/source.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
 import { useFilters } from '../../state/use-filters.js'
 import { describeError, readAgain, useQuery } from '../../state/use-query.js'
-import { ChangeList } from './change-list.js'
+import { DefinitionChanges } from './definition-changes.js'
 
 /** What the rule was, who changed what, and the way back. */
 export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLike<unknown> }) {
@@ -48,24 +46,19 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
       {chosen && (
         <section aria-label={`Version ${chosen.version}`}>
           {before ? (
-            <ChangeList
+            <DefinitionChanges
               level="h2"
               title={`What v${chosen.version} changed`}
-              changes={describeChanges(definitionOf(before as never), definitionOf(chosen as never))}
+              before={definitionOf(before as never)}
+              after={definitionOf(chosen as never)}
             />
           ) : (
-            <h2>v{chosen.version}, the first</h2>
-          )}
-          {before ? (
-            <DiffView
-              before={writeDefinition(definitionOf(before as never))}
-              after={writeDefinition(definitionOf(chosen as never))}
-              label="Changes"
-            />
-          ) : (
-            <Source label="Definition" kind="diff">
-              <pre>{writeDefinition(definitionOf(chosen as never))}</pre>
-            </Source>
+            <>
+              <h2>v{chosen.version}, the first</h2>
+              <Source label="Definition" kind="diff">
+                <pre>{writeDefinition(definitionOf(chosen as never))}</pre>
+              </Source>
+            </>
           )}
           {may('editor') && chosen.version !== rule.version && (
             <button

@@ -163,7 +163,7 @@ function RuleRow({
         <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
         {rule.group !== null && (
           <span class="sub">
-            in group {rule.group}, number {rule.order}
+            in group <a href={linkTo('rules', { group: rule.group })}>{rule.group}</a>, number {rule.order}
           </span>
         )}
         {doing?.attention && <span class="sub bad">{doing.attention.lastError}</span>}

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findPlace, listMembers } from '../../../pages/logic/editing/group-members.js'
+import { findPlace, listMembers, moveInGroup } from '../../../pages/logic/editing/group-members.js'
 
 const rule = (id: string, order: number | null, more: object = {}) => ({
   id,
@@ -30,4 +30,22 @@ t.test('the members of a group that run stand in their order, the older first', 
   t.strictSame(list(30), ['10 Rule a', '30 Rule b', '30 this rule'], 'a new rule is the youngest')
   t.strictSame(list(10, '0'), ['10 this rule', '10 Rule a', '30 Rule b'])
   t.strictSame(list(null), ['? this rule', '10 Rule a', '30 Rule b'])
+})
+
+t.test('a rule moves among those of its trigger, and no further than their ends', async (t) => {
+  const list = ['a LEAD', 'b DEAL', 'c LEAD', 'd LEAD'].map((text) => {
+    const [id = '', trigger = ''] = text.split(' ')
+    return { id, trigger }
+  })
+  const moved = (id: string, by: -1 | 1) => moveInGroup(list, id, by).map((rule) => rule.id)
+  t.strictSame(moved('c', -1), ['c', 'b', 'a', 'd'])
+  t.strictSame(moved('c', 1), ['a', 'b', 'd', 'c'])
+  t.strictSame(moved('a', 1), ['c', 'b', 'a', 'd'])
+  for (const [id, by] of [
+    ['a', -1],
+    ['d', 1],
+    ['b', 1],
+    ['gone', -1],
+  ] as const)
+    t.strictSame(moved(id, by), ['a', 'b', 'c', 'd'], `${id} ${by}`)
 })

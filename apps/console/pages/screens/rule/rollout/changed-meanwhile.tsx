@@ -1,8 +1,8 @@
 import type { Rule, RuleDraft } from '@automation/client'
 import { nameActor } from '../../../logic/name-actor.js'
-import { type Definition, definitionOf, isSame, writeDefinition } from '../../../logic/rule-definition.js'
+import { type Definition, definitionOf, isSame } from '../../../logic/rule-definition.js'
 import { Dialog } from '../../../parts/dialog.js'
-import { DiffView } from '../../../parts/diff-view.js'
+import { DefinitionChanges } from '../definition-changes.js'
 
 export interface ForeignChange {
   /** What its user has seen. */
@@ -15,12 +15,8 @@ export function ChangedMeanwhile({ seen, now, close }: ForeignChange & { close: 
   const { sentence, before, after } = compare(seen, now)
   return (
     <Dialog title="Nothing was promoted: the rule or its draft has changed" close={close} wide>
-      <p>{sentence} Lines with − are what you saw, lines with + are what is there now.</p>
-      <DiffView
-        before={writeDefinition(before)}
-        after={writeDefinition(after)}
-        label="What you saw, and what is there now"
-      />
+      <p>{sentence}</p>
+      <DefinitionChanges title="What is different from what you saw" {...{ before, after }} />
       <div class="row end">
         <button type="button" class="primary" onClick={close}>
           Show the current state

@@ -1,15 +1,15 @@
 import type { Rule, RuleDraft, RuleRollout } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { nameActor } from '../../../logic/name-actor.js'
-import { type Definition, definitionOf, writeDefinition } from '../../../logic/rule-definition.js'
+import { type Definition, definitionOf } from '../../../logic/rule-definition.js'
 import { Confirm } from '../../../parts/confirm.js'
-import { DiffView } from '../../../parts/diff-view.js'
 import { Loading, Problem, Stale } from '../../../parts/states.js'
 import { When } from '../../../parts/when.js'
 import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { useFilters } from '../../../state/use-filters.js'
 import { useQuery } from '../../../state/use-query.js'
+import { DefinitionChanges } from '../definition-changes.js'
 import type { useRuleDraft } from '../use-rule-draft.js'
 import { ChangedMeanwhile, type ForeignChange } from './changed-meanwhile.js'
 import { DifferenceView, nextComparisonMs, waitSeconds } from './difference-view.js'
@@ -53,11 +53,10 @@ export function DraftCard({ rule, mark, draft, reload }: RuleEditing & { mark: D
           )}
           <div class="halves">
             <div>
-              <h3>What it changes</h3>
-              <DiffView
-                before={writeDefinition(definitionOf(rule))}
-                after={writeDefinition(saved as Definition)}
-                label={`v${rule.version}, and the draft`}
+              <DefinitionChanges
+                title={`What it changes in v${rule.version}`}
+                before={definitionOf(rule)}
+                after={definitionOf(saved as Definition)}
               />
             </div>
             <div>

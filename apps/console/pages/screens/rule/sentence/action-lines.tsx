@@ -1,6 +1,7 @@
 import type { Action } from '@automation/client'
 import { actionDefinitions } from '@automation/engine'
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { describeAction, nameConfigField, nameField, wordsOf } from '../../../logic/editing/action-words.js'
 import { KeptConfigs, type LooseAction } from '../../../logic/editing/kept-configs.js'
 import { emptyOfField, type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
@@ -9,10 +10,11 @@ import { Icon } from '../../../parts/icon.js'
 import { Menu, type MenuItem } from '../../../parts/menu.js'
 import { ActionOptions } from './action-options.js'
 import { ConfigChip } from './config-chip.js'
-import { focusSoon, ItemScope, TemplateScope } from './editing.js'
+import { focusSoon, ItemScope, PlaceholderScope, TemplateScope } from './editing.js'
 import { FaultOf } from './faults.js'
 import { JsonInput } from './json-input.js'
 import { LineEnd } from './line-end.js'
+import { useCredentials } from './use-choices.js'
 import { useLines } from './use-lines.js'
 
 const definitions: ReadonlyMap<string, (typeof actionDefinitions)[number]> = new Map(
@@ -94,12 +96,14 @@ interface LineProps {
 
 function ActionLine({ action, index, menu, change, changeType, remove }: LineProps) {
   const path = `actions[${index}]`
+  const [isEdited, edit] = useState(false)
+  const credentials = useCredentials(isEdited && takesCredentials(action.type))
   const name = `action ${index + 1}`
   return (
     <>
       <fieldset class="line" aria-label={`Action ${index + 1}: ${describeAction(action)}`} data-path={path}>
         <span class="joint">{index === 0 ? 'then' : 'and then'}</span>
-        <div class="chips">
+        <div class="chips" onFocusIn={() => edit(true)}>
           <Combobox
             label={`Action ${index + 1}`}
             path={`${path}.type`}
@@ -111,7 +115,9 @@ function ActionLine({ action, index, menu, change, changeType, remove }: LinePro
             taken={() => focusSoon(`${path}.config.${wordsOf(action.type).main}`)}
           />
           <FaultOf path={`${path}.type`} />
-          <Config {...{ action, path, change }} />
+          <PlaceholderScope more={credentials}>
+            <Config {...{ action, path, change }} />
+          </PlaceholderScope>
           <FaultOf path={path} />
         </div>
         <LineEnd name={name} menu={menu} remove={remove} />
@@ -119,6 +125,11 @@ function ActionLine({ action, index, menu, change, changeType, remove }: LinePro
       <ActionOptions {...{ action, path, change }} />
     </>
   )
+}
+
+/** A call over HTTP may send a secret of the workspace; a mail is read by people. */
+function takesCredentials(type: string): boolean {
+  return definitions.get(type)?.doneBy === 'call' && type !== 'SEND_EMAIL'
 }
 
 /** The fields of the config, those that have a line of their own at the end. */

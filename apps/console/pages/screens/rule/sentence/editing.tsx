@@ -42,6 +42,22 @@ export function TemplateScope({ list, children }: { list: string; children: Comp
   )
 }
 
+/** Within it placeholders may also name these. */
+export function PlaceholderScope({
+  more,
+  children,
+}: {
+  more: readonly Option[]
+  children: ComponentChildren
+}) {
+  const { suggestions } = useEditing()
+  const extended = useMemo(
+    () => ({ ...suggestions, fields: [...suggestions.fields, ...more] }),
+    [suggestions, more],
+  )
+  return <Scope suggestions={extended}>{children}</Scope>
+}
+
 function Scope({ suggestions, children }: Pick<Editing, 'suggestions'> & { children: ComponentChildren }) {
   const editing = useEditing()
   return <EditingContext.Provider value={{ ...editing, suggestions }}>{children}</EditingContext.Provider>

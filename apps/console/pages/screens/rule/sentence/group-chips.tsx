@@ -4,6 +4,7 @@ import type { Definition } from '../../../logic/rule-definition.js'
 import { readNumber } from '../../../logic/value-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
 import { Icon } from '../../../parts/icon.js'
+import { linkTo } from '../../../state/use-filters.js'
 import { useSummaries } from '../../../state/use-rules.js'
 import { focusSoon, useEditing } from './editing.js'
 import { useFault } from './faults.js'
@@ -84,7 +85,7 @@ export function GroupChips({ ruleId, definition, set }: Props) {
         </button>
         {orderFault.text}
       </span>
-      <Members names={listMembers(others, { id: ruleId, group, order })} />
+      <Members names={listMembers(others, { id: ruleId, group, order })} group={group} />
     </>
   )
 }
@@ -97,10 +98,11 @@ function listGroups(rules: readonly { group: string | null }[]) {
   })
 }
 
-function Members({ names }: { names: readonly string[] }) {
+function Members({ names, group }: { names: readonly string[]; group: string }) {
   return (
     <span class="sub members">
-      Only the first that matches runs{names.length > 1 && `: ${names.join(', ')}`}.
+      Only the first that matches runs{names.length > 1 && `: ${names.join(', ')}`}.{' '}
+      {names.length > 1 && <a href={linkTo('rules', { group })}>Change the order</a>}
     </span>
   )
 }

@@ -1,5 +1,6 @@
-import type { EmailTemplateSummary, EventTypePage } from '@automation/client'
+import type { Credential, EmailTemplateSummary, EventTypePage } from '@automation/client'
 import { eventTypeDefinitions } from '@automation/engine'
+import { useMemo } from 'preact/hooks'
 import { nameType } from '../../../logic/editing/action-words.js'
 import type { Option } from '../../../parts/combobox.js'
 import { api } from '../../../state/session.js'
@@ -40,4 +41,22 @@ export function useChoices(name: string, isWanted: boolean): readonly Option[] |
   return name === 'template'
     ? (templates.data?.emailTemplates ?? []).map((one) => ({ value: one.name, hint: 'template' }))
     : undefined
+}
+
+/** The credentials of the workspace, as a text of a call names them. */
+export function useCredentials(isWanted: boolean): readonly Option[] {
+  const found = useQuery<{ data: readonly Credential[] }>({
+    key: isWanted ? ['credentials', 'names'] : undefined,
+    read: () => api().developer.credentials.list(),
+    pollMs: false,
+    staleMs: 60_000,
+  })
+  return useMemo(
+    () =>
+      (found.data?.data ?? []).map(({ name, hosts }) => ({
+        value: `credentials.${name}`,
+        hint: `credential for ${hosts.join(', ')}`,
+      })),
+    [found.data],
+  )
 }
