@@ -40,7 +40,15 @@ export function JsonView({ value, label }: { value: unknown; label: string }) {
 /** How long it says that something was copied: the next copy would not be noticed otherwise. */
 const copiedMs = 2_000
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({
+  text,
+  label = 'Copy',
+  look = 'small',
+}: {
+  text: string
+  label?: string
+  look?: string
+}) {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
     if (!isCopied) return
@@ -50,7 +58,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   return (
     <button
       type="button"
-      class="small"
+      class={look}
       onClick={async () => {
         await navigator.clipboard.writeText(text)
         setCopied(true)

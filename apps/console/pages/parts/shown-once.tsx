@@ -11,7 +11,7 @@ export function ShownOnceDialog({ title, text, close }: { title: string; text: s
         <pre>{text}</pre>
       </Source>
       <div class="row end">
-        <CopyButton text={text} />
+        <CopyButton text={text} look="" />
         <button type="button" class="primary" onClick={close}>
           I have copied it
         </button>

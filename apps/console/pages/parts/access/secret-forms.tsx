@@ -124,7 +124,7 @@ function GivenFields({
   return (
     <>
       <label>
-        Secret, as {schemes[scheme].split(',')[0]} shows it
+        Secret, as {scheme === 'generic' ? 'the provider' : schemes[scheme].split(',')[0]} shows it
         <input
           type="password"
           autocomplete="off"

@@ -154,15 +154,16 @@ function Types({
             value={ours}
             onInput={({ currentTarget }) => write(lines.with(index, [theirs, currentTarget.value]))}
           />
-          <button
-            type="button"
-            class="plain icon-button small"
-            aria-label={`Remove type ${index + 1}`}
-            disabled={theirs === '' && ours === ''}
-            onClick={() => write(lines.toSpliced(index, 1))}
-          >
-            <Icon name="close" />
-          </button>
+          {(theirs !== '' || ours !== '') && (
+            <button
+              type="button"
+              class="plain icon-button small"
+              aria-label={`Remove type ${index + 1}`}
+              onClick={() => write(lines.toSpliced(index, 1))}
+            >
+              <Icon name="close" />
+            </button>
+          )}
         </div>
       ))}
       <span class="sub">{hint}</span>

@@ -44,7 +44,7 @@ export function Conflict({ mine, meanwhile: { base, theirs }, saveMerged, takeTh
       </div>
       {conflicts.map(({ path, mine: own, theirs: other }) => (
         <fieldset key={path} class="conflict">
-          <legend>{namePath(path)}</legend>
+          <legend>{capitalize(namePath(path))}</legend>
           {(['theirs', 'mine'] as const).map((side) => (
             <label key={side} class="inline">
               <input
@@ -69,6 +69,10 @@ export function Conflict({ mine, meanwhile: { base, theirs }, saveMerged, takeTh
       </div>
     </Dialog>
   )
+}
+
+function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
 function describeValue(value: unknown): string {

@@ -105,7 +105,7 @@ function Unfinished({ faults }: { faults: DraftEvaluation['faults'] }) {
 /** What the group changes: of the events that match, for how many another rule runs. */
 function describeRivals(verdicts: readonly SampleVerdict[], group: string): string {
   const outranked = verdicts.filter(({ rival }) => rival !== undefined).length
-  if (outranked === 0) return `No other rule of the group ${group} comes first for them.`
+  if (outranked === 0) return `No other rule of the group ${group} comes first.`
   const events = outranked === 1 ? 'one of them' : `${outranked} of them`
   return `For ${events} another rule of the group ${group} comes first and runs instead.`
 }
