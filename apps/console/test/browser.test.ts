@@ -9,6 +9,7 @@ import { testNewcomer } from './browser/newcomer.js'
 import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
 import { testSweep } from './browser/sweep.js'
+import { testTimes } from './browser/times.js'
 import { testTruth } from './browser/truth.js'
 import { testVerdicts } from './browser/verdicts.js'
 import { startProductWithConsole } from './fixtures/product.js'
@@ -21,6 +22,7 @@ testNewcomer(t, context)
 testEditor(t, context)
 testChips(t, context)
 testGroups(t, context)
+testTimes(t, context)
 testVerdicts(t, context)
 testHostileData(t, context)
 testTruth(t, context)

@@ -49,14 +49,20 @@ t.test(
 )
 
 t.test(
-  'the editor with the engine has at most 152 KB, the check of drafts 17 KB, and other parts 8 KB',
+  'the editor with the engine has at most 164 KB, the check of drafts 17 KB, schedules 12.5 KB, and other parts 8 KB',
   async (t) => {
+    // Chips of schedules, memory and decisions belong to the sentence: were they loaded later, it would move while it is read.
     const whole = editor.reduce((total, file) => total + size(file), 0)
     t.comment(`${whole} bytes of the editor in ${editor.length} files, gzip`)
-    t.ok(whole <= 155_648, `${whole} in ${editor.join(' ')}`)
+    t.ok(whole <= 167_936, `${whole} in ${editor.join(' ')}`)
     for (const file of scripts.filter((name) => name.includes('assets/'))) {
       if (first.includes(file) || editor.includes(file)) continue
-      const limit = file.includes('check-draft') ? 17_408 : 8_192
+      // The times of a schedule are those of the service, so they need its parser of cron expressions.
+      const own = [
+        { name: 'check-draft', limit: 17_408 },
+        { name: 'list-ticks', limit: 12_800 },
+      ].find(({ name }) => file.includes(name))
+      const limit = own?.limit ?? 8_192
       t.ok(size(file) <= limit, `${file}: ${size(file)}`)
     }
   },

@@ -1,5 +1,6 @@
 import type { Action, Condition, Rule } from '@automation/client'
 import { listLongFaults, readJson } from '@automation/engine'
+import type { Schedule } from './editing/schedule-kinds.js'
 
 /** What a version of a rule consists of. */
 export interface Definition {
@@ -9,6 +10,8 @@ export interface Definition {
   /** Of the rules of a group only the first that matches runs. null or absent: it is in none. */
   group?: string | null
   order?: number | null
+  /** When it runs by itself; only with the trigger SCHEDULE. */
+  schedule?: Schedule | null
   conditions: Condition[]
   actions: Action[]
 }
@@ -16,7 +19,15 @@ export interface Definition {
 /** What a rule, a version or a draft has beside its definition. */
 const bookkeeping = new Set([
   ...['id', 'workspaceId', 'version', 'isActive', 'mode', 'createdAt', 'updatedAt', 'createdBy'],
-  ...['executionCount', 'successCount', 'failureCount', 'lastSuccessAt', 'lastFailureAt', 'lastError'],
+  ...[
+    'executionCount',
+    'successCount',
+    'failureCount',
+    'lastSuccessAt',
+    'lastFailureAt',
+    'lastError',
+    'nextRunAt',
+  ],
   ...['ruleId', 'basedOn', 'isStale', 'etag', 'savedAt', 'savedBy', 'difference', 'differenceFault'],
 ])
 

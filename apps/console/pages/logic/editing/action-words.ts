@@ -1,4 +1,4 @@
-import { actionDefinitions } from '@automation/engine'
+import { actionDefinitions, scheduleType } from '@automation/engine'
 import { show } from '../show.js'
 import type { LooseAction } from './kept-configs.js'
 
@@ -78,8 +78,9 @@ export function nameField(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
 }
 
-/** `lead created` for `LEAD_CREATED`. A type of the workspace keeps its name. */
+/** `lead created` for `LEAD_CREATED`, as it stands behind *When*. A type of the workspace keeps its name. */
 export function nameType(type: string): string {
+  if (type === scheduleType) return 'on a schedule'
   return /^[A-Z][A-Z0-9_]*$/.test(type) ? type.toLowerCase().replaceAll('_', ' ') : type
 }
 

@@ -4,6 +4,7 @@ import { describeAction, nameConfigField, nameType, wordsOf } from './action-wor
 import { alignItems, isEqual } from './align-items.js'
 import { describeCondition, isKnown } from './describe-condition.js'
 import type { LooseAction } from './kept-configs.js'
+import { describeSchedule, type Schedule } from './schedule-kinds.js'
 
 /** What changed from one version of a rule to another, a sentence for each change. */
 export function describeChanges(before: Definition, after: Definition): string[] {
@@ -23,11 +24,15 @@ export function describeChanges(before: Definition, after: Definition): string[]
 }
 
 const fieldWords: Record<string, string> = { trigger: 'Event' }
+const writers: Record<string, (value: unknown) => string> = {
+  trigger: (value) => nameType(String(value)),
+  schedule: (value) => describeSchedule(value as Schedule),
+}
 
 function describeField(key: string, before: unknown, after: unknown): string[] {
   if (isEqual(before, after)) return []
   const name = fieldWords[key] ?? `${key.slice(0, 1).toUpperCase()}${key.slice(1)}`
-  const write = (value: unknown) => (key === 'trigger' ? nameType(String(value)) : show(value))
+  const write = writers[key] ?? show
   if (isNothing(before)) return [`${name} is ${write(after)} now.`]
   return [
     isNothing(after)

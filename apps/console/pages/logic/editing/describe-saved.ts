@@ -1,11 +1,19 @@
 import type { Rule } from '@automation/client'
+import { scheduleType } from '@automation/engine'
 import type { DraftEvaluation } from '../evaluate-draft.js'
 import { nameType } from './action-words.js'
 
 /** What is true once a rule is saved: `On. 19 of the last 100 events would have run it.` */
 export function describeSaved(
-  { mode, isActive, trigger, version }: Pick<Rule, 'mode' | 'isActive' | 'trigger' | 'version'>,
+  {
+    mode,
+    isActive,
+    trigger,
+    version,
+    nextRunAt,
+  }: Pick<Rule, 'mode' | 'isActive' | 'trigger' | 'version'> & Partial<Pick<Rule, 'nextRunAt'>>,
   { verdicts }: Pick<DraftEvaluation, 'verdicts'>,
+  writeTime: (iso: string) => string,
 ): string {
   const state = mode === 'shadow' ? 'In shadow mode: it does nothing' : isActive ? 'On' : 'Off'
   const events = verdicts.filter(({ sample }) => sample.id !== 'example')
@@ -14,5 +22,7 @@ export function describeSaved(
     events.length === 0
       ? `There is no event “${nameType(trigger)}” yet.`
       : `${running} of the last ${events.length === 1 ? 'event' : `${events.length} events`} would have run it.`
-  return `Saved as v${version}. ${state}. ${found}`
+  const isScheduled = trigger === scheduleType
+  const next = nextRunAt ? `It runs next ${writeTime(nextRunAt)}.` : ''
+  return `Saved as v${version}. ${state}. ${isScheduled ? next : found}`.trimEnd()
 }

@@ -1,4 +1,5 @@
 import type { EventType, Rule } from '@automation/client'
+import { scheduleType } from '@automation/engine'
 import { useState } from 'preact/hooks'
 import { lazy } from 'preact-iso'
 import type { DraftEvaluation } from '../../logic/evaluate-draft.js'
@@ -71,7 +72,7 @@ export function Preview(props: Props) {
         />
       )}
       {chosen === 'findings' && <DraftFindings findings={findings} />}
-      {saved && <SendSample type={definition.trigger as EventType} />}
+      {saved && definition.trigger !== scheduleType && <SendSample type={definition.trigger as EventType} />}
     </section>
   )
 }

@@ -1,7 +1,8 @@
 import type { Rule } from '@automation/client'
-import { eventTypeDefinitions, isEventTypeName } from '@automation/engine'
+import { eventTypeDefinitions, isEventTypeName, scheduleType } from '@automation/engine'
 import { useMemo, useState } from 'preact/hooks'
 import { Drafts } from '../../logic/drafts.js'
+import { beginSchedule } from '../../logic/editing/schedule-kinds.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Screen } from '../../parts/screen.js'
 import { Loading, NoPermission, Problem } from '../../parts/states.js'
@@ -10,6 +11,7 @@ import { linkTo, useFilters } from '../../state/use-filters.js'
 import { isMissing, useQuery } from '../../state/use-query.js'
 import { RuleEditor } from './rule-editor.js'
 import { beginAction } from './sentence/action-lines.js'
+import { ownZone } from './sentence/zone-chip.js'
 import { UnfinishedRule } from './unfinished-rule.js'
 
 /** What will this rule do before it does it? */
@@ -60,6 +62,7 @@ function beginRule(type: string | undefined): Definition {
     name: '',
     description: '',
     trigger,
+    ...(trigger === scheduleType && { schedule: beginSchedule(ownZone) }),
     conditions: [],
     actions: [beginAction('CREATE_TASK')] as never,
   }

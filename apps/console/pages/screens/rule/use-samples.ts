@@ -1,5 +1,5 @@
 import type { Event, EventType, SampleEvents } from '@automation/client'
-import { eventTypeDefinitions } from '@automation/engine'
+import { eventTypeDefinitions, reservedTypeDefinitions } from '@automation/engine'
 import type { Sample } from '../../logic/evaluate-draft.js'
 import { api } from '../../state/session.js'
 import { useQuery } from '../../state/use-query.js'
@@ -21,7 +21,8 @@ export function useSamples(trigger: string, eventId: string | undefined) {
     asked.data && asked.data.type === trigger && !events.some(({ id }) => id === eventId)
       ? [{ id: asked.data.id, data: asked.data.data, acceptedAt: asked.data.acceptedAt }]
       : []
-  const example = eventTypeDefinitions.find(({ type }) => type === trigger)?.example ?? {}
+  const example =
+    [...eventTypeDefinitions, ...reservedTypeDefinitions].find(({ type }) => type === trigger)?.example ?? {}
   const samples =
     found.data && events.length + first.length === 0
       ? [{ id: 'example', data: example, acceptedAt: null }]

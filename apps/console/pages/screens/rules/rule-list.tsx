@@ -1,4 +1,5 @@
 import type { RuleOverview, RuleRollout, RuleSummary, RulesOverview } from '@automation/client'
+import { describeSchedule } from '../../logic/editing/schedule-kinds.js'
 import { ChoiceFilter } from '../../parts/filter.js'
 import { Mark } from '../../parts/mark.js'
 import { Rows } from '../../parts/rows.js'
@@ -161,6 +162,7 @@ function RuleRow({
     <>
       <th scope="row">
         <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
+        {rule.schedule !== null && <span class="sub">{describeSchedule(rule.schedule)}</span>}
         {rule.group !== null && (
           <span class="sub">
             in group <a href={linkTo('rules', { group: rule.group })}>{rule.group}</a>, number {rule.order}
@@ -171,6 +173,11 @@ function RuleRow({
       </th>
       <td data-label="Trigger">
         <code>{rule.trigger}</code>
+        {rule.nextRunAt && (
+          <span class="sub">
+            next <When at={rule.nextRunAt} />
+          </span>
+        )}
       </td>
       <td data-label="Last 24 hours">{overview && <LastDay {...{ overview, doing, last }} />}</td>
       <td data-label="Succeeded" class="number low">

@@ -21,6 +21,10 @@ t.test('a change of a rule is told in words', async (t) => {
   t.strictSame(tell({ name: 'Hotter' }), ['Name: "Hot" → "Hotter".'])
   t.strictSame(tell({ description: 'x' }), ['Description is "x" now.'])
   t.strictSame(tell({ trigger: 'DEAL_WON' }), ['Event: lead created → deal won.'])
+  t.strictSame(tell({ trigger: 'SCHEDULE', schedule: { cron: '0 9 * * 1-5', timezone: 'UTC' } }), [
+    'Event: lead created → on a schedule.',
+    'Schedule is every weekday at 09:00, UTC now.',
+  ])
   t.strictSame(tell({ conditions: [clause('score', 90), clause('amount', 5)] }), [
     'Condition 1: score is above 80 → score is above 90.',
   ])

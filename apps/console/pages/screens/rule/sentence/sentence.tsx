@@ -1,13 +1,17 @@
+import { scheduleType } from '@automation/engine'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { nameType } from '../../../logic/editing/action-words.js'
+import { beginSchedule } from '../../../logic/editing/schedule-kinds.js'
 import type { Definition } from '../../../logic/rule-definition.js'
 import { Combobox } from '../../../parts/combobox.js'
 import { ActionLines } from './action-lines.js'
 import { ConditionLines } from './condition-lines.js'
 import { FaultOf, useFault } from './faults.js'
 import { GroupChips } from './group-chips.js'
-import { useEventTypes } from './use-choices.js'
+import { ScheduleChips } from './schedule-chips.js'
+import { useTriggers } from './use-choices.js'
+import { ownZone } from './zone-chip.js'
 import '../../../styles/sentence.css'
 
 interface Props {
@@ -30,14 +34,23 @@ export function Sentence({ ruleId, definition, set, note, children }: Props) {
         <h2 id="when" class="hidden">
           When, and if all of these hold
         </h2>
-        <Trigger trigger={trigger} change={(next) => set({ trigger: next })}>
-          <GroupChips {...{ ruleId, definition, set }} />
+        <Trigger trigger={trigger} change={(next) => set(changeTrigger(definition, next))}>
+          {definition.schedule ? (
+            <ScheduleChips schedule={definition.schedule} change={(schedule) => set({ schedule })} />
+          ) : (
+            <GroupChips {...{ ruleId, definition, set }} />
+          )}
         </Trigger>
+        <FaultOf path="schedule" />
         <FaultOf path="conditions" />
         {conditions.length === 0 && (
           <div class="line">
             <span class="joint" />
-            <p class="quiet">Without a condition it runs for every event “{nameType(trigger)}”.</p>
+            <p class="quiet">
+              {trigger === scheduleType
+                ? 'Without a condition it runs each time.'
+                : `Without a condition it runs for every event “${nameType(trigger)}”.`}
+            </p>
           </div>
         )}
         <ConditionLines
@@ -63,6 +76,12 @@ export function Sentence({ ruleId, definition, set, note, children }: Props) {
       </section>
     </section>
   )
+}
+
+/** A schedule comes and goes with its trigger. A tick is for one rule, so that has no group. */
+function changeTrigger({ schedule = null }: Definition, trigger: string): Partial<Definition> {
+  if (trigger !== scheduleType) return schedule === null ? { trigger } : { trigger, schedule: null }
+  return { trigger, schedule: schedule ?? beginSchedule(ownZone), group: null, order: null }
 }
 
 function Head({ definition, set }: Pick<Props, 'definition' | 'set'>) {
@@ -125,7 +144,7 @@ function Trigger({
   children: ComponentChildren
 }) {
   const [isWanted, want] = useState(false)
-  const types = useEventTypes(isWanted, trigger)
+  const types = useTriggers(isWanted, trigger)
   const fault = useFault('trigger')
   return (
     <fieldset class="line" aria-label={`When: ${nameType(trigger)}`}>

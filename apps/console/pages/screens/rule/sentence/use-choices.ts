@@ -1,5 +1,5 @@
 import type { Credential, EmailTemplateSummary, EventTypePage } from '@automation/client'
-import { eventTypeDefinitions } from '@automation/engine'
+import { eventTypeDefinitions, scheduleType } from '@automation/engine'
 import { useMemo } from 'preact/hooks'
 import { nameType } from '../../../logic/editing/action-words.js'
 import type { Option } from '../../../parts/combobox.js'
@@ -25,6 +25,13 @@ export function useEventTypes(isWanted: boolean, current = ''): Option[] {
   return [...types]
     .sort()
     .map((type) => ({ value: type, text: nameType(type), hint: described.get(type) ?? 'of this workspace' }))
+}
+
+/** What may begin a rule: an event, or a time. */
+export function useTriggers(isWanted: boolean, current: string): Option[] {
+  const types = useEventTypes(isWanted, current).filter(({ value }) => value !== scheduleType)
+  const hint = 'at times of the clock, or at an interval'
+  return [{ value: scheduleType, text: nameType(scheduleType), hint }, ...types]
 }
 
 /** What can be chosen for a field of an action that names something of the workspace, or a list; undefined for other fields. */

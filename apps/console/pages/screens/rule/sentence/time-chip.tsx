@@ -1,0 +1,47 @@
+import { useState } from 'preact/hooks'
+import { useFault } from './faults.js'
+
+interface Props {
+  label: string
+  path: string
+  /** `09:00` */
+  value: string
+  change: (time: string) => void
+}
+
+/** A time of the clock of 24 hours. What is none stands here only: the rule keeps the last that was one. */
+export function TimeChip({ label, path, value, change }: Props) {
+  const [typed, type] = useState<string>()
+  const fault = useFault(path)
+  const isOpen = typed !== undefined && readTime(typed) === undefined
+  return (
+    <>
+      <input
+        type="text"
+        inputMode="numeric"
+        class={`chip value-chip ${isOpen ? 'faulty-chip' : fault.look}`}
+        size={5}
+        aria-label={label}
+        aria-invalid={isOpen || fault.isInvalid || undefined}
+        aria-describedby={fault.describedBy}
+        data-path={path}
+        spellcheck={false}
+        autocomplete="off"
+        value={typed ?? value}
+        onInput={({ currentTarget }) => {
+          type(currentTarget.value)
+          const time = readTime(currentTarget.value)
+          if (time !== undefined) change(time)
+        }}
+        onBlur={() => type(undefined)}
+      />
+      {fault.text}
+    </>
+  )
+}
+
+/** `9:00` is `09:00`. @returns undefined where the text is no time */
+function readTime(text: string): string | undefined {
+  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text.trim()) ?? []
+  return hour === undefined ? undefined : `${hour.padStart(2, '0')}:${minute}`
+}

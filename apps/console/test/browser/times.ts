@@ -1,0 +1,77 @@
+import type { RuleToCreate } from '@automation/client'
+import type { Test } from 'tap'
+import { type Context, choose, go } from './context.js'
+
+const task = { type: 'CREATE_TASK' as const, config: { title: 'Look at the figures' } }
+
+/** Rules that know the time. */
+export function testTimes(t: Test, { browser, makeWorkspace }: Context): void {
+  t.test(
+    'a rule runs every weekday at nine: by chips alone, with its next times before it is saved',
+    async (t) => {
+      const { client, visit } = await makeWorkspace()
+      const { page, complaints, at } = await visit(browser, 'editor')
+      await go(page, at('rules/new'))
+      await page.getByLabel('Name', { exact: true }).fill('Figures')
+      await choose(page, 'When', 'on a schedule')
+      await page.getByRole('textbox', { name: 'title' }).fill('Look at the figures')
+      await page.getByText(/Next: (Mon|Tue|Wed|Thu|Fri), .* 09:00/).waitFor()
+      t.equal(
+        await page.getByRole('button', { name: 'group', exact: true }).count(),
+        0,
+        'a tick is for one rule',
+      )
+      await page.getByRole('button', { name: 'Friday' }).press('Enter')
+      await page.getByLabel('Time', { exact: true }).fill('8:30')
+      await page.getByRole('combobox', { name: 'Time zone' }).fill('Asia/Tokyo')
+      await page.getByRole('button', { name: 'after an outage' }).click()
+      await page.getByText(/Next: .* 08:30/).waitFor()
+      await page.getByRole('button', { name: 'Save and switch on' }).click()
+      await page.getByText(/Saved as v1\. On\. It runs next /).waitFor()
+      const [rule] = (await client.rules.list()).rules
+      t.strictSame(rule?.schedule, { cron: '30 8 * * 1-4', timezone: 'Asia/Tokyo', catchUp: 'none' })
+      await go(page, at('rules'))
+      const row = page.getByRole('row', { name: /Figures/ })
+      await row.getByText('every Monday, Tuesday, Wednesday and Thursday at 08:30, Asia/Tokyo').waitFor()
+      await row.getByText(/^next /).waitFor()
+      await go(page, at(`rules/${rule?.id}`))
+      await choose(page, 'How often', 'by a cron')
+      await page.getByLabel('Cron expression').fill('0 9 31 2 *')
+      await page.getByText('this day does not exist').waitFor()
+      await choose(page, 'How often', 'at an interval')
+      await page.getByText(/Next: /).waitFor()
+      await choose(page, 'When', 'lead created')
+      await page.getByRole('button', { name: 'group', exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Saved as v2.').waitFor()
+      t.match(await client.rules.get(rule?.id ?? ''), { trigger: 'LEAD_CREATED', schedule: null })
+      t.strictSame(complaints, [])
+    },
+  )
+
+  t.test('every schedule opens without JSON, and saves as it was', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { page, complaints, at } = await visit(browser)
+    const timezone = 'America/Sao_Paulo'
+    for (const schedule of [
+      { cron: '0 9 * * 1-5', timezone },
+      { cron: '*/20 8-18 1,15 * MON#2', timezone, catchUp: 'none' },
+      { cron: '5 0 28 * *', timezone, catchUp: 'latest' },
+      { every: '90m' },
+    ] as RuleToCreate['schedule'][]) {
+      const { id } = await client.rules.create({
+        name: 'Tick',
+        trigger: 'SCHEDULE',
+        schedule,
+        actions: [task],
+      } as never)
+      await go(page, at(`rules/${id}`))
+      await page.getByText('Next: ').waitFor()
+      await page.getByLabel('Name', { exact: true }).fill('Tock')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Saved as v2.').waitFor()
+      t.strictSame((await client.rules.get(id)).schedule, schedule)
+    }
+    t.strictSame(complaints, [])
+  })
+}
