@@ -48,7 +48,7 @@ export class ActionTally {
 
   /** @param isStopped whether an action before it failed, and stopped the rule */
   add(planned: PlannedAction, isStopped: boolean): void {
-    if (planned.of.readsRecorded) {
+    if (planned.of.readsRecorded || planned.of.followsEvent) {
       this.#counts.notKnown++
       return
     }

@@ -240,7 +240,11 @@ function listNotKnown({ actions }: RuleDefinition): string[] {
   return actions.flatMap((action, index) => {
     const { type, continueOnError } = action
     const stops = isCallType(type) && continueOnError !== true && index < actions.length - 1
+    const waits = type === 'WAIT' && action.config.for !== undefined && index < actions.length - 1
     return [
+      ...(waits
+        ? [`actions[${index}]: whether an event ends it, and when. What follows is not counted.`]
+        : []),
       ...(findRecordedReads(action, index, declared).readsRecorded
         ? [`actions[${index}]: what it does. It reads the result of an earlier action.`]
         : []),

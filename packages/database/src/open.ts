@@ -206,6 +206,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   RuleSet: 'workspaceId',
   Execution: 'workspaceId',
   Cancellation: 'workspaceId',
+  EventKey: 'workspaceId',
   Task: 'workspaceId',
 }
 

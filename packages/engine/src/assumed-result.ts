@@ -35,6 +35,7 @@ interface Planned {
     readonly type: string
     readonly name: string | undefined
     readonly captures: readonly string[]
+    readonly waitFor?: object
   }
   readonly skipped?: string
   readonly fault?: string
@@ -52,8 +53,12 @@ export function recordOrAssume(
   return planned.fault === undefined ? assume(planned.of, given) : { action, status: 'failed' }
 }
 
-/** The result of a call that is not made. */
-export function assume({ type: action, name, captures }: Planned['of'], given: Given = {}): ActionResult {
+/** The result of a call that is not made, or of a WAIT that time ends. */
+export function assume(
+  { type: action, name, captures, waitFor }: Planned['of'],
+  given: Given = {},
+): ActionResult {
+  if (waitFor !== undefined) return { action, status: 'success', ended: 'time' }
   const { outcome: status = 'success', status: code } = findOwn(given.actions, name) ?? {}
   const isAnswered = name !== undefined && action === 'SEND_WEBHOOK' && status === 'success'
   const statusCode = code ?? (isAnswered ? 200 : undefined)

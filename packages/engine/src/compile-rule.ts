@@ -5,16 +5,19 @@ import { compileConfig } from './config-template.js'
 import { type CredentialUse, listCredentialUses } from './config-uses.js'
 import { compileEach, type RenderEach } from './emit-each.js'
 import { type Declared, listCaptured, readDeclared } from './recorded.js'
-import { findRecordedReads, type RecordedReads } from './recorded-reads.js'
+import { findRecordedReads, listWaitedFields, type RecordedReads } from './recorded-reads.js'
 import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
 import type { Template } from './template.js'
+import { compileWaitFor, type WaitFor } from './wait-for.js'
 
 /** A compiled rule, which runs any number of times, for any data. */
 export interface CompiledRule {
   readonly conditions: readonly CompiledCondition[]
   readonly actions: readonly CompiledAction[]
   readonly declared: Declared
+  /** The fields that actions read of the event that ended a WAIT; undefined where one reads all of it. */
+  readonly waitedFields: readonly string[] | undefined
 }
 
 export interface CompiledAction extends RecordedReads {
@@ -34,6 +37,10 @@ export interface CompiledAction extends RecordedReads {
   readonly onUncertain: 'retry' | 'stop'
   /** The names of the values that it captures. */
   readonly captures: readonly string[]
+  /** Of a WAIT for an event. */
+  readonly waitFor?: WaitFor
+  /** Whether a WAIT for an event comes before it: no data of its own event says when it runs, or whether. */
+  readonly followsEvent: boolean
 }
 
 /**
@@ -47,6 +54,7 @@ export function compileRule(definition: RuleDefinition): CompiledRule {
     conditions: definition.conditions.map(compileCondition),
     actions: definition.actions.map((action, index) => compileAction(action, index, declared)),
     declared,
+    waitedFields: declared.waits.length === 0 ? [] : listWaitedFields(definition.actions, declared),
   }
 }
 
@@ -63,11 +71,18 @@ function compileAction(action: Action, index: number, declared: Declared): Compi
     retry: action.retry,
     onUncertain: action.onUncertain ?? 'retry',
     captures: listCaptured(action),
+    ...(action.type === 'WAIT' && action.config.for && { waitFor: compileWaitFor(action.config.for) }),
+    followsEvent: declared.waits.some((place) => place < index),
     ...findRecordedReads(action, index, declared),
   }
 }
 
 function compileActionConfig({ type, config }: Action): Pick<CompiledAction, 'config' | 'renderEach'> {
+  if (type === 'WAIT' && config.for !== undefined) {
+    // They are of another event.
+    const { conditions, ...others } = config.for
+    return { config: compileConfig(type, { ...config, for: others }) }
+  }
   if (type !== 'EMIT_EVENT' || config.forEach === undefined) return { config: compileConfig(type, config) }
   const { data, forEach, where, ...others } = config
   const renderEach = compileEach({ forEach, where, data })

@@ -46,6 +46,10 @@ export function normaliseRule<Definition extends Partial<RuleDefinition>>(
 
 function normaliseAction(action: Action): Action {
   const changed = action.when ? { ...action, when: normaliseCondition(action.when) } : action
+  if (changed.type === 'WAIT' && changed.config.for?.conditions) {
+    const conditions = normaliseConditions(changed.config.for.conditions as Condition[])
+    return { ...changed, config: { ...changed.config, for: { ...changed.config.for, conditions } } }
+  }
   if (changed.type !== 'EMIT_EVENT' || !changed.config.where) return changed
   const where = normaliseConditions(changed.config.where as Condition[])
   return { ...changed, config: { ...changed.config, where } }

@@ -1,4 +1,4 @@
-import { listTexts } from './list-texts.js'
+import { listTexts, type PlacedText } from './list-texts.js'
 import {
   type CredentialInText,
   listCredentials,
@@ -21,7 +21,7 @@ export function listConfigUses(config: object, place: string): PlacedUse[] {
     if (field === 'forEach') return [useOfList(value, `${place}.config.forEach`)]
     // Conditions on the items.
     if (isEach && field === 'where') return []
-    return listTexts(value, `${place}.config.${field}`).flatMap((placed) =>
+    return listConfigTexts(field, value, `${place}.config.${field}`).flatMap((placed) =>
       listPlaceholderUses(placed.text).map((use) => ({
         ...(isEach && field === 'data' ? withoutItem(use) : use),
         place: placed.place,
@@ -29,6 +29,13 @@ export function listConfigUses(config: object, place: string): PlacedUse[] {
       })),
     )
   })
+}
+
+/** The conditions of `for` are constants, as all conditions are. */
+function listConfigTexts(field: string, value: unknown, place: string): PlacedText[] {
+  if (field !== 'for' || typeof value !== 'object' || value === null) return listTexts(value, place)
+  const { match } = value as { match?: unknown }
+  return listTexts(match, `${place}.match`)
 }
 
 function useOfList(path: string, place: string): PlacedUse {

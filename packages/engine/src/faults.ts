@@ -10,7 +10,7 @@ import { capitalize } from './plain-bounds.js'
 import { quantifiers } from './quantifiers.js'
 import { type Declared, findReadFault, maxCaptured, readDeclared } from './recorded.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
-import { readsOf, type Template } from './template.js'
+import { compileTemplate, readsOf, type Template } from './template.js'
 import { isReference, itemItself } from './value-reference.js'
 
 /** One fault: its path, such as `actions[1].config.to`, and a message. */
@@ -67,14 +67,16 @@ export function findRuleFaults(definition: { conditions?: unknown; actions?: unk
   return search.faults
 }
 
-/** Where conditions stand: how deep, and whether their paths begin at the item of a list. */
+/** Where conditions stand: how deep, and whether their paths begin at the item of a list, or in the data of another event. */
 interface Place {
   readonly depth: number
   readonly isItem: boolean
+  readonly isOther?: boolean
 }
 
 const outermost: Place = { depth: 0, isItem: false }
 const ofItem: Place = { depth: 0, isItem: true }
+const ofOther: Place = { depth: 0, isItem: false, isOther: true }
 
 function searchConditions(search: Search, conditions: unknown, field: string, place: Place): void {
   if (!Array.isArray(conditions)) return
@@ -103,7 +105,7 @@ function searchCondition(search: Search, condition: unknown, field: string, plac
   } else {
     // Without `that` it is a comparison by itself.
     if (condition.that === undefined) search.clauses += 1
-    searchPath(search, condition[group], `${field}.${group}`, outermost)
+    searchPath(search, condition[group], `${field}.${group}`, { ...place, depth: 0 })
     searchConditions(search, condition.that, `${field}.that`, { ...inner, isItem: true })
   }
 }
@@ -123,7 +125,7 @@ function searchClause(search: Search, clause: Record<string, unknown>, field: st
   search.patternSteps += operator.patternSteps?.(clause.value) ?? 0
 }
 
-function searchPath(search: Search, path: unknown, field: string, { isItem }: Place): void {
+function searchPath(search: Search, path: unknown, field: string, { isItem, isOther }: Place): void {
   if (typeof path !== 'string' || path === '' || path.length > maxPathLength) return
   if (isItem && path === itemItself) return
   if (!isItem && isReserved(path)) report(search, field, noEventData)
@@ -134,7 +136,7 @@ function searchPath(search: Search, path: unknown, field: string, { isItem }: Pl
       `must be a field path such as lead.tags[0].name${isItem ? ', or . for the item itself' : ''}`,
     )
   else if (hasInvisible(path)) report(search, field, 'has an invisible character: type it again')
-  else if (!isItem) searchRead(search, path, field)
+  else if (!isItem && !isOther) searchRead(search, path, field)
 }
 
 /** Of the event, or of what earlier actions recorded. */
@@ -153,7 +155,7 @@ function searchReference(
   // Operators without it have a schema that says what their value must be.
   if (operator.compareTwo === undefined) return
   if (!Object.hasOwn(value, 'root')) searchPath(search, value.field, `${field}.field`, place)
-  else if (place.isItem) searchPath(search, value.root, `${field}.root`, outermost)
+  else if (place.isItem) searchPath(search, value.root, `${field}.root`, { ...place, isItem: false })
   else report(search, `${field}.root`, 'must be field: root is for conditions on the items of a list')
 }
 
@@ -165,8 +167,14 @@ function searchAction(search: Search, action: unknown, field: string): void {
   // Of the items of forEach.
   if (action.type === 'EMIT_EVENT')
     searchConditions(search, action.config.where, `${field}.config.where`, ofItem)
+  if (action.type === 'WAIT' && isObject(action.config.for))
+    searchConditions(search, action.config.for.conditions, `${field}.config.for.conditions`, ofOther)
   for (const [key, value] of Object.entries(action.config)) {
     if (key === 'where' && action.type === 'EMIT_EVENT') continue
+    if (key === 'for' && action.type === 'WAIT' && isObject(value)) {
+      searchTexts(search, value.match, `${field}.config.for.match`, 2, compileTemplate)
+      continue
+    }
     const compile = findCompiler(action.type, action.config, key)
     searchTexts(search, value, `${field}.config.${key}`, 1, compile)
   }

@@ -66,6 +66,29 @@ export const ActionResult = Type.Object(
     until: Type.Optional(
       Type.String({ format: 'date-time', description: 'The end of a WAIT, or the time of the next attempt' }),
     ),
+    waitsFor: Type.Optional(
+      Type.Object(
+        { eventType: Type.String(), match: Type.Record(Type.String(), Type.Unknown()) },
+        {
+          title: 'AwaitedEvent',
+          description: 'Of a WAIT for an event: which one, with the values of `match`',
+        },
+      ),
+    ),
+    ended: Type.Optional(
+      Type.Enum(['event', 'time'], { description: 'What ended a WAIT for an event' }),
+    ),
+    endedBy: Type.Optional(
+      Type.Object(
+        { eventId: Type.String({ format: 'uuid' }), acceptedAt: Type.String({ format: 'date-time' }) },
+        { title: 'EndingEvent', description: 'The event that ended a WAIT' },
+      ),
+    ),
+    waited: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Of the data of that event: the fields that later actions read as {{waited.field}}',
+      }),
+    ),
   },
   { title: 'ActionResult' },
 )

@@ -25,6 +25,7 @@ export type Effect =
 
 /** Marks an action that was skipped after a failure. A retry of the failed action may still perform it. */
 export const skippedAfterFailure = 'an earlier action failed'
+const skippedAfterEvent = 'an event ended the WAIT before it'
 
 /**
  * The next action to perform, in order, one at a time. Undefined when none is left. Actions that need no effect get their
@@ -45,12 +46,12 @@ export function findNextAction(
   evaluation = new Evaluation(startedAt),
 ): ReadyAction | undefined {
   let at = startedAt
-  let isStopped = false
+  let stopped: string | undefined
   if (isDeclaring(rule)) reopenSkipped(rule, results)
   for (const action of rule.actions) {
     let result = results[action.index]
     if (result === undefined || isOpen(result)) {
-      if (isStopped) result = skip(action, skippedAfterFailure)
+      if (stopped !== undefined) result = skip(action, stopped)
       else {
         const planned = planAction(action, scopeOf(rule, action, data, results, evaluation), at, evaluation)
         if (isReady(planned)) return planned
@@ -59,7 +60,8 @@ export function findNextAction(
       results[action.index] = result
     }
     if (action.type === 'WAIT') at = readEnd(result) ?? at
-    if (isFailure(result) && !action.continueOnError) isStopped = true
+    if (isFailure(result) && !action.continueOnError) stopped ??= skippedAfterFailure
+    if (action.waitFor?.then === 'stop' && result.ended === 'event') stopped ??= skippedAfterEvent
   }
   return undefined
 }

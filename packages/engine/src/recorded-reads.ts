@@ -1,6 +1,7 @@
 import { listConditionPaths, listRootPaths } from './condition-paths.js'
 import { listConfigUses } from './config-uses.js'
-import { type Declared, findRoot, findSources } from './recorded.js'
+import { parsePath } from './path.js'
+import { type Declared, declaresAny, findRoot, findSources } from './recorded.js'
 import type { Action, Condition } from './rule.js'
 
 /** What an action reads of the actions before it. */
@@ -13,14 +14,36 @@ export interface RecordedReads {
 const none: RecordedReads = { readsRecorded: false, whenSources: [] }
 
 export function findRecordedReads(action: Action, index: number, declared: Declared): RecordedReads {
-  if (declared.actions.size + declared.captured.size === 0) return none
-  const { when, config } = action
-  const ofWhen = when === undefined ? [] : listConditionPaths(when, '').map(({ path }) => path)
-  const ofConfig = listConfigUses(config, '').flatMap(({ reads }) => reads)
-  const where = 'where' in config ? (config.where as Condition[]) : []
-  const ofWhere = where.flatMap((condition) => listRootPaths(condition, '').map(({ path }) => path))
+  if (!declaresAny(declared)) return none
+  const { ofWhen, ofConfig } = listReads(action)
   return {
-    readsRecorded: [...ofWhen, ...ofConfig, ...ofWhere].some((path) => findRoot(declared, path)),
+    readsRecorded: [...ofWhen, ...ofConfig].some((path) => findRoot(declared, path)),
     whenSources: [...new Set(ofWhen.flatMap((path) => findSources(declared, path, index)))],
+  }
+}
+
+/** The fields of the event that ended a WAIT that the actions of a rule read; undefined where one reads all of it. */
+export function listWaitedFields(actions: readonly Action[], declared: Declared): string[] | undefined {
+  const fields = new Set<string>()
+  for (const action of actions) {
+    const { ofWhen, ofConfig } = listReads(action)
+    for (const path of [...ofWhen, ...ofConfig]) {
+      if (findRoot(declared, path) !== 'waited') continue
+      const [, field] = parsePath(path) ?? []
+      if (field === undefined) return undefined
+      fields.add(field)
+    }
+  }
+  return [...fields]
+}
+
+function listReads({ when, config }: Action): { ofWhen: string[]; ofConfig: string[] } {
+  const where = 'where' in config ? (config.where as Condition[]) : []
+  return {
+    ofWhen: when === undefined ? [] : listConditionPaths(when, '').map(({ path }) => path),
+    ofConfig: [
+      ...listConfigUses(config, '').flatMap(({ reads }) => reads),
+      ...where.flatMap((condition) => listRootPaths(condition, '').map(({ path }) => path)),
+    ],
   }
 }

@@ -3,17 +3,19 @@ import { type ActionResult, isOpen } from './outcome.js'
 import { parsePath } from './path.js'
 
 /**
- * What later actions of a rule read of earlier ones: `captured.NAME` of a response, `actions.NAME.outcome` and `actions.NAME.status`. A root is
- * special only in a rule that declares it; elsewhere it is event data, so that no rule changes its meaning.
+ * What later actions of a rule read of earlier ones: `captured.NAME` of a response, `actions.NAME.outcome` and others, and `waited.path` of the event that
+ * ended a WAIT. A root is special only in a rule that declares it; elsewhere it is event data, so that no rule changes its meaning.
  */
 export interface Declared {
   /** The indexes of the actions with these names; one index, but for a faulty rule. */
   readonly actions: ReadonlyMap<string, readonly number[]>
   /** The indexes of the actions that capture these values. */
   readonly captured: ReadonlyMap<string, readonly number[]>
+  /** The indexes of the WAITs for an event. */
+  readonly waits: readonly number[]
 }
 
-export type RecordedRoot = keyof Declared
+export type RecordedRoot = 'actions' | 'captured' | 'waited'
 
 /** The name of an action, and of a value that it captures. */
 export const recordedName = '^[A-Za-z][A-Za-z0-9_-]{0,63}$'
@@ -23,20 +25,30 @@ export const maxCaptured = 10
 
 /** What may be read of a named action. */
 const facts = ['outcome', 'status']
+/** And of a WAIT for an event: `event` or `time`. */
+const ended = 'ended'
 
 /** Most rules: thousands of them are compiled, and share it. */
-const nothing: Declared = { actions: new Map(), captured: new Map() }
+const nothing: Declared = { actions: new Map(), captured: new Map(), waits: [] }
 
 /** Reads what actions declare. Takes any shape. */
 export function readDeclared(actions: unknown): Declared {
   const names = new Map<string, number[]>()
   const captures = new Map<string, number[]>()
+  const waits: number[] = []
   if (!Array.isArray(actions)) return nothing
   for (const [index, action] of actions.entries()) {
     if (typeof action?.name === 'string') note(names, action.name, index)
     for (const name of listCaptured(action)) note(captures, name, index)
+    if (action?.type === 'WAIT' && typeof action.config?.for === 'object') waits.push(index)
   }
-  return names.size + captures.size === 0 ? nothing : { actions: names, captured: captures }
+  const declared = { actions: names, captured: captures, waits }
+  return declaresAny(declared) ? declared : nothing
+}
+
+/** Whether a rule declares anything that its actions could read. */
+export function declaresAny({ actions, captured, waits }: Declared): boolean {
+  return actions.size + captured.size + waits.length > 0
 }
 
 /** The names of the values that an action captures. Takes any shape. */
@@ -47,14 +59,18 @@ export function listCaptured(action: { config?: object } | null | undefined): st
 
 /** The root that a path begins with, if the rule declares it. */
 export function findRoot(declared: Declared, path: string): RecordedRoot | undefined {
-  const [, root] = /^(actions|captured)(?:[.[]|$)/.exec(path) ?? []
-  return root !== undefined && declared[root as RecordedRoot].size > 0 ? (root as RecordedRoot) : undefined
+  const [, root] = /^(actions|captured|waited)(?:[.[]|$)/.exec(path) ?? []
+  if (root === 'waited') return declared.waits.length > 0 ? root : undefined
+  return root !== undefined && declared[root as 'actions' | 'captured'].size > 0
+    ? (root as RecordedRoot)
+    : undefined
 }
 
 /** The actions that a path reads, before an action. None for a path into the data of the event. */
 export function findSources(declared: Declared, path: string, before: number): readonly number[] {
   const root = findRoot(declared, path)
   if (root === undefined) return []
+  if (root === 'waited') return declared.waits.filter((index) => index < before)
   const [, name = ''] = parsePath(path) ?? []
   return declared[root].get(name)?.filter((index) => index < before) ?? []
 }
@@ -65,6 +81,12 @@ export function findReadFault(declared: Declared, path: string, before: number):
   if (root === undefined) return undefined
   if (before < 0)
     return `must not read ${path.slice(0, 60)}: the conditions of the rule are evaluated before its actions`
+  if (root === 'waited') {
+    const [first = 0] = declared.waits
+    return first < before
+      ? undefined
+      : `must read what an earlier action has: actions[${first}] waits for an event, and is not earlier`
+  }
   const [, name, fact, ...deeper] = parsePath(path) ?? []
   if (name === undefined) return `must name one of them, such as ${exampleOf(root)}`
   const known = declared[root].get(name)
@@ -75,8 +97,11 @@ export function findReadFault(declared: Declared, path: string, before: number):
   }
   if (known.every((index) => index >= before))
     return `must read what an earlier action has: actions[${known[0]}] ${verb} ${name}, and is not earlier`
-  if (root === 'actions' && (fact === undefined || !facts.includes(fact) || deeper.length > 0))
-    return `must read actions.${name}.outcome or actions.${name}.status`
+  if (root === 'actions') {
+    const readable = known.some((index) => declared.waits.includes(index)) ? [...facts, ended] : facts
+    if (fact === undefined || !readable.includes(fact) || deeper.length > 0)
+      return `must read ${readable.map((one) => `actions.${name}.${one}`).join(' or ')}`
+  }
   return undefined
 }
 
@@ -92,13 +117,15 @@ export function addRecorded(
   evaluation: Evaluation,
 ): object {
   // Spreads define keys and never assign them, so `__proto__` is an ordinary one.
-  const scope: { actions?: object; captured?: object } = { ...(data as object) }
+  const scope: { actions?: object; captured?: object; waited?: unknown } = { ...(data as object) }
   evaluation.charge(Object.keys(scope).length * workPerField)
   if (declared.actions.size > 0) scope.actions = Object.fromEntries(listFacts(declared, results, before))
   if (declared.captured.size > 0)
     scope.captured = Object.fromEntries(
       results.slice(0, before).flatMap((result) => Object.entries(result?.captured ?? {})),
     )
+  if (declared.waits.length > 0)
+    scope.waited = results.slice(0, before).findLast((result) => result?.ended === 'event')?.waited
   return scope
 }
 
@@ -108,7 +135,9 @@ function listFacts(declared: Declared, results: readonly (ActionResult | undefin
     const result = results[index]
     if (index >= before || result === undefined || isOpen(result)) return []
     const { statusCode: status = null } = (result.output ?? {}) as { statusCode?: number }
-    return [[name, { outcome: result.status === 'simulated' ? 'success' : result.status, status }] as const]
+    const outcome = result.status === 'simulated' ? 'success' : result.status
+    const end = declared.waits.includes(index) ? { ended: result.ended ?? null } : {}
+    return [[name, { outcome, status, ...end }] as const]
   })
 }
 

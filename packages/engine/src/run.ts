@@ -8,7 +8,7 @@ import type { ItemEvent } from './emit-each.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import type { Rendering } from './fill-placeholder.js'
 import type { ActionResult, Trace } from './outcome.js'
-import { addRecorded } from './recorded.js'
+import { addRecorded, declaresAny } from './recorded.js'
 import { maxRenderedLength } from './to-text.js'
 import { findWaitEnd } from './wait-end.js'
 import type { WorkBudget } from './work-budget.js'
@@ -179,9 +179,9 @@ export function scopeOf(
   return readsRecorded ? addRecorded(declared, data, results, index, evaluation) : data
 }
 
-/** Whether actions of the rule have names, or capture values. */
-export function isDeclaring({ declared: { actions, captured } }: CompiledRule): boolean {
-  return actions.size + captured.size > 0
+/** Whether actions of the rule have names, capture values, or wait for an event. */
+export function isDeclaring({ declared }: CompiledRule): boolean {
+  return declaresAny(declared)
 }
 
 /** The end of a WAIT that was reached. */

@@ -66,8 +66,16 @@ function arrangeAction(action: RuleDefinition['actions'][number]): object {
 
 function arrangeConfig<Config extends object>(config: Config, names: string[]): Config {
   const arranged = arrangeKeys(config, names)
+  if ('for' in arranged) return { ...arranged, for: arrangeWaitFor(arranged.for as object) }
   return 'where' in arranged && Array.isArray(arranged.where)
     ? { ...arranged, where: arranged.where.map(arrangeCondition) }
+    : arranged
+}
+
+function arrangeWaitFor(awaited: object): object {
+  const arranged = arrangeKeys(awaited, ['eventType', 'match', 'conditions', 'then'])
+  return 'conditions' in arranged && Array.isArray(arranged.conditions)
+    ? { ...arranged, conditions: arranged.conditions.map(arrangeCondition) }
     : arranged
 }
 

@@ -86,7 +86,8 @@ export function deleteEventType(administrator: Administrator, name: string): Pro
       SELECT id FROM rules
       WHERE workspace_id = ${workspaceId}::uuid AND (trigger = ${name} OR EXISTS (
         SELECT FROM json_array_elements(actions) AS action
-        WHERE action ->> 'type' = 'EMIT_EVENT' AND action -> 'config' ->> 'eventType' = ${name}))
+        WHERE action ->> 'type' = 'EMIT_EVENT' AND action -> 'config' ->> 'eventType' = ${name}
+          OR action ->> 'type' = 'WAIT' AND action -> 'config' -> 'for' ->> 'eventType' = ${name}))
       LIMIT 1`)
     if (rule !== undefined) throw new Refused('event_type_in_use', `A rule uses this event type: ${rule.id}`)
     return { result: undefined, entry: { action: 'event_type.deleted', subject: name } }

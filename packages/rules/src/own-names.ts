@@ -9,7 +9,7 @@ import {
   scheduleType,
 } from '@automation/engine'
 
-/** The event types that a rule names, and where: its trigger, and those of EMIT_EVENT. */
+/** The event types that a rule names, and where: its trigger, and those that its actions emit or wait for. */
 interface NamedType {
   field: string
   name: string
@@ -19,9 +19,12 @@ interface NamedType {
 export function listOwnNames({ trigger, actions }: { trigger?: unknown; actions?: unknown }): NamedType[] {
   const named: { field: string; name: unknown }[] = [{ field: 'trigger', name: trigger }]
   if (Array.isArray(actions))
-    for (const [index, action] of actions.entries())
+    for (const [index, action] of actions.entries()) {
       if (action?.type === 'EMIT_EVENT')
         named.push({ field: `actions[${index}].config.eventType`, name: action.config?.eventType })
+      if (action?.type === 'WAIT')
+        named.push({ field: `actions[${index}].config.for.eventType`, name: action.config?.for?.eventType })
+    }
   return named.filter((one): one is NamedType => typeof one.name === 'string' && !isKnown(one as NamedType))
 }
 
@@ -44,7 +47,7 @@ export function assumeOwnTypes(body: { trigger?: unknown; actions?: unknown }): 
 /** Finding the nearest names takes time, and a body may have thousands of unknown ones. */
 const maxExplained = 5
 
-/** The faults of EMIT_EVENT actions whose type is none of the catalogue's, and none of these. Names of the wrong shape are a fault of its own. */
+/** The faults of actions that emit or wait for an event whose type is none of the catalogue's, and none of these. Names of the wrong shape are a fault of its own. */
 export function findEmitFaults(body: { actions?: unknown }, ownTypes: ReadonlySet<string>): Fault[] {
   return listOwnNames({ actions: body.actions })
     .filter(({ name }) => !ownTypes.has(name) && isEventTypeName(name))

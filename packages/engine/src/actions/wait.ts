@@ -1,6 +1,9 @@
 import { Type } from 'typebox'
+import { isReserved, noEventData } from '../credential.js'
 import { findDurationFault } from '../duration.js'
+import { EventType } from '../event-types.js'
 import { duration, type Format } from '../formats.js'
+import { maxPathLength, parsePath } from '../path.js'
 import { findTimeFault, readTime } from '../read-time.js'
 import { compileTemplate, type Template } from '../template.js'
 import { parseTimestamp } from '../timestamp.js'
@@ -11,11 +14,49 @@ const offset: Format = (text) =>
     ? undefined
     : 'must be a duration with a sign, such as -3d or +12h, at most 366 days'
 
+/** In one WAIT. */
+const maxMatched = 5
+
+const WaitFor = Type.Object(
+  {
+    eventType: EventType,
+    match: Type.Record(
+      Type.String({ minLength: 1, maxLength: maxPathLength }),
+      Type.Unsafe<string | number | boolean>({
+        type: ['string', 'number', 'boolean'],
+        minLength: 1,
+        maxLength: 1_000,
+      }),
+      {
+        minProperties: 1,
+        maxProperties: maxMatched,
+        description: `Which events are meant: paths into their data, such as deal.id, and the values that they must equal, such as {{deal.id}}. All of them must, at most ${maxMatched}. A value that is missing or empty fails the action.`,
+      },
+    ),
+    conditions: Type.Optional(
+      Type.Array(Type.Unsafe<object>({ $ref: 'Condition#' }), {
+        minItems: 1,
+        description: 'What else must be true for the event. Their paths begin in its data.',
+      }),
+    ),
+    then: Type.Enum(['go_on', 'stop'], {
+      description:
+        'What such an event does. go_on: the next action follows. stop: the execution ends successfully, and the other actions are skipped. If time ends the WAIT, the next action always follows.',
+    }),
+  },
+  {
+    additionalProperties: false,
+    title: 'WaitFor',
+    description:
+      'Ends the WAIT early, at an event that was accepted after that of the execution. `duration` or `until` is then the longest time. Later actions read the data of the event as {{waited.path}}.',
+  },
+)
+
 export const wait = {
   type: 'WAIT',
   doneBy: 'time',
   description:
-    'Waits before the next action: for a duration, or until a date. A waiting execution occupies no worker, and survives restarts.',
+    'Waits before the next action: for a duration, until a date, or for an event. A waiting execution occupies no worker, and survives restarts.',
   example: { duration: '3d' },
   config: Type.Object(
     {
@@ -43,27 +84,39 @@ export const wait = {
             'Only with `until`: how much earlier or later, such as -3d or +12h. A day has 24 hours here.',
         }),
       ),
+      for: Type.Optional(WaitFor),
     },
     { additionalProperties: false },
   ),
   formats: { duration, offset },
   templates: { until: compileMoment },
-  findFault({ duration, until, offset }) {
+  findFault({ duration, until, offset, for: awaited }) {
     if (duration === undefined && until === undefined) return { field: 'duration', message: 'required' }
     if (duration !== undefined && until !== undefined)
       return { field: 'until', message: 'must not stand beside duration: a WAIT has one of them' }
     if (offset !== undefined && until === undefined)
       return { field: 'offset', message: 'must stand beside until' }
-    if (typeof until !== 'string' || until === '' || until.includes('{{')) return undefined
-    return Number.isNaN(parseTimestamp(until))
-      ? {
-          field: 'until',
-          message:
-            'must be a date such as 2027-03-01, a date-time with its zone such as 2027-03-01T09:00:00Z, or a placeholder',
-        }
-      : undefined
+    if (typeof until === 'string' && until !== '' && !until.includes('{{') && Number.isNaN(parseTimestamp(until)))
+      return {
+        field: 'until',
+        message:
+          'must be a date such as 2027-03-01, a date-time with its zone such as 2027-03-01T09:00:00Z, or a placeholder',
+      }
+    return findMatchFault(awaited)
   },
 } as const satisfies ActionDefinition
+
+/** Of the paths in `match`, which no schema checks. Takes any shape. */
+function findMatchFault(awaited: unknown): { field: string; message: string } | undefined {
+  const { match } = (awaited ?? {}) as { match?: unknown }
+  if (typeof match !== 'object' || match === null) return undefined
+  for (const path of Object.keys(match)) {
+    const field = `for.match.${path.slice(0, 60)}`
+    if (isReserved(path)) return { field, message: noEventData }
+    if (!parsePath(path)) return { field, message: 'must be a field path such as deal.id' }
+  }
+  return undefined
+}
 
 /** A number is Unix seconds or milliseconds, and as a text it would be no time. */
 function compileMoment(text: string): Template | string {
