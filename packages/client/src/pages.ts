@@ -40,7 +40,6 @@ export class Pages<Item, Page extends object> implements Promise<Page>, AsyncIte
     }
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: callers await the list
   then<Result = Page, Failure = never>(
     onPage?: ((page: Page) => Result | PromiseLike<Result>) | null,
     onError?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,

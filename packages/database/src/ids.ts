@@ -104,6 +104,12 @@ export function ruleSetIdOf(ruleIds: readonly string[]): string {
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(12, 15)}-8${digest.slice(15, 18)}-${digest.slice(18, 30)}`
 }
 
+/** What a WAIT for an event waits for, and what an event has that may end it: a digest (UUID v8) of the type and the values that match. */
+export function waitKeyOf(workspaceId: string, match: string): string {
+  const digest = hash('sha256', `${workspaceId} ${match}`)
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(12, 15)}-8${digest.slice(15, 18)}-${digest.slice(18, 30)}`
+}
+
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export function isUuid(text: unknown): text is string {

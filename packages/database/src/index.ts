@@ -31,6 +31,7 @@ export {
   ruleSetIdOf,
   tickIdOf,
   timeOf,
+  waitKeyOf,
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'
 export { migrate } from './migrate.js'

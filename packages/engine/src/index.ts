@@ -161,7 +161,15 @@ export { usesPatterns } from './uses-patterns.js'
 export { isReference, readReference, type ValueReference } from './value-reference.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
 export { findWaitEnd, type WaitEnd } from './wait-end.js'
-export { endsWait, keepWaited, type Match, readMatch, type WaitFor, writeMatch } from './wait-for.js'
+export {
+  type EndingEvent,
+  endsWait,
+  keepWaited,
+  type Match,
+  readMatch,
+  type WaitFor,
+  writeMatch,
+} from './wait-for.js'
 export { evaluateWhy, explainWhy, NearestChange, type Why } from './why.js'
 export { unlimitedBudget, type WorkBounds, WorkBudget } from './work-budget.js'
 

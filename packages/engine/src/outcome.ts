@@ -75,9 +75,7 @@ export const ActionResult = Type.Object(
         },
       ),
     ),
-    ended: Type.Optional(
-      Type.Enum(['event', 'time'], { description: 'What ended a WAIT for an event' }),
-    ),
+    ended: Type.Optional(Type.Enum(['event', 'time'], { description: 'What ended a WAIT for an event' })),
     endedBy: Type.Optional(
       Type.Object(
         { eventId: Type.String({ format: 'uuid' }), acceptedAt: Type.String({ format: 'date-time' }) },

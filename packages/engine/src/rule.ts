@@ -105,7 +105,6 @@ export const Condition = Type.Unsafe<Condition>({
     },
   ],
   type: 'object',
-  // biome-ignore-start lint/suspicious/noThenProperty: JSON schema's own keyword.
   if: { required: ['all'] },
   then: groupSchema('all', 'AllGroup', conditionList(1), 'True if all of the conditions are true'),
   else: {
@@ -137,7 +136,6 @@ export const Condition = Type.Unsafe<Condition>({
       ),
     },
   },
-  // biome-ignore-end lint/suspicious/noThenProperty: JSON schema's own keyword.
 })
 
 /** All of them must hold. An empty list holds. */
@@ -245,7 +243,6 @@ function clauseSchema(operator: Operator): TSchema {
 
 /** A constant, or another value of the event. An `if`, so that a faulty one is reported once. */
 function orReference(constant: object): object {
-  // biome-ignore-start lint/suspicious/noThenProperty: JSON schema's own keyword.
   return {
     if: { type: 'object', required: ['root'] },
     then: {
@@ -269,7 +266,6 @@ function orReference(constant: object): object {
       else: constant,
     },
   }
-  // biome-ignore-end lint/suspicious/noThenProperty: JSON schema's own keyword.
 }
 
 function actionSchema<Known extends KnownAction>(definition: Known) {

@@ -84,6 +84,8 @@ export {
 } from './history/scan-events.js'
 export { findSettled } from './history/settled-until.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
+export { finishKeyedEvents } from './keys/finish-keyed-events.js'
+export { recordKeyedSteps } from './keys/record-keyed-steps.js'
 export { lockKeys, withKeys } from './keys/with-keys.js'
 export { mayRunSql } from './may-run.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
@@ -137,3 +139,8 @@ export {
   walkEvents,
   walkExecutions,
 } from './unfinished/unfinished-work.js'
+export { findEndingEvents } from './waits/find-ending-events.js'
+export { findTimeOuts, type TimeOut } from './waits/find-time-outs.js'
+export { nothingSeen, type OpenWait, type WokenExecution } from './waits/open-wait.js'
+export { openWaitOf } from './waits/settle-waits.js'
+export { wakeOn } from './waits/wake-on.js'

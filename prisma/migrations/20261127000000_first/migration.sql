@@ -164,6 +164,7 @@ CREATE TABLE rule_versions (
   PRIMARY KEY (rule_id, version)
 );
 CREATE INDEX rule_versions_workspace_id_bytes_idx ON rule_versions (workspace_id, bytes);
+CREATE INDEX rule_versions_waiting ON rule_versions (workspace_id) WHERE (actions)::text ~~ '%"for":%'::text;
 
 CREATE TABLE deleted_rule_versions (
   workspace_id UUID NOT NULL,
@@ -310,13 +311,29 @@ CREATE TABLE executions (
   interruptions SMALLINT NOT NULL DEFAULT 0,
   lost_leases UUID[],
   awaits_slot BOOLEAN,
-  cancel_requested BOOLEAN
+  cancel_requested BOOLEAN,
+  wait_key UUID,
+  wait_type TEXT,
+  wait_seen BIGINT
 );
 CREATE INDEX executions_workspace_id_id_idx ON executions (workspace_id, id);
 CREATE INDEX executions_rule_id_id_idx ON executions (rule_id, id);
 CREATE INDEX executions_due ON executions (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX executions_not_succeeded ON executions (workspace_id, id) WHERE status <> 'succeeded';
 CREATE INDEX executions_waiting ON executions (rule_id) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
+CREATE INDEX executions_wait_key ON executions (wait_key) WHERE status = 'waiting' AND wait_key IS NOT NULL;
+
+CREATE TABLE event_keys (
+  id BIGSERIAL PRIMARY KEY,
+  workspace_id UUID NOT NULL,
+  key UUID NOT NULL,
+  event_id UUID NOT NULL,
+  accepted_at TIMESTAMPTZ(3) NOT NULL,
+  is_waking BOOLEAN NOT NULL DEFAULT false
+);
+CREATE INDEX event_keys_key_accepted_at_idx ON event_keys (key, accepted_at);
+CREATE UNIQUE INDEX event_keys_event_id_key_key ON event_keys (event_id, key);
+CREATE INDEX event_keys_waking ON event_keys (id) WHERE is_waking;
 
 CREATE TABLE tasks (
   id UUID PRIMARY KEY,

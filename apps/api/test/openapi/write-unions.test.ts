@@ -92,7 +92,6 @@ t.test('a branch keeps its title, and an enum of texts gets a type', async (t) =
     discriminator: { propertyName: 'operator' },
     oneOf: [branch('gt'), branch('lt')],
   }
-  // biome-ignore lint/suspicious/noThenProperty: JSON schema's own keyword.
   const schema = { if: { required: ['all'] }, then: { title: 'AllGroup' }, else: clause }
   t.match(writeUnions(schema), {
     anyOf: [

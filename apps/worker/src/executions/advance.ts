@@ -2,11 +2,11 @@ import {
   type ActionResult,
   type Effect,
   findNextAction,
-  findWaitEnd,
   parseDuration,
   settleAction,
 } from '@automation/engine'
 import type { ActionOf, OutsideAction } from '../effects/effect.js'
+import { awaitEvent, endOf } from './await-event.js'
 import { emitEvent } from './emit-event.js'
 import { type Execution, end, finish, suspend } from './execution.js'
 
@@ -39,10 +39,14 @@ export function advance(execution: Execution): OutsideAction | undefined {
         record.results[action.of.index] = settleAction(action, emitEvent(execution, action))
         break
       case 'WAIT': {
-        const result = wait(record.results[action.of.index], action)
+        const { waitFor } = action.of
+        const { result, dueAt } =
+          waitFor === undefined
+            ? wait(record.results[action.of.index], action)
+            : awaitEvent(execution, action, waitFor)
         record.results[action.of.index] = result
         if (result.status === 'success') break
-        suspend(record, 'waiting', new Date(result.until ?? Number.NaN))
+        suspend(record, 'waiting', dueAt)
         return undefined
       }
       default:
@@ -76,15 +80,12 @@ function createTask(execution: Execution, { of, config }: ActionOf<'CREATE_TASK'
 }
 
 /** A WAIT begins when it is reached. Its end is committed, and stays the same from then on. */
-function wait(known: ActionResult | undefined, action: ActionOf<'WAIT'>): ActionResult {
+function wait(
+  known: ActionResult | undefined,
+  action: ActionOf<'WAIT'>,
+): { result: ActionResult; dueAt: Date } {
   const until = (known?.status === 'scheduled' && known.until) || new Date(endOf(action)).toISOString()
-  const isOver = Date.parse(until) <= Date.now()
-  return { ...settleAction(action, { status: 'success' }), status: isOver ? 'success' : 'scheduled', until }
-}
-
-/** A date is the same whenever a worker reads it; a duration begins now. */
-function endOf({ config, end, at }: ActionOf<'WAIT'>): number {
-  if (config.until !== undefined) return end ?? at
-  const found = findWaitEnd(config, Date.now())
-  return 'fault' in found ? at : found.end
+  const dueAt = new Date(until)
+  const status = dueAt.getTime() <= Date.now() ? 'success' : 'scheduled'
+  return { result: { ...settleAction(action, { status: 'success' }), status, until }, dueAt }
 }

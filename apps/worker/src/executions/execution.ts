@@ -1,5 +1,5 @@
 import { executionIdOf } from '@automation/database'
-import { type ActionResult, type Evaluation, findError } from '@automation/engine'
+import { type ActionResult, type EndingEvent, type Evaluation, findError } from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
 import type { EffectBudget, EffectRefusal } from './effect-budget.js'
@@ -12,12 +12,27 @@ export interface Execution extends RecordableExecution {
   readonly evaluation: Evaluation
   /** What may still be recorded. The executions of an event share it. */
   readonly budget: EffectBudget
+  /** What was found of the event that it waits for. */
+  look?: Look | undefined
   /** Of its tasks and emitted events since it was last recorded. */
   effectBytes: number
   /** The span of what this worker does of it. */
   span?: Span
   /** The traceparent of its first span, which another process may have started. */
   firstTraceparent?: string | undefined
+}
+
+/** What a claimed execution has found of the event that it waits for (find-ending-event.ts). */
+export interface Look {
+  /** The earliest event that ends the wait. */
+  found: EndingEvent | undefined
+  /** Whether time ends it, since no event does. */
+  isOver: boolean
+  /** What is still to be looked at begins behind this (OpenWait). */
+  seen: string
+  /** When to look again at the latest (epoch ms); undefined: at the end of the time. */
+  again: number | undefined
+  warnings: string[]
 }
 
 /** What the executions of one event share while they begin. */

@@ -11,8 +11,11 @@ import {
   type EmittedEvent,
   type FollowUps,
   finishEvents,
+  finishKeyedEvents,
   type LoadedEvent,
   type Outcome,
+  openWaitOf,
+  recordKeyedSteps,
   recordSteps,
   type Step,
 } from '@automation/ledger'
@@ -59,6 +62,15 @@ export class Recorder {
     ...limits,
     weigh: ({ execution }) => countRows([execution]),
   })
+  /** What waits for the lock of a key delays nothing without one. */
+  readonly #finishKeyedEvent = createBatcher<Outcome<Execution>, Execution[] | undefined>(
+    (outcomes) => this.#finishEvents(outcomes, finishKeyedEvents),
+    { ...limits, weigh: ({ executions }) => countRows(executions) },
+  )
+  readonly #recordKeyedStep = createBatcher<Step<Execution>, boolean>(
+    (steps) => this.#recordSteps(steps, recordKeyedSteps),
+    { ...limits, weigh: ({ execution }) => countRows([execution]) },
+  )
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
@@ -72,7 +84,11 @@ export class Recorder {
    */
   finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
     const { event, executions } = outcome
-    return this.#record(event, executions, 1, () => this.#finishEvent(outcome))
+    return this.#record(event, executions, 1, () =>
+      outcome.waitKeys !== undefined || executions.some(openWaitOf)
+        ? this.#finishKeyedEvent(outcome)
+        : this.#finishEvent(outcome),
+    )
   }
 
   /**
@@ -83,7 +99,9 @@ export class Recorder {
   recordStep(step: Step<Execution>): Promise<boolean> {
     const { execution } = step
     return this.#inTurn(execution.record.id, () =>
-      this.#record(execution.event, [execution], 0, () => this.#recordStep(step)),
+      this.#record(execution.event, [execution], 0, () =>
+        openWaitOf(execution) ? this.#recordKeyedStep(step) : this.#recordStep(step),
+      ),
     )
   }
 
@@ -121,10 +139,13 @@ export class Recorder {
     }
   }
 
-  async #finishEvents(outcomes: Outcome<Execution>[]): Promise<(Execution[] | undefined)[]> {
+  async #finishEvents(
+    outcomes: Outcome<Execution>[],
+    finish: typeof finishKeyedEvents | typeof finishEvents = finishEvents,
+  ): Promise<(Execution[] | undefined)[]> {
     const { database, metrics } = this.#parts
     const startedAt = performance.now()
-    const { held, followUps } = await retryOnLockConflict(() => finishEvents(database, outcomes))
+    const { held, followUps } = await retryOnLockConflict(() => finish(database, outcomes))
     const stored = outcomes.filter((_, index) => held[index] !== undefined)
     metrics.noteOutcomes(stored, startedAt)
     this.#publish(
@@ -134,10 +155,13 @@ export class Recorder {
     return held
   }
 
-  async #recordSteps(steps: Step<Execution>[]): Promise<boolean[]> {
+  async #recordSteps(
+    steps: Step<Execution>[],
+    record: typeof recordKeyedSteps | typeof recordSteps = recordSteps,
+  ): Promise<boolean[]> {
     const { database, metrics } = this.#parts
     const startedAt = performance.now()
-    const { recorded, followUps } = await retryOnLockConflict(() => recordSteps(database, steps))
+    const { recorded, followUps } = await retryOnLockConflict(() => record(database, steps))
     const stored = steps.flatMap(({ execution }, index) => (recorded[index] ? execution : []))
     metrics.noteSteps(stored, startedAt)
     this.#publish(stored, followUps)

@@ -5,6 +5,7 @@ import {
   endOrphanEvents,
   endOrphanExecutions,
   type Unfinished,
+  wakeOn,
   walkEvents,
   walkExecutions,
 } from '@automation/ledger'
@@ -59,6 +60,8 @@ export function startSweeper(
   async function cancel(isStopped: () => boolean): Promise<void> {
     const cancelled = await continueCancellations(database, isStopped)
     if (cancelled > 0) log.info({ cancelled }, 'cancelled waiting executions of rules that are switched off')
+    const woken = await wakeOn(database, isStopped)
+    if (woken > 0) log.info({ woken }, 'woke executions whose event has come')
   }
 
   /** The lock ends with its transaction, and so also where the worker is killed or suspended. */

@@ -14,6 +14,7 @@ import type { Leases } from '../calls/leases.js'
 import type { Causation } from '../executions/causation.js'
 import { EffectBudget } from '../executions/effect-budget.js'
 import { type Execution, end, failUnevaluated } from '../executions/execution.js'
+import { createEventFinder } from '../executions/find-ending-event.js'
 import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
 import { isPassing } from '../executions/until-postgres-is-back.js'
 import { findAddressee } from './addressee.js'
@@ -30,6 +31,7 @@ export class Claims {
   readonly #causation: Causation
   readonly #leases: Pick<Leases, 'giveBack'>
   readonly #workLimits: WorkLimits | undefined
+  readonly #findEvent: ReturnType<typeof createEventFinder>
   readonly #claim: (id: string) => Promise<ClaimedExecution | undefined>
   /** By rule and version. A version never changes, so it stays valid. */
   readonly #compiled = new LRUCache<string, ReadyRule>({
@@ -47,6 +49,7 @@ export class Claims {
     this.#causation = causation
     this.#leases = leases
     this.#workLimits = workLimits
+    this.#findEvent = createEventFinder(database, workLimits)
     this.#claim = createBatcher((ids) => {
       const claims = ids.map((id) => ({ id, lease: newId() }))
       return this.#giveBackOnFailure(claims, () => claimExecutions(database, claims))
@@ -67,6 +70,8 @@ export class Claims {
     // Another worker, or this one before it was restarted, may have emitted what this one has not counted.
     if (mayEmit(rule, claimed)) await this.#causation.countStored(event)
     const execution = continueClaimed(claimed, event, rule, evaluation, this.#causation)
+    if (execution.record.finishedAt === null)
+      execution.look = await this.#findEvent(execution, claimed.waitSeen)
     return { execution, lease: claimed.lease }
   }
 

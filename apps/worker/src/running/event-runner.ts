@@ -15,6 +15,7 @@ import { traceEvent } from '../executions/trace-executions.js'
 import { untilPostgresIsBack } from '../executions/until-postgres-is-back.js'
 import { EventWork, type Pause } from './event-work.js'
 import { createRuleFinder } from './find-rules.js'
+import { listWaitKeys } from './read-waited.js'
 import { rehearse } from './rehearse.js'
 import type { Replies } from './replies.js'
 import { createIsolation } from './run-isolated.js'
@@ -140,7 +141,15 @@ export class EventRunner {
   /** @returns the executions that this worker continues; undefined if another delivery of the job was first */
   async #commit({ event, set, executions, outranked, span }: EventWork): Promise<Execution[] | undefined> {
     const { recorder, executor } = this.#parts
-    const outcome = { event, ruleSetId: set.id, rulesVersion: set.rulesVersion, executions, outranked }
+    const waitKeys = listWaitKeys(event, set.waited)
+    const outcome = {
+      event,
+      ruleSetId: set.id,
+      rulesVersion: set.rulesVersion,
+      executions,
+      outranked,
+      ...(waitKeys && { waitKeys }),
+    }
     const recording = span?.begin('record')
     try {
       // If the response is lost, the intents of calls may be committed, and only this worker knows that it has made none of them.

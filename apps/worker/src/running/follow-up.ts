@@ -8,27 +8,28 @@ import type { Logger } from 'pino'
 const maxJobs = 500
 
 /**
- * Does what has to follow a commit, without anybody waiting for it: adds the jobs of deliveries to subscriptions (the sweeper adds
- * those that are missing) and pauses rules that have reached their limit of failures.
+ * Does what has to follow a commit, without anybody waiting for it: adds the jobs of deliveries to subscriptions and of executions whose event has come
+ * (the sweeper adds those that are missing) and pauses rules that have reached their limit of failures.
  *
  * A workspace has one pause under way at a time. Its rules that reach their limit meanwhile are paused together: however many
  * executions fail, they cost few statements, and no workspace waits for another.
  */
 export class FollowUp {
   readonly #database: Database
-  readonly #queue: Pick<EventQueue, 'addCaused'>
+  readonly #queue: Pick<EventQueue, 'addCaused' | 'addDue'>
   readonly #log: Logger
   /** By workspace, while a pause of it is under way: the rules to pause next. */
   readonly #pausing = new Map<string, Set<string>>()
 
-  constructor(database: Database, queue: Pick<EventQueue, 'addCaused'>, log: Logger) {
+  constructor(database: Database, queue: Pick<EventQueue, 'addCaused' | 'addDue'>, log: Logger) {
     this.#database = database
     this.#queue = queue
     this.#log = log
   }
 
-  begin({ deliveries, failingRules }: FollowUps): void {
+  begin({ deliveries, failingRules, woken = [] }: FollowUps): void {
     this.#addJobs(deliveries)
+    for (const execution of woken.slice(0, maxJobs)) this.#queue.addDue(execution).catch(() => {})
     for (const { workspaceId, ruleId } of failingRules) {
       const next = this.#pausing.get(workspaceId)
       if (next) next.add(ruleId)

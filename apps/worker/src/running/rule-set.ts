@@ -5,6 +5,7 @@ import { hasGroups, indexRules, type RuleIndex } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
 import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
+import { readWaited } from './read-waited.js'
 
 /** The rules that are evaluated for an event, in creation order. */
 export interface RuleSet {
@@ -13,6 +14,8 @@ export interface RuleSet {
   rules: readonly ReadyRule[]
   /** Of the workspace, when the rules were exactly these. */
   rulesVersion: number
+  /** What WAITs of the workspace match of events of this type: sets of paths. */
+  waited: readonly (readonly string[])[]
   /** Whether one of them is in a group. */
   hasGroups: boolean
   /** The indexes of the rules that could match; all others do not. */
@@ -23,6 +26,7 @@ export const noRules: RuleSet = {
   id: null,
   rules: [],
   rulesVersion: 0,
+  waited: [],
   hasGroups: false,
   findCandidates: () => [],
 }
@@ -128,22 +132,24 @@ export async function readRuleSet(
     rules.push(makeReady({ id, name: name ?? '', ...row }))
   }
   const rulesVersion = rows[0]?.rulesVersion ?? event.rulesVersion
-  if (rules.length === 0) return { ...noRules, rulesVersion }
+  // After the rules: a version of them that it does not know is also none of theirs.
+  const waited = await readWaited(database, workspaceId, type)
+  if (rules.length === 0) return { ...noRules, rulesVersion, waited }
   const id = await writeRuleSet(
     database,
     workspaceId,
     rules.map((ready) => ready.id),
   )
   if (!isChanged && id === known.id)
-    return rulesVersion === known.rulesVersion ? known : { ...known, rulesVersion }
+    return rulesVersion === known.rulesVersion ? known : { ...known, rulesVersion, waited }
   const { findCandidates } = indexRules(rules.map(conditionsOf))
-  return { id, rules, rulesVersion, hasGroups: hasGroups(rules), findCandidates }
+  return { id, rules, rulesVersion, waited, hasGroups: hasGroups(rules), findCandidates }
 }
 
 /** The set of an event's addressee, whose group is not asked. It needs no row: the event names the addressee. */
 export function makeSetOfOne(rule: ReadyRule | undefined, rulesVersion: number): RuleSet {
   if (rule === undefined) return { ...noRules, rulesVersion }
-  return { id: rule.id, rules: [rule], rulesVersion, hasGroups: false, findCandidates: () => onlyIndex }
+  return { ...noRules, id: rule.id, rules: [rule], rulesVersion, findCandidates: () => onlyIndex }
 }
 
 interface RuleRow {

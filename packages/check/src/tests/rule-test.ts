@@ -31,9 +31,7 @@ const Count = Type.Integer({ minimum: 0, maximum: 1_000 })
 /** Of one rule: the actions that it does, the number of its executions, or `no`. */
 const Expected = Type.Unsafe<ExpectedAction[] | number | 'no' | false>({
   if: { type: 'array' },
-  // biome-ignore lint/suspicious/noThenProperty: JSON schema's own keyword.
   then: Type.Array(ExpectedAction, { minItems: 1, maxItems: 200 }),
-  // biome-ignore lint/suspicious/noThenProperty: the same.
   else: { if: { type: 'number' }, then: Count, else: { enum: ['no', false] } },
 })
 export type Expected = Type.Static<typeof Expected>

@@ -160,7 +160,10 @@ class Simulator {
     for (;;) {
       const action = findNextAction(compiled, event.data, event.at, results, evaluation)
       if (action === undefined) return
-      if (action.type === 'WAIT') return this.#wait(running, action)
+      if (action.type === 'WAIT') {
+        this.#wait(running, action)
+        return
+      }
       const emitted: SimulatedEvent[] = []
       results[action.of.index] = {
         ...perform(action, event, depth, emitted),
@@ -179,7 +182,10 @@ class Simulator {
       until: new Date(until).toISOString(),
       config: showConfig(action),
     }
-    if (waitFor === undefined) return this.#advance(running)
+    if (waitFor === undefined) {
+      this.#advance(running)
+      return
+    }
     this.#queue.push({ at: until, running, index })
     this.#waiting.set(running, index)
     // Those of other WAITs before this one.
@@ -220,7 +226,9 @@ function rankOf(next: Happening): number {
 
 /** When an action was reached: the end of the WAIT before it. */
 function momentOf({ event, results }: Running, index: number): number {
-  const last = results.slice(0, index).findLast(({ action, until }) => action === 'WAIT' && until !== undefined)
+  const last = results
+    .slice(0, index)
+    .findLast(({ action, until }) => action === 'WAIT' && until !== undefined)
   return last?.until === undefined ? event.at : Date.parse(last.until)
 }
 

@@ -96,7 +96,12 @@ export const wait = {
       return { field: 'until', message: 'must not stand beside duration: a WAIT has one of them' }
     if (offset !== undefined && until === undefined)
       return { field: 'offset', message: 'must stand beside until' }
-    if (typeof until === 'string' && until !== '' && !until.includes('{{') && Number.isNaN(parseTimestamp(until)))
+    if (
+      typeof until === 'string' &&
+      until !== '' &&
+      !until.includes('{{') &&
+      Number.isNaN(parseTimestamp(until))
+    )
       return {
         field: 'until',
         message:

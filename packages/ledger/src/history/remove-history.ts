@@ -126,6 +126,9 @@ async function removeEvents(
       WHERE id = ANY (${ids}::uuid[]) AND id NOT IN (SELECT event_id FROM kept_executions)
       RETURNING id
     ),
+    removed_keys AS (
+      DELETE FROM event_keys USING removed_events WHERE event_keys.event_id = removed_events.id
+    ),
     removed_executions AS (
       DELETE FROM executions USING removed_events
       WHERE ${isInRange} AND executions.event_id = removed_events.id

@@ -2,6 +2,7 @@ import type { ActionResult } from '@automation/engine'
 import type { NewEvent } from '../acceptance/accept-events.js'
 import type { ExecutionStatus } from '../statuses.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
+import type { OpenWait } from '../waits/open-wait.js'
 
 /** An execution as it is stored. With its rule and event, this is all that a worker needs to continue it. */
 export interface ExecutionRecord {
@@ -20,6 +21,8 @@ export interface ExecutionRecord {
   lease: string | null
   /** True while it waits for a slot of the gate: if its worker ends meanwhile, the execution did not end it. */
   awaitsSlot: boolean
+  /** The event that it waits for, if it does. */
+  wait?: OpenWait
   /** How many workers in a row have ended while they made its call or advanced it. A call that is settled begins the row anew. */
   interruptions: number
   /** What somebody should look at. */

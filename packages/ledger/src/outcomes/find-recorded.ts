@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import type { Statements } from '@automation/database'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capResults } from './cap-results.js'
 import type { RecordableExecution } from './execution-record.js'
@@ -33,7 +33,7 @@ const findRecordedSql = `
  * Finds those of some executions that this worker has recorded before, as they are: that was committed, and the response was lost.
  */
 export async function findRecorded<Execution extends RecordableExecution>(
-  database: Database,
+  database: Statements,
   executions: Execution[],
 ): Promise<Execution[]> {
   if (executions.length === 0) return []

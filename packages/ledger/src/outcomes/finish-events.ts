@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import type { Statements } from '@automation/database'
 import { isDelivery } from '../addressee.js'
 import { writeOutranked } from '../evaluations.js'
 import { leaseSeconds } from '../unfinished/leases.js'
@@ -20,6 +20,8 @@ export interface Outcome<Execution extends RecordableExecution = RecordableExecu
   executions: Execution[]
   /** Places in the rule set: of the rules that matched and did not run, and of the ones that did. */
   outranked?: ReadonlyMap<number, number> | null
+  /** What it has that a WAIT may wait for (waitKeyOf). Then it is finished by finishKeyedEvents. */
+  waitKeys?: readonly string[]
   /** Whether it may have been recorded before, by a statement without a response: then it was not overtaken by itself (findRecorded). */
   isRepeated?: boolean
 }
@@ -48,7 +50,8 @@ const finishEventsSql = `
   input_executions AS (
     SELECT * FROM json_to_recordset($1::json) AS input_executions (
       id uuid, event_id uuid, rule_id uuid, is_delivery boolean, rule_version int, status execution_status, results json,
-      error text, started_ms float8, finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text)
+      error text, started_ms float8, finished_ms float8, due_ms float8, lease uuid, awaits_slot boolean, attention text,
+      wait_key uuid, wait_type text, wait_seen bigint)
   ),
   -- finished events: the same text in finish-events.ts and finish-successes.ts (statements.test.ts)
   finished_events AS (
@@ -87,7 +90,7 @@ const finishEventsSql = `
   inserted_executions AS (
     INSERT INTO executions
       (id, workspace_id, event_id, event_type, rule_id, is_delivery, rule_version, status, results, error,
-       started_at, finished_at, due_at, lease, awaits_slot)
+       started_at, finished_at, due_at, lease, awaits_slot, wait_key, wait_type, wait_seen)
     SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.is_delivery, i.rule_version,
            CASE WHEN stopped.id IS NULL THEN i.status ELSE 'cancelled' END, i.results, coalesce(stopped.reason, i.error),
            to_timestamp(i.started_ms / 1000),
@@ -95,7 +98,7 @@ const finishEventsSql = `
            CASE WHEN stopped.id IS NOT NULL THEN NULL
                 WHEN i.lease IS NULL THEN to_timestamp(i.due_ms / 1000)
                 ELSE now() + make_interval(secs => $5::float8) END,
-           i.lease, i.awaits_slot
+           i.lease, i.awaits_slot, i.wait_key, i.wait_type, i.wait_seen
     FROM input_executions i
     JOIN finished_events e ON e.id = i.event_id
     LEFT JOIN stopped_executions stopped ON stopped.id = i.id
@@ -221,7 +224,7 @@ const finishEventsSql = `
  * @returns for each outcome the executions that this worker holds and continues; undefined where another delivery was first
  */
 export async function finishEvents<Execution extends RecordableExecution>(
-  database: Database,
+  database: Statements,
   outcomes: Outcome<Execution>[],
 ): Promise<{ held: (Execution[] | undefined)[]; followUps: FollowUps | undefined }> {
   // Two deliveries of one job may meet in one commit: the first counts.
@@ -281,5 +284,13 @@ function executionRow({ record, event }: RecordableExecution) {
     lease: record.lease,
     awaits_slot: record.awaitsSlot || undefined,
     attention: record.attention,
+    ...waitColumns(record),
   }
+}
+
+/** Nothing where it waits for no event. */
+export function waitColumns({ status, wait }: RecordableExecution['record']): object {
+  return status === 'waiting' && wait !== undefined
+    ? { wait_key: wait.key, wait_type: wait.eventType, wait_seen: wait.seen }
+    : {}
 }

@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import type { Statements } from '@automation/database'
 import { isDelivery } from '../addressee.js'
 import { capResults } from './cap-results.js'
 import { lengthOfExecution, type TaskRow, writeRows, writeTasks } from './effect-rows.js'
@@ -87,7 +87,7 @@ export function areSuccesses(executions: RecordableExecution[]): boolean {
  * @param tasks the rows of the tasks that the executions create
  */
 export async function finishSuccesses(
-  database: Database,
+  database: Statements,
   events: string,
   executions: RecordableExecution[],
   tasks: TaskRow[],

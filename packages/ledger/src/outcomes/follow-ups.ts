@@ -1,5 +1,6 @@
 import type { Delivery } from '../acceptance/accept-deliveries.js'
 import { cancelledByHand } from '../unfinished/cancel-executions.js'
+import type { WokenExecution } from '../waits/open-wait.js'
 import type { ExecutionRecord, RecordableExecution } from './execution-record.js'
 
 /** One row that finishEvents or recordSteps returns. */
@@ -29,6 +30,12 @@ export interface FollowUps {
   deliveries: Delivery[]
   /** Rules that have failed as often in a row as they may, or may have: pauseRules looks again. */
   failingRules: FailingRule[]
+  /** Executions that waited for an event, and are due now. */
+  woken?: WokenExecution[]
+}
+
+export function addWoken(followUps: FollowUps | undefined, woken: WokenExecution[]): FollowUps | undefined {
+  return woken.length === 0 ? followUps : { deliveries: [], failingRules: [], ...followUps, woken }
 }
 
 export interface FailingRule {

@@ -1,10 +1,11 @@
-import type { Database } from '@automation/database'
+import type { Statements } from '@automation/database'
 import { isDelivery } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
 import { effectRowsOf, lengthOfExecution, writeEvents, writeRows, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import { findRecorded } from './find-recorded.js'
+import { waitColumns } from './finish-events.js'
 import { type FollowUps, noteCancelled, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
 /** How far an execution has come, under the lease with which its worker holds it. */
@@ -80,12 +81,15 @@ const recordStepsSql = `
                     ELSE now() + make_interval(secs => $4::float8) END,
       lease = CASE WHEN cancel_requested IS NULL THEN input_steps.lease END,
       awaits_slot = input_steps.awaits_slot,
+      wait_key = input_steps.wait_key,
+      wait_type = input_steps.wait_type,
+      wait_seen = input_steps.wait_seen,
       interruptions = least(executions.interruptions, input_steps.interruptions),
       lost_leases = CASE WHEN input_steps.interruptions > 0 THEN lost_leases END
     FROM json_to_recordset($1::json) AS input_steps (
       id uuid, held uuid, is_delivery boolean, status execution_status, results json, error text, finished_ms float8,
-      due_ms float8, lease uuid, awaits_slot boolean, interruptions int, attention text,
-      settled int)
+      due_ms float8, lease uuid, awaits_slot boolean, interruptions int, attention text, settled int, wait_key uuid,
+      wait_type text, wait_seen bigint)
     LEFT JOIN stopped_executions AS stopped ON stopped.id = input_steps.id
     WHERE executions.id = input_steps.id AND executions.lease = input_steps.held
       AND executions.id = ANY (ARRAY(SELECT id FROM input_ids))
@@ -209,7 +213,7 @@ const recordStepsSql = `
  * @returns for each step whether it was recorded; false where the worker has lost the lease
  */
 export async function recordSteps(
-  database: Database,
+  database: Statements,
   steps: Step[],
 ): Promise<{ recorded: boolean[]; followUps: FollowUps | undefined }> {
   const executions = steps.map(({ execution }) => execution)
@@ -251,5 +255,6 @@ function stepRow({ execution: { record, event }, lease, settled = record.results
     attention: record.attention,
     is_by_hand: event.addressee !== null,
     settled,
+    ...waitColumns(record),
   }
 }

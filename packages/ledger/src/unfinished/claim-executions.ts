@@ -37,6 +37,8 @@ export interface ClaimedExecution {
   /** The creator of the workspace, whose calls share slots; null where it has none. */
   createdBy: string | null
   interruptions: number
+  /** Of one that waited for an event (OpenWait); null where it did not. */
+  waitSeen: string | null
   /** So many workers have ended with it that it is not continued: its data is empty, and so are its conditions and actions. */
   isGivenUp: boolean
 }
@@ -83,7 +85,7 @@ const claimExecutionsSql = `
   evaluated_executions AS (
     SELECT *, interruptions >= $3::int AS is_given_up FROM claimed_executions
   )
-  SELECT c.id AS "executionId", c.lease, c.interruptions, c.is_given_up AS "isGivenUp", c.results, c.started_at AS "startedAt",
+  SELECT c.id AS "executionId", c.wait_seen::text AS "waitSeen", c.lease, c.interruptions, c.is_given_up AS "isGivenUp", c.results, c.started_at AS "startedAt",
          c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", (r.is_active OR (c.id = c.event_id AND r.mode <> 'shadow')) AS "mayRun",
          coalesce(c.cancel_requested, false) AS "isCancelled",
          v.name, CASE WHEN c.is_given_up THEN '[]' ELSE v.conditions END AS conditions,

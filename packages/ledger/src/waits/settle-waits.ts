@@ -1,0 +1,129 @@
+import type { Statements } from '@automation/database'
+import type { RecordableExecution } from '../outcomes/execution-record.js'
+import type { Outcome } from '../outcomes/finish-events.js'
+import type { OpenWait, WokenExecution } from './open-wait.js'
+
+/** How many executions a commit wakes itself, in some 20 ms; workers wake the others (wake-on.ts). */
+export const wokenAtOnce = 1_000
+
+/** The locks that a commit needs for its waits: those of the keys of its events, and of what its executions begin to wait for. */
+export function waitLocksOf(
+  outcomes: readonly Pick<Outcome, 'waitKeys'>[],
+  executions: readonly RecordableExecution[],
+): string[] {
+  const keys = outcomes.flatMap(({ waitKeys = [] }) => waitKeys)
+  for (const execution of executions) {
+    const wait = openWaitOf(execution)
+    if (wait !== undefined) keys.push(wait.key)
+  }
+  return keys.map((key) => `wait ${key}`)
+}
+
+/** What an execution waits for when it is recorded. */
+export function openWaitOf({ record: { status, wait } }: RecordableExecution): OpenWait | undefined {
+  return status === 'waiting' ? wait : undefined
+}
+
+/**
+ * Lets events and waits find each other, in the transaction that records them and under the locks of their keys (withKeys). An event leaves its keys and
+ * wakes what waits for them; an execution that begins to wait is due at once if it has missed one. Whichever commits second sees the other. What is
+ * woken looks by itself which event ends its wait, so this decides nothing.
+ *
+ * @param outcomes those that this transaction has finished
+ */
+export async function settleWaits(
+  statements: Statements,
+  outcomes: readonly Outcome[],
+  executions: readonly RecordableExecution[],
+): Promise<WokenExecution[]> {
+  const keys = outcomes.flatMap(({ event, waitKeys = [] }) =>
+    waitKeys.map((key) => {
+      return { workspace_id: event.workspaceId, key, event_id: event.id, accepted_ms: event.acceptedAt }
+    }),
+  )
+  const waits = executions.flatMap((execution) => {
+    const wait = openWaitOf(execution)
+    return wait === undefined ? [] : [waitRow(execution.record.id, wait)]
+  })
+  const woken: WokenExecution[] = []
+  if (keys.length > 0)
+    woken.push(
+      ...(await statements.run<WokenExecution>('note_event_keys', noteEventKeysSql, [
+        JSON.stringify(keys),
+        wokenAtOnce,
+      ])),
+    )
+  if (waits.length > 0)
+    woken.push(
+      ...(await statements.run<WokenExecution>('wake_late_waits', wakeLateWaitsSql, [JSON.stringify(waits)])),
+    )
+  return woken
+}
+
+function waitRow(id: string, { key, eventType, seen, after, until }: OpenWait) {
+  return { id, key, type: eventType, seen, after_ms: after.acceptedAt, after_id: after.id, until_ms: until }
+}
+
+/**
+ * A row that is locked is being claimed, recorded or cancelled: if it goes on waiting, wake_late_waits finds the key, under its lock.
+ *
+ * $1 keys of events · $2 how many executions are woken at most
+ */
+const noteEventKeysSql = `
+  WITH input_keys AS (
+    SELECT * FROM json_to_recordset($1::json) AS input_keys (
+      workspace_id uuid, key uuid, event_id uuid, accepted_ms float8)
+  ),
+  waiting_executions AS (
+    SELECT id FROM executions
+    WHERE wait_key = ANY (ARRAY(SELECT key FROM input_keys)) AND status = 'waiting' AND due_at > now()
+    LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
+  ),
+  inserted_keys AS (
+    INSERT INTO event_keys (workspace_id, key, event_id, accepted_at, is_waking)
+    SELECT workspace_id, key, event_id, to_timestamp(accepted_ms / 1000),
+           (SELECT count(*) FROM waiting_executions) = $2::int
+    FROM input_keys
+    ON CONFLICT (event_id, key) DO NOTHING
+  ),
+  woken_executions AS (
+    UPDATE executions SET due_at = now() FROM waiting_executions
+    WHERE executions.id = waiting_executions.id
+    RETURNING executions.id, executions.event_id, executions.workspace_id, executions.due_at
+  )
+  SELECT woken.id AS "executionId", woken.event_id AS "eventId", woken.workspace_id AS "workspaceId",
+         woken.due_at AS "dueAt", workspaces.created_by AS "createdBy"
+  FROM woken_executions AS woken JOIN workspaces ON workspaces.id = woken.workspace_id`
+
+/**
+ * Also one whose rule is so young that an event may have been done before it: that one left no key, so the execution looks for it
+ * (find-ending-events.ts).
+ *
+ * $1 executions that wait
+ */
+const wakeLateWaitsSql = `
+  WITH input_waits AS (
+    SELECT id, key, type, seen, after_id, to_timestamp(after_ms / 1000)::timestamptz(3) AS after_at,
+           to_timestamp(until_ms / 1000)::timestamptz(3) AS until
+    FROM json_to_recordset($1::json) AS input_waits (
+      id uuid, key uuid, type text, seen bigint, after_ms float8, after_id uuid, until_ms float8)
+  ),
+  woken_executions AS (
+    UPDATE executions SET due_at = now() FROM input_waits
+    WHERE executions.id = input_waits.id AND executions.status = 'waiting'
+      AND executions.id = ANY (ARRAY(SELECT id FROM input_waits))
+      AND (
+        EXISTS (
+          SELECT FROM event_keys
+          WHERE event_keys.key = input_waits.key AND event_keys.id > input_waits.seen
+            AND event_keys.accepted_at BETWEEN input_waits.after_at AND input_waits.until
+            AND (event_keys.accepted_at, event_keys.event_id) > (input_waits.after_at, input_waits.after_id))
+        OR input_waits.seen < 0 AND EXISTS (
+          SELECT FROM rule_versions
+          WHERE rule_versions.rule_id = executions.rule_id AND rule_versions.version = executions.rule_version
+            AND rule_versions.created_at > input_waits.after_at - interval '1 minute'))
+    RETURNING executions.id, executions.event_id, executions.workspace_id, executions.due_at
+  )
+  SELECT woken.id AS "executionId", woken.event_id AS "eventId", woken.workspace_id AS "workspaceId",
+         woken.due_at AS "dueAt", workspaces.created_by AS "createdBy"
+  FROM woken_executions AS woken JOIN workspaces ON workspaces.id = woken.workspace_id`
