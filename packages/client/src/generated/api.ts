@@ -2176,6 +2176,17 @@ export interface components {
              * @description The end of a WAIT, or the time of the next attempt
              */
             until?: string;
+            waitsFor?: components["schemas"]["AwaitedEvent"];
+            /**
+             * @description What ended a WAIT for an event
+             * @enum {string}
+             */
+            ended?: "event" | "time";
+            endedBy?: components["schemas"]["EndingEvent"];
+            /** @description Of the data of that event: the fields that later actions read as {{waited.field}} */
+            waited?: {
+                [key: string]: unknown;
+            };
         };
         ActiveMatches: {
             /** @description The version of the rule when the backtest was created */
@@ -2280,6 +2291,13 @@ export interface components {
         AuditLogPage: {
             data: components["schemas"]["AuditEntry"][];
             nextCursor?: string | null;
+        };
+        /** @description Of a WAIT for an event: which one, with the values of `match` */
+        AwaitedEvent: {
+            eventType: string;
+            match: {
+                [key: string]: unknown;
+            };
         };
         Backtest: {
             /** Format: uuid */
@@ -2772,6 +2790,13 @@ export interface components {
             done: number;
             /** @description Those with a failed execution, or that were quarantined */
             failed: number;
+        };
+        /** @description The event that ended a WAIT */
+        EndingEvent: {
+            /** Format: uuid */
+            eventId: string;
+            /** Format: date-time */
+            acceptedAt: string;
         };
         Error: {
             error: string;
@@ -4976,6 +5001,7 @@ export interface components {
                 until?: string;
                 /** @description Only with `until`: how much earlier or later, such as -3d or +12h. A day has 24 hours here. */
                 offset?: string;
+                for?: components["schemas"]["WaitFor"];
             };
             when?: components["schemas"]["Condition"];
             /** @description Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false. */
@@ -4988,6 +5014,21 @@ export interface components {
              * @enum {string}
              */
             onUncertain?: "retry" | "stop";
+        };
+        /** @description Ends the WAIT early, at an event that was accepted after that of the execution. `duration` or `until` is then the longest time. Later actions read the data of the event as {{waited.path}}. */
+        WaitFor: {
+            eventType: components["schemas"]["EventType"];
+            /** @description Which events are meant: paths into their data, such as deal.id, and the values that they must equal, such as {{deal.id}}. All of them must, at most 5. A value that is missing or empty fails the action. */
+            match: {
+                [key: string]: string | number | boolean;
+            };
+            /** @description What else must be true for the event. Their paths begin in its data. */
+            conditions?: components["schemas"]["Condition"][];
+            /**
+             * @description What such an event does. go_on: the next action follows. stop: the execution ends successfully, and the other actions are skipped. If time ends the WAIT, the next action always follows.
+             * @enum {string}
+             */
+            then: "go_on" | "stop";
         };
         WaitingExecutionFilter: {
             /** @description Id of the rule, or of the subscription */
@@ -5281,6 +5322,7 @@ export type AttentionList = components['schemas']['AttentionList'];
 export type AuditAction = components['schemas']['AuditAction'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
+export type AwaitedEvent = components['schemas']['AwaitedEvent'];
 export type Backtest = components['schemas']['Backtest'];
 export type BacktestExamples = components['schemas']['BacktestExamples'];
 export type BacktestPace = components['schemas']['BacktestPace'];
@@ -5322,6 +5364,7 @@ export type EmailTemplateToCreate = components['schemas']['EmailTemplateToCreate
 export type EmailTemplateToUpdate = components['schemas']['EmailTemplateToUpdate'];
 export type EmitEventAction = components['schemas']['EmitEventAction'];
 export type EmittedEvents = components['schemas']['EmittedEvents'];
+export type EndingEvent = components['schemas']['EndingEvent'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventBatch = components['schemas']['EventBatch'];
@@ -5493,6 +5536,7 @@ export type ValidatedRule = components['schemas']['ValidatedRule'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Vocabulary = components['schemas']['Vocabulary'];
 export type WaitAction = components['schemas']['WaitAction'];
+export type WaitFor = components['schemas']['WaitFor'];
 export type WaitingExecutionFilter = components['schemas']['WaitingExecutionFilter'];
 export type Workspace = components['schemas']['Workspace'];
 export type WorkspaceList = components['schemas']['WorkspaceList'];
