@@ -61,8 +61,7 @@ t.test('a rule of a group that could not be evaluated takes its place as if it h
     const event = { ...context.event, data }
     const work = new EventWork({
       event,
-      set: { id: null, rules, rulesVersion: 1, hasGroups: true,
-      waited: [], findCandidates: () => [0, 1, 2] },
+      set: { id: null, rules, rulesVersion: 1, hasGroups: true, waited: [], findCandidates: () => [0, 1, 2] },
       budget: new EffectBudget(event, new Causation({} as Database)),
       evaluation: new Evaluation(0, { rule: 10_000, event: 100_000 }),
       span: undefined,
