@@ -193,6 +193,24 @@ const faults: Record<string, [kind: string, spoil: (story: Story) => Promise<str
       return (await database.task.create({ data: stray })).id
     },
   ],
+  'an event counts for a limit, but did not run': [
+    'claim_without_execution',
+    async ({ database, event, rule, workspace }) => {
+      const executionId = idAt(Date.now())
+      const claim = {
+        executionId,
+        workspaceId: workspace.id,
+        ruleId: rule.id,
+        eventId: event.id,
+        keyId: newId(),
+      }
+      const [acceptedAt, expiresAt] = [new Date(), new Date()]
+      await database.keyClaim.create({
+        data: { ...claim, acceptedAt, expiresAt, isGranted: true, isCounted: false },
+      })
+      return executionId
+    },
+  ],
   'an emitted event is gone': [
     'emitted_event_missing',
     async ({ database, emitted, execution }) => {

@@ -49,6 +49,7 @@ t.test('a rule is created with the defaults, and returned in full with Location 
     group: null,
     order: null,
     schedule: null,
+    perKey: null,
     conditions: [],
     actions: [task],
     isActive: true,

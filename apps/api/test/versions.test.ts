@@ -36,6 +36,7 @@ const definitionOf = ({
   group,
   order,
   schedule,
+  perKey,
   conditions,
   actions,
 }: Rule | RuleVersion) => ({
@@ -45,6 +46,7 @@ const definitionOf = ({
   group,
   order,
   schedule,
+  perKey,
   conditions,
   actions,
 })

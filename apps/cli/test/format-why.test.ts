@@ -9,6 +9,7 @@ const rule: RuleWhy = {
   verdict: 'not_matched',
   executionId: null,
   outranked: null,
+  suppressed: null,
   decisive: ['conditions[0].any[1]', 'conditions[1].not', 'conditions[2]'],
   trace: {
     conditionsPassed: false,
@@ -103,4 +104,21 @@ t.test('a rule that was outranked names the rule of its group that ran', async (
   const text = formatRules([{ ...rule, verdict: 'outranked', outranked: { by: 'first' }, change: null }])
   t.match(text, 'outranked: A')
   t.match(text, 'rule first of its group ran instead')
+})
+
+t.test('a suppressed rule names its key and the reason', async (t) => {
+  const until = '2026-11-27T12:00:00.000Z'
+  const text = (suppressed: RuleWhy['suppressed']) =>
+    formatRules([
+      { ...rule, verdict: 'suppressed', executionId: 'x', suppressed, decisive: [], change: null },
+    ])
+  t.match(
+    text({ reason: 'at_most', key: 'a', until, executionId: 'first' }),
+    `key "a": the limit of its key was reached until ${until}, by execution first`,
+  )
+  t.match(text({ reason: 'at_least', key: '', count: 2, events: 3 }), 'key "": 2 of 3 events so far')
+  t.match(
+    text({ reason: 'while_running', key: '7', executionId: 'y' }),
+    'execution y of its key had not ended',
+  )
 })

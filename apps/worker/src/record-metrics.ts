@@ -11,7 +11,7 @@ const delayBuckets = [...waitBuckets, 300, 3_600]
 
 /** The metrics of recorded work. Sums are added once per commit, since events come by the thousand. */
 export class RecordMetrics {
-  readonly #executions: Record<'succeeded' | 'failed' | 'cancelled', Counter.Internal>
+  readonly #executions: Record<'succeeded' | 'failed' | 'cancelled' | 'suppressed', Counter.Internal>
   readonly #eventsDone: Counter
   readonly #eventDelays: Histogram
   readonly #tasks: Counter
@@ -28,7 +28,7 @@ export class RecordMetrics {
       'automation_executions_total',
       'Executions that this worker finished and recorded, by status',
       'status',
-      ['succeeded', 'failed', 'cancelled'],
+      ['succeeded', 'failed', 'cancelled', 'suppressed'],
     )
     this.#eventsDone = new Counter({
       name: 'automation_events_done_total',
@@ -79,17 +79,18 @@ export class RecordMetrics {
   }
 
   #count(executions: RecordableExecution[]): void {
-    const sums = { succeeded: 0, failed: 0, cancelled: 0, tasks: 0, emitted: 0 }
+    const sums = { succeeded: 0, failed: 0, cancelled: 0, suppressed: 0, tasks: 0, emitted: 0 }
     for (const { record, tasks, emitted } of executions) {
       const { status, attention } = record
       if (attention === 'work_budget' || attention === 'event_budget') this.#overruns[attention].inc()
-      if (status === 'succeeded' || status === 'failed' || status === 'cancelled') sums[status] += 1
+      if (status !== 'running' && status !== 'waiting' && status !== 'retrying') sums[status] += 1
       sums.tasks += tasks.length
       sums.emitted += emitted.length
     }
     if (sums.succeeded > 0) this.#executions.succeeded.inc(sums.succeeded)
     if (sums.failed > 0) this.#executions.failed.inc(sums.failed)
     if (sums.cancelled > 0) this.#executions.cancelled.inc(sums.cancelled)
+    if (sums.suppressed > 0) this.#executions.suppressed.inc(sums.suppressed)
     if (sums.tasks > 0) this.#tasks.inc(sums.tasks)
     if (sums.emitted > 0) this.#emitted.inc(sums.emitted)
   }

@@ -14,7 +14,7 @@ import { type WaitOptions, waitUntil } from './wait-until.js'
 
 type ExecutionQuery = NonNullable<Inputs<'GET /api/executions'>['query']>
 
-const finished = new Set(['succeeded', 'failed', 'cancelled', 'not_matched'])
+const finished = new Set(['succeeded', 'failed', 'cancelled', 'suppressed', 'not_matched'])
 
 export class Executions {
   readonly #sender: Sender

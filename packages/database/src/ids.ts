@@ -100,14 +100,21 @@ export function newTickId(): string {
 
 /** The id of a set of rules. It is a digest of the ids of its rules (UUID v8), so all workers compute the same id for the same set. */
 export function ruleSetIdOf(ruleIds: readonly string[]): string {
-  const digest = hash('sha256', ruleIds.join(' '))
+  return uuidOf(hash('sha256', ruleIds.join(' ')))
+}
+
+function uuidOf(digest: string): string {
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(12, 15)}-8${digest.slice(15, 18)}-${digest.slice(18, 30)}`
 }
 
 /** What a WAIT for an event waits for, and what an event has that may end it: a digest (UUID v8) of the type and the values that match. */
 export function waitKeyOf(workspaceId: string, match: string): string {
-  const digest = hash('sha256', `${workspaceId} ${match}`)
-  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(12, 15)}-8${digest.slice(15, 18)}-${digest.slice(18, 30)}`
+  return uuidOf(hash('sha256', `${workspaceId} ${match}`))
+}
+
+/** The id of a key of a rule: of what its template gave for an event. Another template has other keys. */
+export function keyIdOf(ruleId: string, template: string, key: string): string {
+  return uuidOf(hash('sha256', JSON.stringify([ruleId, template, key])))
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

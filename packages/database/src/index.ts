@@ -24,6 +24,7 @@ export {
   highestIdLike,
   isTickId,
   isUuid,
+  keyIdOf,
   lowestId,
   lowestIdLike,
   newId,

@@ -207,6 +207,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   Execution: 'workspaceId',
   Cancellation: 'workspaceId',
   EventKey: 'workspaceId',
+  KeyClaim: 'workspaceId',
   Task: 'workspaceId',
 }
 

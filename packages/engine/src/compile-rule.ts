@@ -4,6 +4,8 @@ import { compileCondition } from './conditions.js'
 import { compileConfig } from './config-template.js'
 import { type CredentialUse, listCredentialUses } from './config-uses.js'
 import { compileEach, type RenderEach } from './emit-each.js'
+import { type CompiledPerKey, compilePerKey } from './per-key/compile-key.js'
+import type { PerKey } from './per-key/per-key.js'
 import { type Declared, listCaptured, readDeclared } from './recorded.js'
 import { findRecordedReads, listWaitedFields, type RecordedReads } from './recorded-reads.js'
 import type { Retry } from './retry.js'
@@ -18,6 +20,7 @@ export interface CompiledRule {
   readonly declared: Declared
   /** The fields that actions read of the event that ended a WAIT; undefined where one reads all of it. */
   readonly waitedFields: readonly string[] | undefined
+  readonly perKey: CompiledPerKey | undefined
 }
 
 export interface CompiledAction extends RecordedReads {
@@ -48,13 +51,14 @@ export interface CompiledAction extends RecordedReads {
  * config make its action fail.
  * A definition is compiled once and planned many times.
  */
-export function compileRule(definition: RuleDefinition): CompiledRule {
+export function compileRule(definition: RuleDefinition & { perKey?: PerKey | null }): CompiledRule {
   const declared = readDeclared(definition.actions)
   return {
     conditions: definition.conditions.map(compileCondition),
     actions: definition.actions.map((action, index) => compileAction(action, index, declared)),
     declared,
     waitedFields: declared.waits.length === 0 ? [] : listWaitedFields(definition.actions, declared),
+    perKey: definition.perKey ? compilePerKey(definition.perKey) : undefined,
   }
 }
 

@@ -86,6 +86,12 @@ export {
   Trace,
 } from './outcome.js'
 export { compilePath, isIndex, parsePath, readPath } from './path.js'
+export { type CompiledPerKey, compilePerKey, type RenderedKey, showKey } from './per-key/compile-key.js'
+export { type Decision, decide, isBefore, type KeyEvent, type KeyState } from './per-key/decide.js'
+export { describeSuppression } from './per-key/describe-suppression.js'
+export { maxCounted, maxQueued, PerKey, PerKeyOrNone } from './per-key/per-key.js'
+export { findPerKeyFaults } from './per-key/per-key-faults.js'
+export { Suppression } from './per-key/suppression.js'
 export { capitalize, plainBounds } from './plain-bounds.js'
 export { planEvent, type RulePlanInEvent, type RuleToPlan } from './plan-event.js'
 export {

@@ -1,4 +1,4 @@
-import type { ActionResult } from '@automation/engine'
+import type { ActionResult, Suppression } from '@automation/engine'
 import type { ExecutionStatus } from './statuses.js'
 
 export type EvaluationStatus = ExecutionStatus | 'not_matched' | 'outranked'
@@ -14,12 +14,16 @@ export interface RuleEvaluation {
   results: ActionResult[]
   /** The rule of its group that ran instead, where the status is `outranked`. */
   outrankedBy?: string
+  /** Why it did nothing, where the status is `suppressed`. */
+  suppression?: Suppression
 }
 
 /** The evaluation of a rule that matched; omitted fields are null or empty. */
 export interface MatchedEvaluation
   extends Pick<RuleEvaluation, 'executionId' | 'status'>,
     Partial<Pick<RuleEvaluation, 'error' | 'results'>> {
+  /** null: it is not suppressed. */
+  suppression?: Suppression | null
   /** Of its rule among the rules that the event considered. */
   index: number
 }
@@ -49,8 +53,10 @@ export function listEvaluations(
     const evaluation = matched[next]
     if (evaluation?.index === index) {
       next++
-      const { executionId, status, error = null, results = [] } = evaluation
-      return { ruleId, executionId, status, error, results }
+      const { executionId, status, error = null, results = [], suppression } = evaluation
+      const evaluated: RuleEvaluation = { ruleId, executionId, status, error, results }
+      if (suppression) evaluated.suppression = suppression
+      return evaluated
     }
     const winner = winners?.get(index)
     const outrankedBy = winner === undefined ? undefined : ruleIds[winner]

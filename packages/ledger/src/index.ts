@@ -92,6 +92,7 @@ export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcome
 export type {
   EmittedEvent,
   ExecutionRecord,
+  KeyToClaim,
   RecordableExecution,
   TaskToCreate,
 } from './outcomes/execution-record.js'

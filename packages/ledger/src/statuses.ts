@@ -14,11 +14,13 @@ import type { ExecutionStatus } from '@automation/database'
  *                                                  ▼          │
  *           cancelWaiting, cancelExecution ▶ cancelled ◀────┘ (its rule was switched off, or somebody cancelled it meanwhile)
  *
+ *   event ── finishKeyedEvents ──▶ suppressed (perKey of its rule did not grant it), or as above
+ *
  * - running: a worker holds it under a lease, or held it when the worker ended. `dueAt` is the end of the lease.
  * - waiting: a WAIT ends at `dueAt`, or its call, for which there was no room, is tried again. retrying: the next attempt of an action is at `dueAt`.
  * - An execution that would begin to wait after its rule was switched off is stored as cancelled, by finishEvents and recordSteps.
  * - One that somebody cancels while a worker holds it is marked (`cancelRequested`): its next step, whatever it is, is stored as cancelled.
- * - succeeded, failed, cancelled: finished; `finishedAt` is set and `dueAt` is null.
+ * - succeeded, failed, cancelled, suppressed: finished; `finishedAt` is set and `dueAt` is null.
  */
 export const executionStatuses = [
   'running',
@@ -27,6 +29,7 @@ export const executionStatuses = [
   'succeeded',
   'failed',
   'cancelled',
+  'suppressed',
 ] as const satisfies ExecutionStatus[]
 export type { ExecutionStatus }
 

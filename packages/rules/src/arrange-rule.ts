@@ -3,6 +3,7 @@ import {
   type Condition,
   type Grouped,
   mapLeaves,
+  type PerKey,
   quantifiers,
   type RuleDefinition,
 } from '@automation/engine'
@@ -25,6 +26,7 @@ export function arrangeRule(
     ...(isObject(fields.schedule) && {
       schedule: arrangeKeys(fields.schedule, ['cron', 'timezone', 'every', 'catchUp']),
     }),
+    ...(fields.perKey ? { perKey: arrangePerKey(fields.perKey as PerKey) } : {}),
     conditions: conditions.map(arrangeCondition),
     actions: actions.map(arrangeAction),
     isActive: fields.isActive,
@@ -34,6 +36,18 @@ export function arrangeRule(
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
+}
+
+function arrangePerKey(perKey: PerKey): PerKey {
+  const { atLeast, atMost } = perKey
+  return arrangeKeys(
+    {
+      ...perKey,
+      ...(atLeast && { atLeast: arrangeKeys(atLeast, ['events', 'within']) }),
+      ...(atMost && { atMost: arrangeKeys(atMost, ['runs', 'per']) }),
+    },
+    ['key', 'atLeast', 'atMost', 'whileRunning'],
+  )
 }
 
 function arrangeCondition(condition: Condition): Condition {

@@ -4,7 +4,7 @@ import { newId, type Prisma, type WorkspaceTransaction } from '@automation/datab
 import { createCounters } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
-import { type RuleFields, scheduleColumn, versionRowOf } from './rule-fields.js'
+import { definitionColumnsOf, type RuleFields, versionRowOf } from './rule-fields.js'
 import { completeMode } from './rule-mode.js'
 import { planTicks } from './rule-schedule.js'
 import { maxRules } from './rule-schemas.js'
@@ -35,6 +35,7 @@ export async function createRules(
     group: fields.group,
     order: fields.order,
     schedule: fields.schedule,
+    perKey: fields.perKey ?? null,
     conditions: fields.conditions as Prisma.InputJsonValue,
     actions: fields.actions as Prisma.InputJsonValue,
     ...completeMode(fields),
@@ -43,12 +44,14 @@ export async function createRules(
     updatedAt: now,
   }))
   await transaction.rule.createMany({
-    data: rules.map((rule) => ({ ...rule, schedule: scheduleColumn(rule) })),
+    data: rules.map((rule) => ({ ...rule, ...definitionColumnsOf(rule) })),
   })
   const ids = rules.map(({ id }) => id)
   await noteStates(transaction, workspaceId, ids)
   await createCounters(transaction, workspaceId, ids)
-  await transaction.ruleVersion.createMany({ data: rules.map((rule) => versionRowOf(rule, actor, now)) })
+  await transaction.ruleVersion.createMany({
+    data: rules.map((rule) => versionRowOf(rule, actor, now)),
+  })
   await refuseExcessBytes(transaction, workspaceId)
   await refuseExcessVersions(transaction, workspaceId)
   const planned = await planTicks(

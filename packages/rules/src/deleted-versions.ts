@@ -12,10 +12,11 @@ export async function keepVersions(
 ): Promise<void> {
   await transaction.$executeRaw(Prisma.sql`
     INSERT INTO deleted_rule_versions
-      (workspace_id, rule_id, version, name, trigger, group_name, group_order, schedule, conditions, actions, created_at,
+      (workspace_id, rule_id, version, name, trigger, group_name, group_order, schedule, per_key, conditions, actions, created_at,
        bytes)
-    SELECT workspace_id, rule_id, version, name, trigger, group_name, group_order, schedule, conditions, actions, created_at,
-           octet_length(name) + octet_length(trigger) + octet_length(conditions::text) + octet_length(actions::text) + ${rowBytes}::int
+    SELECT workspace_id, rule_id, version, name, trigger, group_name, group_order, schedule, per_key, conditions, actions, created_at,
+           octet_length(name) + octet_length(trigger) + octet_length(conditions::text) + octet_length(actions::text) +
+           coalesce(octet_length(per_key::text), 0) + ${rowBytes}::int
     FROM rule_versions WHERE workspace_id = ${workspaceId}::uuid AND rule_id = ANY (${ruleIds}::uuid[])
     ON CONFLICT DO NOTHING`)
   await transaction.$executeRaw(Prisma.sql`

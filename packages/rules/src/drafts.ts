@@ -4,7 +4,7 @@ import { cancelDifferences } from './backtests/differences.js'
 import { refuseUnknownTypes } from './event-types.js'
 import { type GuardToSet, setGuard } from './guards.js'
 import { refuseExcessBytes } from './refuse-excess.js'
-import { type DefinitionFields, definitionOf, type StoredRule, scheduleColumn } from './rule-fields.js'
+import { type DefinitionFields, definitionColumnsOf, definitionOf, type StoredRule } from './rule-fields.js'
 import { listChanges, saveRules } from './save-rules.js'
 
 export type DraftRow = Prisma.RuleDraftGetPayload<object>
@@ -23,8 +23,7 @@ export async function saveDraft(
 ): Promise<DraftRow> {
   await refuseUnknownTypes(transaction, [definition])
   const fields = {
-    ...(definitionOf(definition) as DefinitionFields & Json),
-    schedule: scheduleColumn(definition),
+    ...definitionColumnsOf(definition),
     id: newId(),
     baseVersion: rule.version,
     savedAt: new Date(),
@@ -70,10 +69,4 @@ export async function promoteDraft<Rule extends StoredRule>(
   if (guard !== undefined) await setGuard(transaction, promoted, rule.version, guard, oldestUndone)
   const details = { from: rule.version, version: promoted.version, changed, ...(guard && { guard }) }
   return { rule: promoted, entry: { action: 'rule.promoted', subject: rule.id, details } }
-}
-
-/** JSON of Prisma's type. The definition was checked before it is saved. */
-interface Json {
-  conditions: Prisma.InputJsonValue
-  actions: Prisma.InputJsonValue
 }

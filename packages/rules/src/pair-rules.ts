@@ -40,7 +40,7 @@ export function pairRules(entries: FileRule[], rows: StoredRule[]): Pair<RuleFie
   }
   return entries.map((entry) => {
     const row = found.get(entry)
-    const parts = { ...completeGroup(entry), schedule: entry.schedule ?? null }
+    const parts = { ...completeGroup(entry), schedule: entry.schedule ?? null, perKey: entry.perKey ?? null }
     return { fields: { ...entry, ...parts, ...stateOf(entry, row) }, row }
   })
 }

@@ -1,4 +1,11 @@
-import { describeNearest, eventTypes, type Fault, findScheduleFaults, isTrigger } from '@automation/engine'
+import {
+  describeNearest,
+  eventTypes,
+  type Fault,
+  findPerKeyFaults,
+  findScheduleFaults,
+  isTrigger,
+} from '@automation/engine'
 import { findEmitFaults } from './own-names.js'
 import { findGroupFaults } from './rule-group.js'
 import { findModeFaults } from './rule-mode.js'
@@ -25,6 +32,7 @@ export function findRuleBodyFaults(
     group?: unknown
     order?: unknown
     schedule?: unknown
+    perKey?: unknown
     actions?: unknown
     isActive?: unknown
     mode?: unknown
@@ -42,6 +50,7 @@ export function findRuleBodyFaults(
       ...ruleFaults,
       ...findEmitFaults(body, ownTypes),
       ...findModeFaults(body),
+      ...findPerKeyFaults(body),
       ...(isPart
         ? findScheduleFaults(body.schedule)
         : [...findGroupFaults(body), ...findTriggerFaults(body)]),

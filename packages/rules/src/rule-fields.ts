@@ -9,6 +9,8 @@ export interface DefinitionFields {
   order: number | null
   /** Schedule, or null. */
   schedule: unknown
+  /** PerKey; without it, null. */
+  perKey?: unknown
   conditions: unknown
   actions: unknown
 }
@@ -35,18 +37,20 @@ export function definitionOf({
   group,
   order,
   schedule,
+  perKey = null,
   conditions,
   actions,
 }: DefinitionFields): DefinitionFields {
-  return { name, description, trigger, group, order, schedule, conditions, actions }
+  return { name, description, trigger, group, order, schedule, perKey, conditions, actions }
 }
 
 /** A row without its texts: many small versions have a limit, too. */
 export const rowBytes = 1_024
 
 /** About as many bytes as the texts of a definition take in Postgres, uncompressed. */
-export function bytesOf({ description, conditions, actions }: DefinitionFields): number {
-  return Buffer.byteLength(description + JSON.stringify(conditions) + JSON.stringify(actions))
+export function bytesOf({ description, perKey, conditions, actions }: DefinitionFields): number {
+  const parts = perKey ? [perKey, conditions, actions] : [conditions, actions]
+  return Buffer.byteLength(description + parts.map((part) => JSON.stringify(part)).join(''))
 }
 
 /** The row of rule_versions for the present definition of a rule. */
@@ -55,20 +59,27 @@ export function versionRowOf(rule: StoredRule, createdBy: string, createdAt: Dat
     ruleId: rule.id,
     version: rule.version,
     workspaceId: rule.workspaceId,
-    ...(definitionOf(rule) as DefinitionFields & Json),
-    schedule: scheduleColumn(rule),
+    ...definitionColumnsOf(rule),
     createdAt,
     createdBy,
     bytes: bytesOf(rule) + rowBytes,
   }
 }
 
-/** JSON of Prisma's type: it tells a column that is null from one that contains null. */
-export function scheduleColumn({ schedule }: { schedule: unknown }) {
-  return schedule === null ? Prisma.DbNull : (schedule as Prisma.InputJsonObject)
+/** The columns of a definition, as Prisma takes them: it tells a column that is null from one that contains null. It was checked before. */
+export function definitionColumnsOf(rule: DefinitionFields) {
+  const { schedule, perKey, ...definition } = definitionOf(rule)
+  return {
+    ...(definition as Omit<DefinitionFields, 'schedule' | 'perKey'> & Json),
+    schedule: columnOf(schedule),
+    perKey: columnOf(perKey),
+  }
 }
 
-/** JSON of Prisma's type. The definition was checked before it is saved. */
+function columnOf(value: unknown) {
+  return value === null ? Prisma.DbNull : (value as Prisma.InputJsonObject)
+}
+
 interface Json {
   conditions: Prisma.InputJsonValue
   actions: Prisma.InputJsonValue

@@ -16,10 +16,10 @@ export interface RuleFile {
 
 /**
  * Without `isActive` and `mode`, a new rule is active, and an existing one keeps its state. An existing shadow stays one
- * without `mode`. Without `group` a rule is in none, and without `schedule` it has none. Several rules may have one name.
+ * without `mode`. Without `group` a rule is in none, and without `schedule` or `perKey` it has none. Several rules may have one name.
  */
 export type FileRule = Omit<RuleFields, Optional> & Partial<Pick<RuleFields, Optional>>
-type Optional = 'isActive' | 'mode' | 'group' | 'order' | 'schedule'
+type Optional = 'isActive' | 'mode' | 'group' | 'order' | 'schedule' | 'perKey'
 
 /**
  * Exports a workspace's rules and templates in the order of their names, and rules of one name in the order of their definitions,

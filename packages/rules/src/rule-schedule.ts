@@ -1,5 +1,12 @@
 import { Prisma, type WorkspaceTransaction } from '@automation/database'
-import { type Fault, findScheduleFaults, nextTick, type Schedule, scheduleType } from '@automation/engine'
+import {
+  type Fault,
+  findScheduleFaults,
+  nextTick,
+  type PerKey,
+  type Schedule,
+  scheduleType,
+} from '@automation/engine'
 import type { StoredRule } from './rule-fields.js'
 
 /** Of a request, of an item in a file, or of a stored rule. */
@@ -7,6 +14,7 @@ interface Wished {
   trigger?: unknown
   schedule?: unknown
   group?: unknown
+  perKey?: unknown
 }
 
 /** A rule that gets another trigger has no schedule any more. */
@@ -19,7 +27,7 @@ export function settleSchedule<Fields extends { trigger?: string; schedule?: unk
 }
 
 /** The faults of a whole definition: what stands together with a schedule, or does not. Those of the schedule itself are the engine's. */
-export function findTriggerFaults({ trigger, schedule = null, group = null }: Wished): Fault[] {
+export function findTriggerFaults({ trigger, schedule = null, group = null, perKey }: Wished): Fault[] {
   if (trigger !== scheduleType)
     return schedule === null
       ? []
@@ -29,9 +37,12 @@ export function findTriggerFaults({ trigger, schedule = null, group = null }: Wi
       ? [{ field: 'schedule', message: `Required with the trigger ${scheduleType}` }]
       : findScheduleFaults(schedule)
   // A tick is for one rule.
-  return group === null
-    ? faults
-    : [...faults, { field: 'group', message: `Must be omitted with the trigger ${scheduleType}` }]
+  const message = `Must be omitted with the trigger ${scheduleType}`
+  if (group !== null) faults.push({ field: 'group', message })
+  // Ticks come as the schedule says: none completes a count of others.
+  const { atLeast } = (perKey ?? {}) as PerKey
+  if (atLeast !== undefined) faults.push({ field: 'perKey.atLeast', message })
+  return faults
 }
 
 /** A rule, as far as its ticks need it. */

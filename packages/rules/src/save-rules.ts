@@ -139,13 +139,14 @@ async function updateRows(
       group,
       order,
       schedule,
+      perKey,
       conditions,
       actions,
       isActive,
       mode,
       version,
     }) => {
-      const place = { group_name: group, group_order: order }
+      const place = { group_name: group, group_order: order, per_key: perKey ?? null }
       return {
         id,
         name,
@@ -164,10 +165,10 @@ async function updateRows(
   await transaction.$executeRaw(Prisma.sql`
     UPDATE rules SET
       name = input.name, description = input.description, trigger = input.trigger, group_name = input.group_name,
-      group_order = input.group_order, schedule = input.schedule, conditions = input.conditions, actions = input.actions, is_active = input.is_active,
+      group_order = input.group_order, schedule = input.schedule, per_key = input.per_key, conditions = input.conditions, actions = input.actions, is_active = input.is_active,
       mode = input.mode, version = input.version, updated_at = ${updatedAt}
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS input (
-      id uuid, name text, description text, trigger text, group_name text, group_order int, schedule json, conditions json, actions json,
+      id uuid, name text, description text, trigger text, group_name text, group_order int, schedule json, per_key json, conditions json, actions json,
       is_active boolean, mode text, version int)
     WHERE rules.id = input.id AND rules.workspace_id = ${workspaceId}::uuid`)
 }

@@ -10,6 +10,7 @@ const rule = (conditions: object[]) => ({
   group: null,
   schedule: null,
   order: null,
+  perKey: null,
   conditions,
   actions,
 })

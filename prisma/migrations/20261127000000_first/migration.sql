@@ -132,6 +132,7 @@ CREATE TABLE rules (
   group_name TEXT,
   group_order INTEGER,
   schedule JSON,
+  per_key JSON,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   is_active BOOLEAN NOT NULL,
@@ -156,6 +157,7 @@ CREATE TABLE rule_versions (
   group_name TEXT,
   group_order INTEGER,
   schedule JSON,
+  per_key JSON,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -175,6 +177,7 @@ CREATE TABLE deleted_rule_versions (
   group_name TEXT,
   group_order INTEGER,
   schedule JSON,
+  per_key JSON,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL,
@@ -205,6 +208,7 @@ CREATE TABLE rule_drafts (
   group_name TEXT,
   group_order INTEGER,
   schedule JSON,
+  per_key JSON,
   conditions JSON NOT NULL,
   actions JSON NOT NULL,
   saved_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -291,7 +295,7 @@ CREATE TABLE rule_sets (
   PRIMARY KEY (workspace_id, id)
 );
 
-CREATE TYPE execution_status AS ENUM ('succeeded', 'failed', 'cancelled', 'running', 'waiting', 'retrying');
+CREATE TYPE execution_status AS ENUM ('succeeded', 'failed', 'cancelled', 'suppressed', 'running', 'waiting', 'retrying');
 
 CREATE TABLE executions (
   id UUID PRIMARY KEY,
@@ -304,6 +308,7 @@ CREATE TABLE executions (
   status execution_status NOT NULL,
   results JSON NOT NULL,
   error TEXT,
+  suppression JSON,
   started_at TIMESTAMPTZ(3) NOT NULL,
   finished_at TIMESTAMPTZ(3),
   due_at TIMESTAMPTZ(3),
@@ -334,6 +339,22 @@ CREATE TABLE event_keys (
 CREATE INDEX event_keys_key_accepted_at_idx ON event_keys (key, accepted_at);
 CREATE UNIQUE INDEX event_keys_event_id_key_key ON event_keys (event_id, key);
 CREATE INDEX event_keys_waking ON event_keys (id) WHERE is_waking;
+
+CREATE TABLE key_claims (
+  execution_id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL,
+  rule_id UUID NOT NULL,
+  key_id UUID NOT NULL,
+  event_id UUID NOT NULL,
+  accepted_at TIMESTAMPTZ(3) NOT NULL,
+  is_granted BOOLEAN NOT NULL,
+  is_counted BOOLEAN NOT NULL,
+  place TEXT,
+  expires_at TIMESTAMPTZ(3) NOT NULL
+);
+CREATE INDEX key_claims_key_id_accepted_at_idx ON key_claims (key_id, accepted_at);
+CREATE INDEX key_claims_placed ON key_claims (key_id) WHERE place IS NOT NULL;
+CREATE INDEX key_claims_expires_at_idx ON key_claims (expires_at);
 
 CREATE TABLE tasks (
   id UUID PRIMARY KEY,

@@ -1,11 +1,11 @@
-import { ActionResult, Trace } from '@automation/engine'
+import { ActionResult, Suppression, Trace } from '@automation/engine'
 import { executionStatuses, type RuleEvaluation } from '@automation/ledger'
 import { Type } from 'typebox'
 import { DataWarnings, Id } from '../responses.js'
 import type { ExecutionResult } from './execution-result.js'
 
 const statuses =
-  'running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution.'
+  'running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution.'
 
 export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'], {
   description: statuses,
@@ -40,6 +40,7 @@ export const RuleResult = Type.Object(
     }),
     error: Type.Optional(Type.String({ description: 'Present when success is false.' })),
     outranked: Type.Optional(OutrankedBy),
+    suppressed: Type.Optional(Suppression),
     name: Type.Optional(Type.String({ description: 'In a dry run: the name of the rule' })),
     results: Type.Optional(
       Type.Array(ActionResult, { description: 'In a dry run: what each action would do' }),
@@ -90,9 +91,11 @@ export function triggerResultOf(evaluations: RuleEvaluation[]): TriggerResult {
 
 /** For each rule of each event that somebody waits for: plain literals, since a spread takes a microsecond. */
 function ruleResultOf(evaluation: RuleEvaluation): TriggerResult['results'][number] {
-  const { ruleId, executionId, status, error, outrankedBy } = evaluation
+  const { ruleId, executionId, status, error, outrankedBy, suppression } = evaluation
   const conditionsPassed = hasMatched(evaluation)
   if (error !== null) return { ruleId, success: false, status, conditionsPassed, executionId, error }
+  if (suppression)
+    return { ruleId, success: true, status, conditionsPassed, executionId, suppressed: suppression }
   return outrankedBy === undefined
     ? { ruleId, success: true, status, conditionsPassed, executionId }
     : { ruleId, success: true, status, conditionsPassed, executionId, outranked: { by: outrankedBy } }

@@ -1,4 +1,5 @@
 import { executionIdOf, type WorkspaceDatabase } from '@automation/database'
+import type { Suppression } from '@automation/engine'
 import {
   type AddressColumns,
   type Addressee,
@@ -25,14 +26,15 @@ export async function readEvaluations(
   const ids = ruleIds.map((ruleId) => executionIdOf({ id: event.id, addressee }, ruleId))
   const executions = await database.execution.findMany({
     where: { id: { in: ids } },
-    select: { id: true, status: true, error: true },
+    select: { id: true, status: true, error: true, suppression: true },
   })
   const byId = new Map(executions.map((execution) => [execution.id, execution]))
   const matched = ids.flatMap((executionId, index): MatchedEvaluation[] => {
     const execution = byId.get(executionId)
     if (execution === undefined) return []
     const { status, error } = execution
-    return [{ index, executionId, status, error, results: [] }]
+    const suppression = execution.suppression as Suppression | null
+    return [{ index, executionId, status, error, suppression, results: [] }]
   })
   return listEvaluations(ruleIds, matched, event.outranked as Outranked[] | null)
 }

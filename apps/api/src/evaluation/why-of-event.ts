@@ -95,7 +95,7 @@ function rankOf({ verdict, conditions }: ConsideredRule, { data, now, limits, bu
 }
 
 function explain(
-  { ruleId, name, version, verdict, executionId, outrankedBy, conditions }: ConsideredRule,
+  { ruleId, name, version, verdict, executionId, outrankedBy, suppression, conditions }: ConsideredRule,
   { data, now, limits, budget }: Question,
 ) {
   const why =
@@ -107,6 +107,7 @@ function explain(
     verdict,
     executionId,
     outranked: outrankedBy === null ? null : { by: outrankedBy },
+    suppressed: suppression,
     decisive: why?.decisive ?? [],
     trace: why?.trace ?? null,
     change: why?.change ?? null,

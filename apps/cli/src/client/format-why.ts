@@ -1,4 +1,5 @@
 import type { Change, ConditionTrace, RuleWhy } from '@automation/client'
+import { describeSuppression } from '@automation/engine'
 import { maskControls } from '../format.js'
 
 /** One paragraph for each rule: its verdict, what decided it, and the nearest data with which it would have matched. */
@@ -14,6 +15,7 @@ function formatRule({
   verdict,
   executionId,
   outranked,
+  suppressed,
   decisive,
   trace,
   change,
@@ -24,6 +26,7 @@ function formatRule({
     `${verdict}: ${name ?? 'a rule without a known name'} (${known})`,
     `  rule ${ruleId}${executionId === null ? '' : `, execution ${executionId}`}`,
     ...(outranked === null ? [] : [`  rule ${outranked.by} of its group ran instead`]),
+    ...(suppressed === null ? [] : [`  key ${show(suppressed.key)}: ${describeSuppression(suppressed)}`]),
     ...clauses,
     ...(change === null || change.length === 0
       ? []

@@ -35,6 +35,11 @@ const kinds: Record<Kind, Inconsistency> = {
     repair: 'The runbook LedgerImbalance in docs/operations.md says how to return it to the workers.',
     of: 'execution',
   },
+  claim_without_execution: {
+    text: 'An event counts for a limit of a rule, but its execution is missing or suppressed',
+    repair: report,
+    of: 'execution',
+  },
   action_left_open: {
     text: 'An execution has succeeded, but one of its actions has not ended',
     repair: report,

@@ -104,6 +104,7 @@ function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }
 
 const words: Partial<Record<RuleWhy['verdict'], string>> = {
   outranked: 'outranked',
+  suppressed: 'suppressed',
   inactive: 'was off',
   created_later: 'did not exist yet',
   other_type: 'has another trigger',

@@ -16,7 +16,14 @@ const leastBytes = 2_000
 const compiledFactor = 3
 
 /** The columns that makeReady needs. */
-export const definitionColumns = { id: true, name: true, version: true, conditions: true, actions: true }
+export const definitionColumns = {
+  id: true,
+  name: true,
+  version: true,
+  perKey: true,
+  conditions: true,
+  actions: true,
+}
 
 /** @param rule without a group where it meets its event alone */
 export function makeReady(
@@ -24,6 +31,7 @@ export function makeReady(
     id: string
     name: string
     version: number
+    perKey?: unknown
     conditions: unknown
     actions: unknown
   } & Partial<Grouped>,

@@ -85,7 +85,7 @@ export class Recorder {
   finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
     const { event, executions } = outcome
     return this.#record(event, executions, 1, () =>
-      outcome.waitKeys !== undefined || executions.some(openWaitOf)
+      outcome.waitKeys !== undefined || executions.some(asksForKey)
         ? this.#finishKeyedEvent(outcome)
         : this.#finishEvent(outcome),
     )
@@ -145,7 +145,12 @@ export class Recorder {
   ): Promise<(Execution[] | undefined)[]> {
     const { database, metrics } = this.#parts
     const startedAt = performance.now()
-    const { held, followUps } = await retryOnLockConflict(() => finish(database, outcomes))
+    const {
+      held,
+      followUps,
+      unbegun = [],
+    } = await retryOnLockConflict<Finished>(() => finish(database, outcomes))
+    for (const execution of unbegun) dropEffects(execution)
     const stored = outcomes.filter((_, index) => held[index] !== undefined)
     metrics.noteOutcomes(stored, startedAt)
     this.#publish(
@@ -196,6 +201,19 @@ export class Recorder {
     if (record.lease === null) endExecutionSpan(execution)
     if (log.isLevelEnabled('debug')) log.debug({ ...idsOf(execution), status }, 'execution recorded')
   }
+}
+
+type Finished = Awaited<ReturnType<typeof finishEvents<Execution>>> & { unbegun?: Execution[] }
+
+/** Whether it is recorded under the lock of a key: that of its rule, or of what it waits for. */
+function asksForKey(execution: Execution): boolean {
+  return execution.claim !== undefined || openWaitOf(execution) !== undefined
+}
+
+/** Of an execution that has not begun: what was prepared for it is not recorded. */
+function dropEffects(execution: Execution): void {
+  execution.budget.refund(execution.emitted.length)
+  Object.assign(execution, { tasks: [], emitted: [], effectBytes: 0 })
 }
 
 /** The events of one job follow one another. */

@@ -32,13 +32,14 @@ interface RuleRow {
   id: string | null
   name: string
   version: number
+  perKey: unknown
   conditions: unknown
   actions: unknown
 }
 
 /** $1 workspace · $2 rule · $3 whether it was requested by hand. One statement: the rule is as it was at that version of the workspace's rules. */
 const findAddresseeSql = `
-  SELECT w.rules_version AS "rulesVersion", r.id, r.name, r.version, r.conditions, r.actions
+  SELECT w.rules_version AS "rulesVersion", r.id, r.name, r.version, r.per_key AS "perKey", r.conditions, r.actions
   FROM workspaces w
   LEFT JOIN rules r ON r.workspace_id = w.id AND r.id = $2::uuid AND ${mayRunSql('r', '$3::boolean')}
   WHERE w.id = $1::uuid`

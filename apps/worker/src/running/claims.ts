@@ -85,14 +85,14 @@ export class Claims {
   }
 
   async #findRule(claimed: ClaimedExecution): Promise<ReadyRule | undefined> {
-    const { addressee, ruleId: id, ruleVersion: version, name, conditions, actions } = claimed
+    const { addressee, ruleId: id, ruleVersion: version, name, perKey, conditions, actions } = claimed
     if (addressee?.kind === 'subscription')
       return (await findAddressee(this.#database, { ...claimed, id: claimed.eventId }, addressee)).rule
     if (name === null) return undefined
     const key = `${id} ${version}`
     const known = this.#compiled.get(key)
     if (known) return known
-    const rule = makeReady({ id, version, name, conditions, actions })
+    const rule = makeReady({ id, version, name, perKey, conditions, actions })
     this.#compiled.set(key, rule)
     return rule
   }

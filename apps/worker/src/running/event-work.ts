@@ -1,5 +1,6 @@
 import { yieldEvery } from '@automation/admission'
-import { type Evaluation, findOutranked, ruleHolds } from '@automation/engine'
+import { keyIdOf } from '@automation/database'
+import { type Evaluation, findOutranked, ruleHolds, scheduleType } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
 import type { HeldExecution } from '../calls/held-execution.js'
@@ -141,8 +142,19 @@ export class EventWork {
   #beginNext(): void {
     const execution = this.executions[this.#begun++]
     if (execution === undefined) return
+    execution.claim = this.#claimOf(execution)
     traceExecution(this.span, execution)
     this.calls.push(...this.#begin(execution))
     this.#rows += countRows([execution])
+  }
+
+  /** An execution by hand asks for nothing, and one that has failed before its actions began needs nothing. */
+  #claimOf({ rule, record }: Execution): Execution['claim'] {
+    const { event } = this
+    if ('fault' in rule.compiled || record.finishedAt !== null) return undefined
+    const { perKey } = rule.compiled
+    if (perKey === undefined || (event.addressee !== null && event.type !== scheduleType)) return undefined
+    const { key } = perKey.render(event.data, this.#evaluation)
+    return { keyId: keyIdOf(rule.id, perKey.template, key), key, perKey }
   }
 }

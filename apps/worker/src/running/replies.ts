@@ -56,10 +56,11 @@ export class Replies {
 /** @param executions of the rules that match, in the order of the set */
 function evaluationsOf(event: LoadedEvent, { rules }: RuleSet, executions: Execution[]): MatchedEvaluation[] {
   let index = -1
-  return executions.map(({ rule, record: { id, status, error, results } }) => {
+  return executions.map(({ rule, record: { id, status, error, suppression, results } }) => {
     index = rules.indexOf(rule, index + 1)
     const evaluation: MatchedEvaluation = { index, executionId: id, status }
     if (error !== null) evaluation.error = error
+    if (suppression !== undefined) evaluation.suppression = suppression
     // The response to a trigger has no results of single actions.
     if (event.addressee !== null) evaluation.results = results
     return evaluation

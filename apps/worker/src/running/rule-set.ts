@@ -157,10 +157,11 @@ interface RuleRow {
   /** null where the workspace has no active rule of the type. */
   id: string | null
   version: number
-  /** null in a version that is known; so are the next four. */
+  /** null in a version that is known; so are the next five. */
   name: string | null
   group: string | null
   order: number | null
+  perKey: unknown
   conditions: unknown
   actions: unknown
 }
@@ -175,6 +176,7 @@ const readRulesSql = `
   SELECT w.rules_version AS "rulesVersion", r.id, r.version, CASE WHEN known.id IS NULL THEN r.name END AS name,
          CASE WHEN known.id IS NULL THEN r.group_name END AS "group",
          CASE WHEN known.id IS NULL THEN r.group_order END AS "order",
+         CASE WHEN known.id IS NULL THEN r.per_key END AS "perKey",
          CASE WHEN known.id IS NULL THEN r.conditions END AS conditions,
          CASE WHEN known.id IS NULL THEN r.actions END AS actions
   FROM workspaces w

@@ -1,4 +1,5 @@
 import { executionIdOf, isTickId, Prisma, type WorkspaceDatabase } from '@automation/database'
+import type { Suppression } from '@automation/engine'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
 import type { Outranked } from '../evaluations.js'
 import { type PastState, readStates } from './past-states.js'
@@ -26,6 +27,7 @@ export interface EvaluatedEvent {
 export type Verdict =
   | 'matched'
   | 'outranked'
+  | 'suppressed'
   | 'not_matched'
   | 'not_judged'
   | 'inactive'
@@ -44,6 +46,8 @@ export interface ConsideredRule {
   executionId: string | null
   /** The rule of its group that ran instead; null where that is not why it has no execution. */
   outrankedBy: string | null
+  /** Why its execution did nothing, as it was recorded; null where it is not suppressed. */
+  suppression: Suppression | null
   version: number | null
   name: string | null
   /** JSON of its conditions; null where they need no explanation, too. */
@@ -92,6 +96,7 @@ export async function listConsidered(
       verdict: outrankedBy === null ? verdictOfConsidered(execution) : 'outranked',
       executionId: execution?.id ?? null,
       outrankedBy,
+      suppression: execution?.suppression ?? null,
       version: state?.version ?? null,
       name: state?.name ?? null,
       conditions: state?.conditions ?? null,
@@ -101,6 +106,7 @@ export async function listConsidered(
 
 function verdictOfConsidered(execution: EvaluatedExecution | undefined): Verdict {
   if (execution === undefined) return 'not_matched'
+  if (execution.suppression !== null) return 'suppressed'
   return execution.isUnevaluated ? 'not_judged' : 'matched'
 }
 
@@ -122,6 +128,7 @@ export async function findUnconsidered(
     verdict,
     executionId: null,
     outrankedBy: null,
+    suppression: null,
     version: state.version,
     name: state.name,
     conditions: verdict === 'inactive' ? state.conditions : null,
@@ -159,6 +166,7 @@ interface EvaluatedExecution {
   ruleVersion: number
   /** It failed before its conditions were evaluated, or, retried, they did not hold. */
   isUnevaluated: boolean
+  suppression: Suppression | null
 }
 
 /** The ids of executions follow from their event and rule. */
@@ -170,7 +178,7 @@ async function readExecutions(
   const ids = ruleIds.map((ruleId) => executionIdOf(event, ruleId))
   const [row] = await database.$queryRaw<{ executions: string }[]>(Prisma.sql`
     SELECT coalesce(json_agg(evaluated), '[]')::text AS executions FROM (
-      SELECT id, rule_id AS "ruleId", rule_version AS "ruleVersion",
+      SELECT id, rule_id AS "ruleId", rule_version AS "ruleVersion", suppression,
              json_array_length(results) = 0
              AND (status = 'failed' OR (status = 'cancelled' AND error = 'The conditions do not hold')) AS "isUnevaluated"
       FROM executions WHERE workspace_id = ${event.workspaceId}::uuid AND id = ANY (${ids}::uuid[])) AS evaluated`)

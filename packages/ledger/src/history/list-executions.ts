@@ -38,6 +38,8 @@ export interface ListedExecutionRow {
   ruleVersion: number
   status: ExecutionStatus
   error: string | null
+  /** Suppression; null where it is not suppressed. */
+  suppression: unknown
   startedAt: Date
   dueAt: Date | null
   finishedAt: Date | null
@@ -89,7 +91,7 @@ export function narrowToExecution(workspaceId: string, id: string): Narrowing {
 /** Results are counted in Postgres: twenty actions with twenty attempts each may be half a megabyte. */
 const columns = Prisma.sql`
   id, workspace_id AS "workspaceId", event_id AS "eventId", event_type AS "eventType", rule_id AS "ruleId", is_delivery AS "isDelivery",
-  rule_version AS "ruleVersion", status, error, started_at AS "startedAt", due_at AS "dueAt",
+  rule_version AS "ruleVersion", status, error, suppression, started_at AS "startedAt", due_at AS "dueAt",
   finished_at AS "finishedAt",
   (SELECT count(*)::int FROM json_array_elements(results) AS result WHERE result->>'status' = 'success')
     AS "actionsExecuted"`

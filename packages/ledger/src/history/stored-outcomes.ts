@@ -58,7 +58,7 @@ const findDoneEventsSql = `
 
 // Only a rule executed by hand presents its results, and that execution has the id of its event.
 const findDoneExecutionsSql = `
-  SELECT id AS "executionId", status::text AS status, error,
+  SELECT id AS "executionId", status::text AS status, error, suppression,
     CASE WHEN id = event_id THEN results ELSE '[]'::json END AS results
   FROM unnest($1::uuid[], $2::uuid[]) AS input (workspace_id, id)
   JOIN executions USING (workspace_id, id)`

@@ -1,4 +1,4 @@
-import type { ActionResult } from '@automation/engine'
+import type { ActionResult, CompiledPerKey, Suppression } from '@automation/engine'
 import type { NewEvent } from '../acceptance/accept-events.js'
 import type { ExecutionStatus } from '../statuses.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
@@ -11,6 +11,8 @@ export interface ExecutionRecord {
   readonly ruleVersion: number
   status: ExecutionStatus
   error: string | null
+  /** Why it is suppressed. */
+  suppression?: Suppression
   /** One for each action that was begun: also the journal of calls. */
   results: ActionResult[]
   readonly startedAt: Date
@@ -33,8 +35,17 @@ export interface ExecutionRecord {
 export interface RecordableExecution {
   readonly record: ExecutionRecord
   readonly event: LoadedEvent
+  /** Undefined where the rule has no `perKey`, and in an execution by hand, which asks for nothing. */
+  claim?: KeyToClaim | undefined
   tasks: TaskToCreate[]
   emitted: EmittedEvent[]
+}
+
+/** The key of an event for a rule, and what the rule remembers of its keys. */
+export interface KeyToClaim {
+  readonly keyId: string
+  readonly key: string
+  readonly perKey: CompiledPerKey
 }
 
 export interface TaskToCreate {

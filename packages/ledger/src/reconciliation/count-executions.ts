@@ -6,6 +6,8 @@ export interface ExecutionCounts {
   succeeded: number
   failed: number
   cancelled: number
+  /** Finished without effects: perKey of the rule did not grant them. */
+  suppressed: number
   /** Waiting for the end of a WAIT, or for the next attempt. */
   waiting: number
   /** A worker holds a lease, and renews it. */
@@ -19,7 +21,7 @@ export interface ExecutionCounts {
   deliveriesUnfinished: number
 }
 
-const isFinished = Prisma.sql`status IN ('succeeded', 'failed', 'cancelled')`
+const isFinished = Prisma.sql`status IN ('succeeded', 'failed', 'cancelled', 'suppressed')`
 const isAdrift = Prisma.sql`
   CASE WHEN ${isFinished} THEN finished_at IS NULL OR due_at IS NOT NULL ELSE finished_at IS NOT NULL OR due_at IS NULL END`
 
@@ -28,6 +30,7 @@ export async function countExecutions(snapshot: Snapshot, slice: Slice) {
     SELECT count(*) FILTER (WHERE status = 'succeeded')::int AS succeeded,
            count(*) FILTER (WHERE status = 'failed')::int AS failed,
            count(*) FILTER (WHERE status = 'cancelled')::int AS cancelled,
+           count(*) FILTER (WHERE status = 'suppressed')::int AS suppressed,
            count(*) FILTER (WHERE status IN ('waiting', 'retrying'))::int AS waiting,
            count(*) FILTER (WHERE status = 'running')::int AS leased,
            count(*) FILTER (WHERE due_at < now() - interval '30 seconds')::int AS overdue,

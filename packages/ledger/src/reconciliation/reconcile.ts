@@ -4,6 +4,7 @@ import { countEvents, type EventCounts } from './count-events.js'
 import { countExecutions, type ExecutionCounts } from './count-executions.js'
 import { countReceipts, type ReceiptCounts } from './count-receipts.js'
 import { compareCounters, type RuleTally, tallyRules } from './count-rules.js'
+import { findStrayClaims } from './find-stray-claims.js'
 import { findSliceStart, type Inconsistency, maxIds, type Slice, type Snapshot } from './slice.js'
 
 /** Times are epoch ms. */
@@ -70,6 +71,7 @@ async function auditSlice(snapshot: Snapshot, slice: Slice, audit: Audit): Promi
   addUp(audit, audit.executions, await countExecutions(snapshot, slice))
   addUp(audit, audit.effects, await countEffects(snapshot, slice))
   note(audit, await findStrayTasks(snapshot, slice))
+  note(audit, await findStrayClaims(snapshot, slice))
 }
 
 function addUp(audit: Audit, sums: object, { faults, ...counts }: { faults: Inconsistency[] }): void {
@@ -109,6 +111,7 @@ function emptyAudit(from: number): Audit {
       succeeded: 0,
       failed: 0,
       cancelled: 0,
+      suppressed: 0,
       waiting: 0,
       leased: 0,
       overdue: 0,

@@ -34,6 +34,8 @@ export const faultKinds = {
   execution_too_early: 'an execution exists, but its event is not done, or is quarantined',
   execution_twice: 'a rule has two executions for one event',
   execution_adrift: 'an execution is neither finished, nor waiting, nor leased: no worker would claim it',
+  claim_without_execution:
+    'an event counts for a limit of a rule, but its execution is missing or suppressed',
   action_left_open: 'an execution has succeeded, but one of its actions has not ended',
   task_missing: 'the task that an action created is missing',
   task_without_execution: 'the execution of a task is missing',

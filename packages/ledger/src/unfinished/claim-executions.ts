@@ -14,11 +14,12 @@ export interface ClaimedExecution {
   /** The rule, or the subscription of a delivery. */
   ruleId: string
   ruleVersion: number
-  /** As may-run.ts says. null where the rule was deleted, and for a delivery; so are name, conditions and actions. */
+  /** As may-run.ts says. null where the rule was deleted, and for a delivery; so are name, perKey, conditions and actions. */
   mayRun: boolean | null
   /** Somebody has cancelled it. */
   isCancelled: boolean
   name: string | null
+  perKey: unknown
   conditions: unknown
   actions: unknown
   eventId: string
@@ -88,7 +89,7 @@ const claimExecutionsSql = `
   SELECT c.id AS "executionId", c.wait_seen::text AS "waitSeen", c.lease, c.interruptions, c.is_given_up AS "isGivenUp", c.results, c.started_at AS "startedAt",
          c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", (r.is_active OR (c.id = c.event_id AND r.mode <> 'shadow')) AS "mayRun",
          coalesce(c.cancel_requested, false) AS "isCancelled",
-         v.name, CASE WHEN c.is_given_up THEN '[]' ELSE v.conditions END AS conditions,
+         v.name, v.per_key AS "perKey", CASE WHEN c.is_given_up THEN '[]' ELSE v.conditions END AS conditions,
          CASE WHEN c.is_given_up THEN '[]' ELSE v.actions END AS actions,
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type,
          CASE WHEN c.is_given_up THEN '{}' ELSE e.data::text END AS data,

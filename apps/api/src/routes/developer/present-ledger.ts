@@ -58,10 +58,13 @@ export const Ledger = Type.Object(
     ),
     executions: Type.Object(
       {
-        begun: Count('succeeded + failed + cancelled + waiting + leased'),
+        begun: Count('succeeded + failed + cancelled + suppressed + waiting + leased'),
         succeeded: Count('Succeeded executions'),
         failed: Count('Failed executions'),
         cancelled: Count('Cancelled executions. The counters of their rules do not include them.'),
+        suppressed: Count(
+          'Executions that `perKey` of their rule did not grant. Counters do not include them.',
+        ),
         waiting: Count('Executions that wait for a WAIT to end or for the next attempt'),
         leased: Count('Executions that a worker holds'),
         overdue: Count('Unfinished executions that have been due for longer than 30 seconds'),
@@ -114,7 +117,7 @@ export function presentLedger(
   const { duplicate, rejected } = unstored
   const { deliveriesSucceeded, deliveriesFailed, deliveriesCancelled, deliveriesUnfinished, ...counted } =
     executions
-  const { succeeded, failed, cancelled, waiting, leased } = counted
+  const { succeeded, failed, cancelled, suppressed, waiting, leased } = counted
   return {
     from: new Date(from).toISOString(),
     to: new Date(asked.to).toISOString(),
@@ -130,7 +133,7 @@ export function presentLedger(
       fromReceipts: receipts.events,
     },
     executions: {
-      begun: succeeded + failed + cancelled + waiting + leased,
+      begun: succeeded + failed + cancelled + suppressed + waiting + leased,
       ...counted,
       deliveries: {
         begun: deliveriesSucceeded + deliveriesFailed + deliveriesCancelled + deliveriesUnfinished,

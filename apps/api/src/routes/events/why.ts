@@ -1,6 +1,6 @@
 import { orNull } from '@automation/access'
 import { isUuid } from '@automation/database'
-import { NearestChange, Trace, type WorkLimits } from '@automation/engine'
+import { NearestChange, Suppression, Trace, type WorkLimits } from '@automation/engine'
 import {
   type ConsideredRule,
   type EvaluatedEvent,
@@ -22,6 +22,7 @@ const RuleVerdict = Type.Enum(
   [
     'matched',
     'outranked',
+    'suppressed',
     'not_matched',
     'not_judged',
     'inactive',
@@ -36,7 +37,7 @@ const RuleVerdict = Type.Enum(
   {
     title: 'RuleVerdict',
     description:
-      'Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.',
+      'Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. suppressed: they matched, but `perKey` of the rule did not grant an execution. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.',
   },
 )
 
@@ -50,6 +51,7 @@ const RuleWhy = Type.Object(
     verdict: RuleVerdict,
     executionId: orNull(Id),
     outranked: orNull(OutrankedBy),
+    suppressed: orNull(Suppression),
     decisive: Type.Array(Type.String(), {
       description:
         'Paths of the fewest conditions whose result would have to change to flip the result of the rule, such as conditions[0].any[1]. For a rule that matched: the conditions that the match depends on.',

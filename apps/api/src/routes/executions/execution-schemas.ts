@@ -1,4 +1,5 @@
 import { orNull } from '@automation/access'
+import { Suppression } from '@automation/engine'
 import type { ListedExecutionRow } from '@automation/ledger'
 import { Type } from 'typebox'
 import { ExecutionResult } from '../../acceptance/execution-result.js'
@@ -22,10 +23,11 @@ export const ListedExecution = Type.Object(
     ruleVersion: orNull(Type.Integer()),
     status: Type.Enum(['pending', ...EvaluationStatus.enum], {
       description:
-        'pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.',
+        'pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.',
     }),
     ...outcome,
     error: orNull(Type.String()),
+    suppressed: orNull(Suppression),
     startedAt: orNull(Timestamp),
     dueAt: orNull(
       Type.String({
@@ -56,6 +58,7 @@ export function presentExecutionRow(row: ExecutionRow) {
     ruleVersion: row.ruleVersion,
     status: row.status,
     error: row.error,
+    suppressed: row.suppression as Suppression | null,
     startedAt: row.startedAt.toISOString(),
     dueAt: row.dueAt?.toISOString() ?? null,
     finishedAt: row.finishedAt?.toISOString() ?? null,

@@ -90,6 +90,7 @@ export function presentUnstarted(event: EventToPresent | null): Execution {
     dryRun: false,
     results: [],
     error: errorOfUnstarted(addressee, status),
+    suppressed: null,
     startedAt: null,
     dueAt: null,
     finishedAt: event.doneAt?.toISOString() ?? null,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
-import { type Fault, findRuleFaults } from '@automation/engine'
+import { type Fault, findPerKeyFaults, findRuleFaults } from '@automation/engine'
 import {
   changeRules,
   findGroupFaults,
@@ -49,7 +49,7 @@ export async function updateRule(
           refuseFaults([{ field: 'isActive', message: 'The rule is in shadow mode: also set mode to live' }])
         const whole = { ...found, ...settleSchedule(settleGroup(fields)) }
         const { conditions, actions } = whole
-        refuseFaults([...findGroupFaults(whole), ...findTriggerFaults(whole)])
+        refuseFaults([...findGroupFaults(whole), ...findTriggerFaults(whole), ...findPerKeyFaults(whole)])
         const definition = { conditions, actions }
         if (isCheapToCheck(request, definition)) refuseFaults(findRuleFaults(definition))
         else if (checked && isDeepStrictEqual(checked.definition, definition)) refuseFaults(checked.faults)

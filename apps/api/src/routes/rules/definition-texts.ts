@@ -16,7 +16,7 @@ export async function writeRules(
   const ids = rules.map(({ id }) => id)
   const rows = await reads.$queryRows<Texts<Omit<RuleRow, 'counters'>>>(Prisma.sql`
     SELECT id, workspace_id AS "workspaceId", name, description, trigger, group_name AS "group", group_order AS "order",
-           schedule, conditions::text, actions::text, is_active AS "isActive", mode, next_run_at AS "nextRunAt", version, created_at AS "createdAt", updated_at AS "updatedAt"
+           schedule, per_key AS "perKey", conditions::text, actions::text, is_active AS "isActive", mode, next_run_at AS "nextRunAt", version, created_at AS "createdAt", updated_at AS "updatedAt"
     FROM rules WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[]) ORDER BY id DESC`)
   const found = await reads.ruleCounters.findMany({ where: { ruleId: { in: ids } } })
   const counters = new Map(found.map((row) => [row.ruleId, row]))
@@ -32,7 +32,7 @@ export async function writeVersions(
   const numbers = versions.map(({ version }) => version)
   const rows = await reads.$queryRows<Texts<Parameters<typeof presentVersion>[0]>>(Prisma.sql`
     SELECT version, name, description, trigger, group_name AS "group", group_order AS "order",
-           schedule, conditions::text, actions::text, created_at AS "createdAt", created_by AS "createdBy"
+           schedule, per_key AS "perKey", conditions::text, actions::text, created_at AS "createdAt", created_by AS "createdBy"
     FROM rule_versions
     WHERE workspace_id = ${workspaceId}::uuid AND rule_id = ${ruleId}::uuid AND version = ANY (${numbers}::int[])
     ORDER BY version DESC`)
@@ -63,7 +63,7 @@ export async function readAllDefinitions(
   const sizes = await sizeRules(reads, workspaceId, narrowing)
   const parts = readInParts(sizes.reverse(), (rows) =>
     reads.$queryRows<StoredRuleToCheck>(Prisma.sql`
-      SELECT id, name, trigger, group_name AS "group", group_order AS "order", schedule, is_active AS "isActive",
+      SELECT id, name, trigger, group_name AS "group", group_order AS "order", schedule, per_key AS "perKey", is_active AS "isActive",
              conditions::text, actions::text
       FROM rules
       WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${rows.map(({ id }) => id)}::uuid[]) ${narrowing} ORDER BY id`),

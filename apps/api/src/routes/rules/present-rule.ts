@@ -11,9 +11,9 @@ type SummaryRow = Omit<RuleRow, 'conditions' | 'actions'>
 
 /** Presents a row as the full rule of all responses. */
 export function presentRule({ conditions, actions, ...row }: RuleRow): Rule {
-  const { id, name, description, trigger, group, order, schedule, ...rest } = presentSummary(row)
+  const { id, name, description, trigger, group, order, schedule, perKey, ...rest } = presentSummary(row)
   return {
-    ...{ id, name, description, trigger, group, order, schedule },
+    ...{ id, name, description, trigger, group, order, schedule, perKey },
     conditions: conditions as Rule['conditions'],
     actions: actions as Rule['actions'],
     ...rest,
@@ -30,6 +30,7 @@ export function presentSummary({ counters, ...rule }: SummaryRow): RuleSummary {
     group: rule.group,
     order: rule.order,
     schedule: rule.schedule as Rule['schedule'],
+    perKey: rule.perKey as Rule['perKey'],
     isActive: rule.isActive,
     mode: modeOf(rule),
     nextRunAt: rule.nextRunAt?.toISOString() ?? null,

@@ -25,6 +25,7 @@ const ValidatedRule = Type.Object(
         group: Type.Optional(FullDefinition.properties.group),
         order: Type.Optional(FullDefinition.properties.order),
         schedule: Type.Optional(FullDefinition.properties.schedule),
+        perKey: Type.Optional(FullDefinition.properties.perKey),
         isActive: Type.Boolean(),
         mode: Type.Optional(RuleMode),
       },

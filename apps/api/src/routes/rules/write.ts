@@ -72,6 +72,7 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
         conditions: [],
         ...body,
         ...completeGroup(body),
+        perKey: body.perKey ?? null,
         ...completeMode(body),
         schedule: body.schedule ?? null,
       }

@@ -1,0 +1,123 @@
+import { createPrivateDatabase } from '@automation/launcher'
+import t from 'tap'
+import type { Rule } from '../src/routes/rules/rule-schemas.js'
+import { ruleBody, rules as rulesPath, startApi, type Workspace } from './fixtures/api.js'
+import { startWorker } from './fixtures/worker.js'
+
+process.env.DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
+const api = await startApi(t)
+await startWorker(t, api.config, t.testdir())
+
+const weekly = { key: '{{lead.id}}', atMost: { runs: 1, per: '7d' } }
+
+async function create({ call }: Workspace, perKey: object): Promise<Rule> {
+  const { status, body } = await call<Rule>('POST', rulesPath, { body: ruleBody({ perKey, conditions: [] }) })
+  if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body
+}
+
+interface Outcome {
+  id: string
+  triggered: number
+  matched: number
+  results: { status: string; success: boolean; executionId: string; suppressed?: { executionId: string } }[]
+}
+
+async function post({ call }: Workspace, id: unknown): Promise<Outcome> {
+  const body = { type: 'LEAD_CREATED', data: { lead: { id }, name: 'Ada' } }
+  const { status, body: outcome } = await call<Outcome>('POST', '/api/events', { body })
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(outcome)}`)
+  return outcome
+}
+
+t.test('a suppressed execution says why: in the response, its own page, lists and why', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await create(workspace, weekly)
+  const [first, second] = [await post(workspace, 1), await post(workspace, 1)]
+  t.match(first.results, [{ status: 'succeeded', success: true }])
+  t.notOk('suppressed' in (first.results[0] as object))
+  const by = first.results[0]?.executionId as string
+  const suppressed = { reason: 'at_most', key: '1', until: /Z$/, executionId: by }
+  t.match(second, {
+    triggered: 1,
+    matched: 1,
+    results: [{ ruleId: rule.id, status: 'suppressed', success: true, conditionsPassed: true, suppressed }],
+  })
+  const executionId = second.results[0]?.executionId as string
+  const { body: shown } = await workspace.call<object>('GET', `/api/executions/${executionId}`)
+  t.match(shown, { status: 'suppressed', success: true, suppressed, results: [], dueAt: null, error: null })
+  const { body: list } = await workspace.call<{ executions: object[] }>(
+    'GET',
+    '/api/executions?status=suppressed',
+  )
+  t.match(list.executions, [{ id: executionId, suppressed }])
+  const { body: why } = await workspace.call<{ rules: object[] }>('GET', `/api/events/${second.id}/why`)
+  t.match(why.rules, [{ verdict: 'suppressed', executionId, suppressed, decisive: [] }])
+  const { body: counted } = await workspace.call<Rule>('GET', `${rulesPath}/${rule.id}`)
+  t.match(counted, { executionCount: 1, successCount: 1, failureCount: 0, perKey: weekly })
+  const { status } = await workspace.call('POST', `/api/executions/${executionId}/retry`)
+  t.equal(status, 409)
+})
+
+t.test('the reconciliation counts suppressed executions and is in balance', async (t) => {
+  const workspace = await api.makeWorkspace()
+  await create(workspace, weekly)
+  for (const id of [1, 1, 2]) await post(workspace, id)
+  const { body } = await workspace.call<object>('GET', '/api/developer/v1/ledger')
+  t.match(body, { imbalance: 0, executions: { begun: 3, succeeded: 2, suppressed: 1 } })
+})
+
+t.test('perKey is part of the definition: versions, clones, drafts and updates have it', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { call } = workspace
+  const rule = await create(workspace, weekly)
+  const path = `${rulesPath}/${rule.id}`
+  const daily = { ...weekly, atMost: { runs: 1, per: '1d' } }
+  const { body: changed, headers } = await call<Rule>('PATCH', path, { body: { perKey: daily } })
+  t.match(changed, { version: 2, perKey: daily })
+  t.equal(headers.etag, '"2"')
+  t.match((await call<Rule>('PATCH', path, { body: { perKey: daily } })).body, { version: 2 })
+  t.match((await call<object>('GET', `${path}/versions`)).body, {
+    versions: [
+      { version: 2, perKey: daily },
+      { version: 1, perKey: weekly },
+    ],
+  })
+  t.match((await call<Rule>('POST', `${path}/clone`)).body, { perKey: daily })
+  t.match((await call<object>('GET', rulesPath)).body, { rules: [{ perKey: daily }, { perKey: daily }] })
+  const { actions, name, trigger } = rule
+  const draft = { actions, name, trigger, perKey: { whileRunning: 'skip' } }
+  t.match((await call<object>('PUT', `${path}/draft`, { body: draft })).body, { perKey: draft.perKey })
+  t.match((await call<Rule>('POST', `${path}/draft/promote`)).body, { version: 3, perKey: draft.perKey })
+  t.match((await call<Rule>('PATCH', path, { body: { perKey: null } })).body, { version: 4, perKey: null })
+  t.match((await call<Rule>('POST', `${path}/versions/1/restore`)).body, { version: 5, perKey: weekly })
+})
+
+t.test('a faulty perKey is refused with all of its faults', async (t) => {
+  const { call } = await api.makeWorkspace()
+  const cases: [object, object[]][] = [
+    [{}, [{ field: 'perKey', message: /^Must have at least one of/ }]],
+    [{ atMost: { runs: 0, per: '7d' } }, [{ field: 'perKey.atMost.runs' }]],
+    [
+      { atMost: { runs: 101, per: '367d' } },
+      [{ field: 'perKey.atMost.runs' }, { field: 'perKey.atMost.per' }],
+    ],
+    [{ atLeast: { events: 1, within: '7d' } }, [{ field: 'perKey.atLeast.events' }]],
+    [{ whileRunning: 'stop' }, [{ field: 'perKey.whileRunning' }]],
+    [{ whileRunning: 'skip', key: 'x'.repeat(257) }, [{ field: 'perKey.key' }]],
+    [{ whileRunning: 'skip', other: 1 }, [{ field: 'perKey.other' }]],
+    [{ whileRunning: 'skip', key: '{{credentials.CHAT}}' }, [{ field: 'perKey.key' }]],
+  ]
+  for (const [perKey, errors] of cases) {
+    const { status, body } = await call<{ errors: object[] }>('POST', rulesPath, {
+      body: ruleBody({ perKey }),
+    })
+    t.equal(status, 422)
+    t.match(body.errors.slice(0, errors.length), errors, JSON.stringify(perKey))
+  }
+  for (const perKey of [7, 'x', []])
+    t.match(await call('POST', rulesPath, { body: ruleBody({ perKey }) }), {
+      status: 422,
+      body: { errors: [{ field: 'perKey' }] },
+    })
+})

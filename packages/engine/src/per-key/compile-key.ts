@@ -1,0 +1,69 @@
+import { parseDuration } from '../duration.js'
+import type { Evaluation } from '../evaluation.js'
+import type { Rendering } from '../fill-placeholder.js'
+import { compileTemplate } from '../template.js'
+import { toText } from '../to-text.js'
+import type { PerKey } from './per-key.js'
+
+/** `perKey` of a rule, ready to be asked for any event. Durations are ms. */
+export interface CompiledPerKey {
+  /** As written; "" where all events share a key. State belongs to it: another template has other keys. */
+  readonly template: string
+  readonly atLeast: { readonly events: number; readonly within: number } | undefined
+  readonly atMost: { readonly runs: number; readonly per: number } | undefined
+  readonly whileRunning: PerKey['whileRunning']
+  /** The key of an event. Never throws, on any data. */
+  readonly render: (data: unknown, evaluation?: Evaluation) => RenderedKey
+}
+
+export interface RenderedKey {
+  /** "" is the key of all events whose template gives nothing. */
+  readonly key: string
+  readonly warnings: readonly string[]
+}
+
+/** How much of a key is shown. */
+const shownLength = 256
+
+/** Compiles a part without faults. One with faults is a rule that does not compile. */
+export function compilePerKey(perKey: PerKey): CompiledPerKey {
+  const { key = '', atLeast, atMost, whileRunning } = perKey
+  const template = compileTemplate(key)
+  if (typeof template === 'string') throw new Error(`perKey.key ${template}`)
+  return {
+    template: key,
+    atLeast: atLeast && { events: atLeast.events, within: msOf(atLeast.within) },
+    atMost: atMost && { runs: atMost.runs, per: msOf(atMost.per) },
+    whileRunning,
+    render(data, evaluation) {
+      const warnings: string[] = []
+      const rendering: Rendering = { warnings, size: 0, ...(evaluation && { evaluation }) }
+      const text = textOf(template.render(data, rendering))
+      if (key !== '' && text === '') warnings.push('perKey.key is empty: all events without it share one key')
+      return { key: text, warnings }
+    },
+  }
+}
+
+/** A key as it is shown: the whole of it may be as long as the event. */
+export function showKey(key: string): string {
+  return key.length > shownLength ? `${key.slice(0, shownLength)}…` : key
+}
+
+/** 7 and "7" are one key. The order of the keys of an object does not matter. */
+function textOf(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(sortKeys(value)) : toText(value)
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sortKeys(inner)]))
+}
+
+function msOf(duration: string): number {
+  const ms = parseDuration(duration)
+  if (ms === undefined) throw new Error(`perKey has the faulty duration ${duration}`)
+  return ms
+}

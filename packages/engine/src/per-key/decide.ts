@@ -1,0 +1,125 @@
+import { type CompiledPerKey, showKey } from './compile-key.js'
+import { maxQueued } from './per-key.js'
+import type { Suppression } from './suppression.js'
+
+/** A matching event of a key: its moment (epoch ms), and the execution of the rule for it. */
+export interface KeyEvent {
+  readonly at: number
+  readonly eventId: string
+  readonly executionId: string
+}
+
+/** What is known of a key when the next event of it is recorded. */
+export interface KeyState {
+  /** The events that were granted an execution, in any order; those further away than a window need not be there. */
+  granted: readonly KeyEvent[]
+  /** The matching events that no execution has used up. */
+  counted: readonly KeyEvent[]
+  /** The execution that is in progress or waits after it has begun. */
+  holder?: (KeyEvent & { readonly isWaiting: boolean }) | undefined
+  /** Those that have not begun, in the order of their events. */
+  queue: readonly KeyEvent[]
+}
+
+export interface Decision {
+  /** `run`: it begins. `wait`: it begins after the others of its key. */
+  readonly kind: 'run' | 'wait' | 'suppressed'
+  readonly suppression?: Suppression
+  /** The executions that it takes the place of. The one in progress is cancelled after its present action. */
+  readonly replaced: readonly KeyEvent[]
+  /** Events that are used up by this one, which may be one of them. */
+  readonly consumed: readonly KeyEvent[]
+  /** Whether this event is counted from now on. */
+  readonly isCounted: boolean
+}
+
+const nothing = { replaced: [], consumed: [], isCounted: false } as const
+
+/**
+ * Decides what becomes of a rule that matched an event: atLeast is asked first, then atMost, then whileRunning. A refused event claims nothing
+ * but its place in atLeast, whose count stays used up.
+ */
+export function decide(perKey: CompiledPerKey, key: string, state: KeyState, event: KeyEvent): Decision {
+  const shown = showKey(key)
+  const counting = count(perKey, state, event)
+  if ('missing' in counting) {
+    const { events } = perKey.atLeast as { events: number }
+    const suppression = { reason: 'at_least', key: shown, count: events - counting.missing, events } as const
+    return { ...nothing, kind: 'suppressed', suppression, isCounted: true }
+  }
+  const { consumed } = counting
+  const refuse = (suppression: Suppression): Decision => ({
+    ...nothing,
+    kind: 'suppressed',
+    suppression,
+    consumed,
+  })
+  const limit = findLimit(perKey, state.granted, event)
+  if (limit !== undefined) {
+    const until = new Date(limit.until).toISOString()
+    return refuse({ reason: 'at_most', key: shown, until, executionId: limit.by.executionId })
+  }
+  const others = [...(state.holder ? [state.holder] : []), ...state.queue]
+  const [first] = others
+  if (first === undefined || perKey.whileRunning === undefined) return { ...nothing, kind: 'run', consumed }
+  if (perKey.whileRunning === 'skip')
+    return refuse({ reason: 'while_running', key: shown, executionId: first.executionId })
+  if (perKey.whileRunning === 'queue')
+    return state.queue.length >= maxQueued
+      ? refuse({ reason: 'queue_full', key: shown })
+      : { ...nothing, kind: 'wait', consumed }
+  const newer = others.find((other) => isBefore(event, other))
+  if (newer !== undefined)
+    return refuse({ reason: 'while_running', key: shown, executionId: newer.executionId })
+  const isBusy = state.holder !== undefined && !state.holder.isWaiting
+  return { kind: isBusy ? 'wait' : 'run', replaced: others, consumed, isCounted: false }
+}
+
+/** By the order of acceptance. */
+export function isBefore(one: KeyEvent, other: KeyEvent): boolean {
+  return one.at === other.at ? one.eventId < other.eventId : one.at < other.at
+}
+
+/** The events that this one completes, or how many are missing. */
+function count(
+  { atLeast }: CompiledPerKey,
+  { counted }: KeyState,
+  event: KeyEvent,
+): { consumed: readonly KeyEvent[] } | { missing: number } {
+  if (atLeast === undefined) return { consumed: [] }
+  const inWindow = counted.filter(({ at }) => at > event.at - atLeast.within && at <= event.at)
+  const missing = atLeast.events - inWindow.length - 1
+  if (missing > 0) return { missing }
+  const ordered = [...inWindow, event].sort((one, other) => (isBefore(one, other) ? -1 : 1))
+  return { consumed: ordered.slice(0, atLeast.events) }
+}
+
+/**
+ * Finds what keeps an event from being granted: an interval of length `per` with its moment and more than `runs` granted ones, before or after
+ * it. An interval is half open, so that an event exactly `per` later is granted.
+ *
+ * @returns the earliest later moment that would be granted, and the run whose window ends then
+ */
+function findLimit(
+  { atMost }: CompiledPerKey,
+  granted: readonly KeyEvent[],
+  { at }: KeyEvent,
+): { until: number; by: KeyEvent } | undefined {
+  if (atMost === undefined) return undefined
+  const { runs, per } = atMost
+  const runsInOrder = granted.toSorted((one, other) => (isBefore(one, other) ? -1 : 1))
+  const times = runsInOrder.map((run) => run.at)
+  if (isGranted(times, at, runs, per)) return undefined
+  const by = runsInOrder.find((run) => run.at + per > at && isGranted(times, run.at + per, runs, per))
+  return by && { until: by.at + per, by }
+}
+
+/** @param times ascending */
+function isGranted(times: readonly number[], at: number, runs: number, per: number): boolean {
+  const near = times.filter((time) => time > at - per && time < at + per)
+  const all = [...near, at].sort((one, other) => one - other)
+  return all.every((time, index) => {
+    const last = all[index + runs]
+    return last === undefined || last - time >= per
+  })
+}

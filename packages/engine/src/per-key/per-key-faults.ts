@@ -1,0 +1,56 @@
+import { findDurationFault } from '../duration.js'
+import type { Fault } from '../faults.js'
+import { findForeignSyntax } from '../foreign-syntax.js'
+import { capitalize } from '../plain-bounds.js'
+import { type Declared, findReadFault, readDeclared } from '../recorded.js'
+import { compileTemplate, readsOf } from '../template.js'
+
+const limits = ['atLeast', 'atMost', 'whileRunning']
+
+/**
+ * Finds the faults of `perKey` that its schema cannot express. Takes any shape, and ignores faults that the schema reports.
+ *
+ * @param actions of the rule: what they record is no part of a key, which is asked for before they begin
+ */
+export function findPerKeyFaults({ perKey, actions }: { perKey?: unknown; actions?: unknown }): Fault[] {
+  if (!isObject(perKey)) return []
+  const found = [
+    ...(limits.some((name) => perKey[name] !== undefined)
+      ? []
+      : [fault('', `must have at least one of ${limits.join(', ')}`)]),
+    ...findKeyFaults(perKey.key, readDeclared(actions)),
+    ...findWindowFault(perKey.atLeast, 'atLeast', 'within'),
+    ...findWindowFault(perKey.atMost, 'atMost', 'per'),
+  ]
+  return found.map(({ field, message }) => ({ field: `perKey${field}`, message: capitalize(message) }))
+}
+
+function findKeyFaults(key: unknown, declared: Declared): Fault[] {
+  if (typeof key !== 'string') return []
+  const template = compileTemplate(key)
+  if (typeof template === 'string') return [fault('.key', template)]
+  if (template.placeholders === 0)
+    return [fault('.key', 'must have a placeholder such as {{lead.id}}: omit it if all events share one key')]
+  return (template.parts ?? []).flatMap((placeholder) => {
+    const foreign = findForeignSyntax(placeholder.name)
+    if (foreign !== undefined) return [fault('.key', foreign)]
+    const path = readsOf(placeholder).find((read) => findReadFault(declared, read, -1) !== undefined)
+    return path === undefined
+      ? []
+      : [fault('.key', `must not read ${path.slice(0, 60)}: the key is known before the actions begin`)]
+  })
+}
+
+function findWindowFault(part: unknown, name: string, field: string): Fault[] {
+  const text = isObject(part) ? part[field] : undefined
+  const message = typeof text === 'string' && text !== '' ? findDurationFault(text) : undefined
+  return message === undefined ? [] : [fault(`.${name}.${field}`, message)]
+}
+
+function fault(field: string, message: string): Fault {
+  return { field, message }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

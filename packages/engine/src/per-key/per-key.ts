@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox'
+
+/** Of each window together. */
+export const maxCounted = 100
+/** Executions of a key that wait for the one in progress. */
+export const maxQueued = 1_000
+
+const window = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 20, description: `${description}: such as 24h or 7d, at most 366d` })
+
+/**
+ * What a rule remembers of its earlier events and executions, for each key. One that could not stand for a text would not be shared: text and
+ * number 7 are one key.
+ */
+export const PerKey = Type.Object(
+  {
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'Template over the event data, such as {{lead.id}}. Events for which it gives the same text share a key. Omitted: all events share one.',
+      }),
+    ),
+    atLeast: Type.Optional(
+      Type.Object(
+        { events: Type.Integer({ minimum: 2, maximum: maxCounted }), within: window('Length of the window') },
+        {
+          title: 'AtLeast',
+          additionalProperties: false,
+          description:
+            'Only the event that completes so many matching events of its key within the window starts an execution. These events are then used up.',
+        },
+      ),
+    ),
+    atMost: Type.Optional(
+      Type.Object(
+        { runs: Type.Integer({ minimum: 1, maximum: maxCounted }), per: window('Length of the window') },
+        {
+          title: 'AtMost',
+          additionalProperties: false,
+          description: 'In no window of this length does a key have more executions.',
+        },
+      ),
+    ),
+    whileRunning: Type.Optional(
+      Type.Enum(['skip', 'replace', 'queue'], {
+        description:
+          'What happens to an event while an execution of its key is in progress or waits. skip: no execution. replace: its execution takes the place of the earlier one. queue: its execution waits for the earlier ones.',
+      }),
+    ),
+  },
+  {
+    title: 'PerKey',
+    additionalProperties: false,
+    description: 'Limits of the executions that events start, for each key',
+    examples: [{ key: '{{lead.id}}', atMost: { runs: 1, per: '7d' } }],
+  },
+)
+export type PerKey = Static<typeof PerKey>
+
+// One schema instead of a union reports a fault once.
+export const PerKeyOrNone = Type.Unsafe<PerKey | null>({ ...PerKey, type: ['object', 'null'] })

@@ -1,0 +1,112 @@
+import type { Statements } from '@automation/database'
+import { decide, isBefore, type KeyEvent } from '@automation/engine'
+import type { ExecutionRecord, KeyToClaim, RecordableExecution } from '../outcomes/execution-record.js'
+import type { Outcome } from '../outcomes/finish-events.js'
+import type { NewClaim, SuppressedExecution } from './key-claims.js'
+import { type KeyToRead, readKeyStates, type StoredKeyState } from './key-states.js'
+
+/** Of what waits for its key: no time ends it. */
+const endOfTime = new Date(Date.UTC(9_999, 0))
+
+type Asking<Execution> = Execution & { claim: KeyToClaim }
+
+/**
+ * Decides about the executions that ask for a key, in the order of their events, under the locks of the keys.
+ *
+ * @param open the events that this commit finishes
+ * @returns what to record, and `records` of the executions that have not begun
+ */
+export async function decideClaims<Execution extends RecordableExecution>(
+  statements: Statements,
+  outcomes: readonly Outcome<Execution>[],
+  open: ReadonlyMap<string, unknown>,
+) {
+  const undecided = outcomes
+    .filter((outcome) => open.get(outcome.event.id) === outcome)
+    .flatMap(({ executions }) => executions)
+    .filter((execution): execution is Asking<Execution> => execution.claim !== undefined)
+    .sort((one, other) => (isBefore(keyEventOf(one), keyEventOf(other)) ? -1 : 1))
+  const states = await readKeyStates(statements, keysOf(undecided))
+  const records = new Map<Execution, ExecutionRecord>()
+  const suppressed: SuppressedExecution[] = []
+  const claims: NewClaim[] = []
+  const consumed: string[] = []
+  for (const execution of undecided) {
+    const { keyId, key, perKey } = execution.claim
+    const state = states.get(keyId) as StoredKeyState
+    const event = keyEventOf(execution)
+    const decision = decide(perKey, key, state, event)
+    const claim = claimOf(execution, decision)
+    noteClaim(state, event, claim, decision.consumed)
+    consumed.push(...decision.consumed.map(({ executionId }) => executionId))
+    if (claim.isGranted || claim.isCounted || claim.place !== null) claims.push(claim)
+    const { suppression } = decision
+    if (suppression) suppressed.push({ execution, suppression })
+    if (decision.kind !== 'run') records.set(execution, unbegunRecord(execution.record, suppression))
+  }
+  const outcomeOf = (outcome: Outcome<Execution>): Outcome<Execution> => {
+    if (open.get(outcome.event.id) !== outcome) return outcome
+    const executions = outcome.executions.flatMap((execution) => {
+      const record = records.get(execution)
+      if (record === undefined) return execution
+      return record.suppression ? [] : { ...execution, record, tasks: [], emitted: [] }
+    })
+    return { ...outcome, executions }
+  }
+  return { outcomeOf, records, suppressed, claims, consumed }
+}
+
+function keysOf(executions: readonly Asking<RecordableExecution>[]): KeyToRead[] {
+  const keys = new Map<string, KeyToRead>()
+  for (const { claim, event } of executions) {
+    const { keyId, perKey } = claim
+    const { from, to } = keys.get(keyId) ?? { from: event.acceptedAt, to: event.acceptedAt }
+    const at = event.acceptedAt
+    keys.set(keyId, { keyId, perKey, from: Math.min(from, at), to: Math.max(to, at) })
+  }
+  return [...keys.values()]
+}
+
+function keyEventOf({ record, event }: RecordableExecution): KeyEvent {
+  return { at: event.acceptedAt, eventId: event.id, executionId: record.id }
+}
+
+function claimOf(
+  execution: Asking<RecordableExecution>,
+  { kind, isCounted }: ReturnType<typeof decide>,
+): NewClaim {
+  const { keyId, perKey } = execution.claim
+  const place = kind === 'wait' ? 'queued' : kind === 'run' && perKey.whileRunning ? 'holds' : null
+  const windowMs = Math.max(perKey.atMost?.per ?? 0, perKey.atLeast?.within ?? 0)
+  const isGranted = kind !== 'suppressed' && perKey.atMost !== undefined
+  return { execution, keyId, isGranted, isCounted, place, windowMs }
+}
+
+/** The next events of the commit find what this one has claimed. */
+function noteClaim(
+  state: StoredKeyState,
+  event: KeyEvent,
+  { execution, isGranted, isCounted, place }: NewClaim,
+  consumed: readonly KeyEvent[],
+): void {
+  const used = new Set(consumed.map(({ executionId }) => executionId))
+  state.counted = state.counted.filter(({ executionId }) => !used.has(executionId))
+  if (isCounted) state.counted.push(event)
+  if (isGranted) state.granted.push(event)
+  if (place === 'queued') state.queue.push(event)
+  // One that is finished in this commit holds nothing after it.
+  if (place === 'holds' && execution.record.finishedAt === null)
+    state.holder = { ...event, isWaiting: execution.record.lease === null }
+}
+
+/** An execution that has not begun: what its worker has prepared for it is dropped. */
+export function unbegunRecord(
+  record: ExecutionRecord,
+  suppression: ExecutionRecord['suppression'],
+): ExecutionRecord {
+  const { wait: _, ...own } = record
+  const clean = { ...own, error: null, results: [], lease: null, awaitsSlot: false, attention: null }
+  return suppression
+    ? { ...clean, status: 'suppressed', suppression, finishedAt: new Date(), dueAt: null }
+    : { ...clean, status: 'waiting', finishedAt: null, dueAt: endOfTime }
+}
