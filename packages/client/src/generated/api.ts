@@ -2229,6 +2229,41 @@ export interface components {
             /** @description ISO 8601 date, or time with a zone. Without it the key never expires. */
             expiresAt?: string;
         };
+        /** @description Only the event that completes so many matching events of its key within the window starts an execution. These events are then used up. */
+        AtLeast: {
+            events: number;
+            /** @description Length of the window: such as 24h or 7d, at most 366d */
+            within: string;
+        };
+        /** @description So far `count` of the `events` matching events that an execution takes. */
+        AtLeastSuppression: {
+            /** @enum {string} */
+            reason: "at_least";
+            /** @description The key of the event, or its beginning */
+            key: string;
+            count: number;
+            events: number;
+        };
+        /** @description In no window of this length does a key have more executions. */
+        AtMost: {
+            runs: number;
+            /** @description Length of the window: such as 24h or 7d, at most 366d */
+            per: string;
+        };
+        /** @description The key had as many executions as it may have. executionId: the one whose window ends at `until`. */
+        AtMostSuppression: {
+            /** @enum {string} */
+            reason: "at_most";
+            /** @description The key of the event, or its beginning */
+            key: string;
+            /**
+             * Format: date-time
+             * @description From then on an event of the key is granted
+             */
+            until: string;
+            /** Format: uuid */
+            executionId: string;
+        };
         Attempt: {
             /** Format: date-time */
             startedAt: string;
@@ -2696,6 +2731,7 @@ export interface components {
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order?: number | null;
             schedule?: components["schemas"]["Schedule"];
+            perKey?: components["schemas"]["PerKey"];
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
         };
@@ -3047,16 +3083,17 @@ export interface components {
             subscriptionId: string | null;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
+             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
              * @enum {string}
              */
-            status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
+            status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched";
             /** @description false if any action failed */
             success: boolean;
             conditionsPassed: boolean;
             actionsExecuted: number;
             dryRun: boolean;
             error: string | null;
+            suppressed: components["schemas"]["Suppression"] | null;
             startedAt: string | null;
             dueAt: string | null;
             finishedAt: string | null;
@@ -3136,16 +3173,17 @@ export interface components {
             subscriptionId: string | null;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime.
+             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
              * @enum {string}
              */
-            status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
+            status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched";
             /** @description false if any action failed */
             success: boolean;
             conditionsPassed: boolean;
             actionsExecuted: number;
             dryRun: boolean;
             error: string | null;
+            suppressed: components["schemas"]["Suppression"] | null;
             startedAt: string | null;
             dueAt: string | null;
             finishedAt: string | null;
@@ -3331,7 +3369,7 @@ export interface components {
             };
             /** @description Executions of these events */
             executions: {
-                /** @description succeeded + failed + cancelled + waiting + leased */
+                /** @description succeeded + failed + cancelled + suppressed + waiting + leased */
                 begun: number;
                 /** @description Succeeded executions */
                 succeeded: number;
@@ -3339,6 +3377,8 @@ export interface components {
                 failed: number;
                 /** @description Cancelled executions. The counters of their rules do not include them. */
                 cancelled: number;
+                /** @description Executions that `perKey` of their rule did not grant. Counters do not include them. */
+                suppressed: number;
                 /** @description Executions that wait for a WAIT to end or for the next attempt */
                 waiting: number;
                 /** @description Executions that a worker holds */
@@ -3380,10 +3420,10 @@ export interface components {
         };
         LedgerFault: {
             /**
-             * @description receipt_without_event: an event of an accepted webhook is missing. quarantined_not_done: an event is quarantined, but not done. event_without_cause: the execution that emitted an event is missing. execution_without_event: the event of an execution is missing. execution_too_early: an execution exists, but its event is not done, or is quarantined. execution_twice: a rule has two executions for one event. execution_adrift: an execution is neither finished, nor waiting, nor leased: no worker would claim it. action_left_open: an execution has succeeded, but one of its actions has not ended. task_missing: the task that an action created is missing. task_without_execution: the execution of a task is missing. emitted_event_missing: the event that an action emitted is missing. counter_behind: a rule counts fewer successes or failures than it has executions.
+             * @description receipt_without_event: an event of an accepted webhook is missing. quarantined_not_done: an event is quarantined, but not done. event_without_cause: the execution that emitted an event is missing. execution_without_event: the event of an execution is missing. execution_too_early: an execution exists, but its event is not done, or is quarantined. execution_twice: a rule has two executions for one event. execution_adrift: an execution is neither finished, nor waiting, nor leased: no worker would claim it. claim_without_execution: an event counts for a limit of a rule, but its execution is missing or suppressed. action_left_open: an execution has succeeded, but one of its actions has not ended. task_missing: the task that an action created is missing. task_without_execution: the execution of a task is missing. emitted_event_missing: the event that an action emitted is missing. counter_behind: a rule counts fewer successes or failures than it has executions.
              * @enum {string}
              */
-            kind: "receipt_without_event" | "quarantined_not_done" | "event_without_cause" | "execution_without_event" | "execution_too_early" | "execution_twice" | "execution_adrift" | "action_left_open" | "task_missing" | "task_without_execution" | "emitted_event_missing" | "counter_behind";
+            kind: "receipt_without_event" | "quarantined_not_done" | "event_without_cause" | "execution_without_event" | "execution_too_early" | "execution_twice" | "execution_adrift" | "claim_without_execution" | "action_left_open" | "task_missing" | "task_without_execution" | "emitted_event_missing" | "counter_behind";
             /** @description Number of inconsistencies of this kind */
             count: number;
             /** @description Ids of up to ten affected rows */
@@ -3705,6 +3745,27 @@ export interface components {
             value: string;
         };
         /**
+         * @description Limits of the executions that events start, for each key
+         * @example {
+         *       "key": "{{lead.id}}",
+         *       "atMost": {
+         *         "runs": 1,
+         *         "per": "7d"
+         *       }
+         *     }
+         */
+        PerKey: {
+            /** @description Template over the event data, such as {{lead.id}}. Events for which it gives the same text share a key. Omitted: all events share one. */
+            key?: string;
+            atLeast?: components["schemas"]["AtLeast"];
+            atMost?: components["schemas"]["AtMost"];
+            /**
+             * @description What happens to an event while an execution of its key is in progress or waits. skip: no execution. replace: its execution takes the place of the earlier one. queue: its execution waits for the earlier ones.
+             * @enum {string}
+             */
+            whileRunning?: "skip" | "replace" | "queue";
+        } | null;
+        /**
          * @description The plan sets the rate limit of the workspace’s members and keys.
          * @enum {string}
          */
@@ -3746,6 +3807,13 @@ export interface components {
             fails: {
                 [key: string]: unknown;
             }[];
+        };
+        /** @description 1,000 executions of the key waited. */
+        QueueFullSuppression: {
+            /** @enum {string} */
+            reason: "queue_full";
+            /** @description The key of the event, or its beginning */
+            key: string;
         };
         RangeClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
@@ -3867,6 +3935,7 @@ export interface components {
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order: number | null;
             schedule: components["schemas"]["Schedule"];
+            perKey: components["schemas"]["PerKey"];
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
@@ -4028,6 +4097,7 @@ export interface components {
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order?: number | null;
             schedule?: components["schemas"]["Schedule"];
+            perKey?: components["schemas"]["PerKey"];
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive: boolean;
@@ -4110,6 +4180,7 @@ export interface components {
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order: number | null;
             schedule: components["schemas"]["Schedule"];
+            perKey: components["schemas"]["PerKey"];
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             /** @description Version of the rule that the draft is based on */
@@ -4279,16 +4350,17 @@ export interface components {
             /** @description false if any action failed so far or the execution was cancelled. A rule that did not match, and an execution that still runs, waits or retries, is a success: `status` distinguishes them. */
             success: boolean;
             /**
-             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. not_matched: the conditions did not match, so there is no execution. outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.
+             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution. outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.
              * @enum {string}
              */
-            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched" | "outranked" | "simulated";
+            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched" | "outranked" | "simulated";
             conditionsPassed: boolean;
             /** @description null if the conditions did not match or the rule was outranked, because there is then no execution. */
             executionId: string | null;
             /** @description Present when success is false. */
             error?: string;
             outranked?: components["schemas"]["OutrankedBy"];
+            suppressed?: components["schemas"]["Suppression"];
             /** @description In a dry run: the name of the rule */
             name?: string;
             /** @description In a dry run: what each action would do */
@@ -4353,6 +4425,7 @@ export interface components {
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order: number | null;
             schedule: components["schemas"]["Schedule"];
+            perKey: components["schemas"]["PerKey"];
             isActive: boolean;
             mode: components["schemas"]["RuleMode"];
             nextRunAt: string | null;
@@ -4401,6 +4474,7 @@ export interface components {
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order?: number | null;
             schedule?: components["schemas"]["Schedule"];
+            perKey?: components["schemas"]["PerKey"];
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             isActive?: boolean;
@@ -4428,6 +4502,7 @@ export interface components {
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order?: number | null;
             schedule?: components["schemas"]["Schedule"];
+            perKey?: components["schemas"]["PerKey"];
             conditions?: components["schemas"]["Condition"][];
             actions?: components["schemas"]["Action"][];
             isActive?: boolean;
@@ -4462,10 +4537,10 @@ export interface components {
             consoleUrl?: string;
         };
         /**
-         * @description Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.
+         * @description Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. suppressed: they matched, but `perKey` of the rule did not grant an execution. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.
          * @enum {string}
          */
-        RuleVerdict: "matched" | "outranked" | "not_matched" | "not_judged" | "inactive" | "created_later" | "other_type" | "deleted" | "quarantined" | "pending" | "not_considered" | "not_known";
+        RuleVerdict: "matched" | "outranked" | "suppressed" | "not_matched" | "not_judged" | "inactive" | "created_later" | "other_type" | "deleted" | "quarantined" | "pending" | "not_considered" | "not_known";
         RuleVersion: {
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
             version: number;
@@ -4477,6 +4552,7 @@ export interface components {
             /** @description Place in the group: the lowest is the first. Of rules with the same order, the oldest is the first. Required with a group, and null without one. */
             order: number | null;
             schedule: components["schemas"]["Schedule"];
+            perKey: components["schemas"]["PerKey"];
             conditions: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
             /**
@@ -4499,6 +4575,7 @@ export interface components {
             verdict: components["schemas"]["RuleVerdict"];
             executionId: string | null;
             outranked: components["schemas"]["OutrankedBy"] | null;
+            suppressed: components["schemas"]["Suppression"] | null;
             /** @description Paths of the fewest conditions whose result would have to change to flip the result of the rule, such as conditions[0].any[1]. For a rule that matched: the conditions that the match depends on. */
             decisive: string[];
             trace: components["schemas"]["Trace"] | null;
@@ -4833,7 +4910,7 @@ export interface components {
              * @description running: a call is in progress. waiting: the delivery waits for a free slot. retrying: the next attempt is due at `dueAt`. succeeded: your server responded with a 2xx status. failed: all attempts failed, or your server refused it. cancelled: the subscription was switched off or deleted first.
              * @enum {string}
              */
-            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "not_matched";
+            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched";
             /** @description Number of calls that were started */
             attempts: number;
             lastStatusCode: number | null;
@@ -4887,6 +4964,7 @@ export interface components {
             /** @description Only an active subscription receives deliveries. Switching it off cancels the waiting ones. */
             isActive?: boolean;
         };
+        Suppression: components["schemas"]["AtMostSuppression"] | components["schemas"]["AtLeastSuppression"] | components["schemas"]["WhileRunningSuppression"] | components["schemas"]["QueueFullSuppression"];
         Task: {
             /** Format: uuid */
             id: string;
@@ -5045,6 +5123,15 @@ export interface components {
             error?: string;
             /** @description Default: both */
             status?: ("waiting" | "retrying")[];
+        };
+        /** @description Another execution of the key was in progress or waited. */
+        WhileRunningSuppression: {
+            /** @enum {string} */
+            reason: "while_running";
+            /** @description The key of the event, or its beginning */
+            key: string;
+            /** Format: uuid */
+            executionId: string;
         };
         Workspace: {
             /** Format: uuid */
@@ -5316,6 +5403,10 @@ export type AnyGroup = components['schemas']['AnyGroup'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
 export type ApiKeyToCreate = components['schemas']['ApiKeyToCreate'];
+export type AtLeast = components['schemas']['AtLeast'];
+export type AtLeastSuppression = components['schemas']['AtLeastSuppression'];
+export type AtMost = components['schemas']['AtMost'];
+export type AtMostSuppression = components['schemas']['AtMostSuppression'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttentionItem = components['schemas']['AttentionItem'];
 export type AttentionList = components['schemas']['AttentionList'];
@@ -5444,12 +5535,14 @@ export type Overview = components['schemas']['Overview'];
 export type OverviewSlice = components['schemas']['OverviewSlice'];
 export type OwnEventType = components['schemas']['OwnEventType'];
 export type PatternClause = components['schemas']['PatternClause'];
+export type PerKey = components['schemas']['PerKey'];
 export type Plan = components['schemas']['Plan'];
 export type PlannedTick = components['schemas']['PlannedTick'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
 export type Promotion = components['schemas']['Promotion'];
 export type QuantifierDescription = components['schemas']['QuantifierDescription'];
 export type QuantifierExample = components['schemas']['QuantifierExample'];
+export type QueueFullSuppression = components['schemas']['QueueFullSuppression'];
 export type RangeClause = components['schemas']['RangeClause'];
 export type Readiness = components['schemas']['Readiness'];
 export type Receipt = components['schemas']['Receipt'];
@@ -5524,6 +5617,7 @@ export type SubscriptionList = components['schemas']['SubscriptionList'];
 export type SubscriptionPingEvent = components['schemas']['SubscriptionPingEvent'];
 export type SubscriptionToCreate = components['schemas']['SubscriptionToCreate'];
 export type SubscriptionToUpdate = components['schemas']['SubscriptionToUpdate'];
+export type Suppression = components['schemas']['Suppression'];
 export type Task = components['schemas']['Task'];
 export type TaskPage = components['schemas']['TaskPage'];
 export type TestedRule = components['schemas']['TestedRule'];
@@ -5538,6 +5632,7 @@ export type Vocabulary = components['schemas']['Vocabulary'];
 export type WaitAction = components['schemas']['WaitAction'];
 export type WaitFor = components['schemas']['WaitFor'];
 export type WaitingExecutionFilter = components['schemas']['WaitingExecutionFilter'];
+export type WhileRunningSuppression = components['schemas']['WhileRunningSuppression'];
 export type Workspace = components['schemas']['Workspace'];
 export type WorkspaceList = components['schemas']['WorkspaceList'];
 export type WorkspaceToCreate = components['schemas']['WorkspaceToCreate'];
@@ -9564,7 +9659,7 @@ export interface operations {
                 error?: string;
                 /** @description Only executions for this event */
                 eventId?: string;
-                /** @description One or several statuses, separated by commas: pending, running, waiting, retrying, succeeded, failed, cancelled, not_matched. Executions that are pending or not_matched are listed only if they are named here. */
+                /** @description One or several statuses, separated by commas: pending, running, waiting, retrying, succeeded, failed, cancelled, suppressed, not_matched. Executions that are pending or not_matched are listed only if they are named here. */
                 status?: string;
             };
             header?: never;
