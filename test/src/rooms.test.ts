@@ -16,7 +16,8 @@ const orders = {
     'main.tsx app.tsx parts-page.tsx shell.tsx palette.tsx navigation.tsx keys.tsx screens parts places.ts state logic',
   'apps/cli/src':
     'admin.ts client.ts webhook.ts write-command-page.ts command-page.ts create-admin.ts create-client-program.ts create-webhook.ts commands mcp client *',
-  'packages/ledger/src': 'index.ts reconciliation history keys outcomes acceptance unfinished counters *',
+  'packages/ledger/src':
+    'index.ts reconciliation history keys outcomes acceptance schedules unfinished counters *',
   'packages/launcher/src':
     'index.ts start.ts with-services.ts demo product servers open-browser.ts binaries *',
 }

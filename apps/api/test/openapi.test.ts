@@ -357,7 +357,7 @@ t.test('conditions and actions are plain unions, which every generator supports'
     )
   const groups = ['AllGroup', 'AnyGroup', 'NotGroup']
   const lists = ['SomeCondition', 'EveryCondition', 'NoneCondition', 'CountCondition']
-  t.strictSame(branchesOf('Condition'), [...groups, ...lists, 'Clause'])
+  t.strictSame(branchesOf('Condition'), [...groups, ...lists, 'TimeCondition', 'Clause'])
   const clauses = branchesOf('Clause')
   t.ok(clauses.length > 5 && clauses.every((name) => name.endsWith('Clause')), `${clauses}`)
   for (const name of [...groups, ...lists, ...clauses])

@@ -1,5 +1,5 @@
 import type { RuleTest } from '@automation/check'
-import { executionIdOf } from '@automation/database'
+import { executionIdOf, isTickId } from '@automation/database'
 import {
   type ActionResult,
   compileRule,
@@ -40,6 +40,7 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
       noteRecorded(given, results, definition)
       done.set(rule.name, [...(done.get(rule.name) ?? []), byIt])
     }
+    const ticking = isTickId(event.id) ? rules.find(({ id }) => id === event.ruleId) : undefined
     const expected = Object.fromEntries([...done].map(([name, lists]) => [name, expect(lists)]))
     return {
       name: `Recorded ${event.type} ${event.id}`,
@@ -47,6 +48,7 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
         type: event.type as NonNullable<RuleTest['event']>['type'],
         at: event.acceptedAt.toISOString(),
         data: event.data as Record<string, unknown>,
+        ...(ticking !== undefined && { for: ticking.name }),
       },
       ...Object.fromEntries(Object.entries(given).filter(([, values]) => Object.keys(values).length > 0)),
       // What emitted events caused is not in this event's executions, so other rules are not asserted then.

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId, tickIdOf } from '@automation/database'
-import { makeTicks } from '@automation/ledger'
+import { auditLedger, makeTicks } from '@automation/ledger'
 import { changeRules, createRules, saveRules } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
@@ -182,6 +182,37 @@ t.test('a schedule that cannot be read ends alone', async (t) => {
   t.match(made.faulty, [{ ruleId: faulty.id, fault: /Mars/ }])
   t.equal(made.events.length, 1)
   t.strictSame(await makeTicks(harness.database), { events: [], latenesses: [], faulty: [], isMore: false })
+})
+
+t.test('the reconciliation finds a tick that was lost, and one that was made twice', async (t) => {
+  const harness = await createQuiet(t)
+  const { id } = await schedule(harness, { every: '1m' })
+  const audit = async () => {
+    const now = Date.now()
+    const range = {
+      workspaceId: harness.workspaceId,
+      from: now - 3_600_000,
+      to: now + 60_000,
+      keptSince: 0,
+      budgetMs: 1_000,
+    }
+    return (await auditLedger(harness.database, range)).faults
+  }
+  const due = await makeDue(harness, id, 9 * minuteMs)
+  await harness.own.rule.update({ where: { id }, data: { nextRunAt: due } })
+  const makeAt = async (minutes: number, missed: number) => {
+    const at = due.getTime() + minutes * minuteMs
+    const data = { scheduledAt: new Date(at).toISOString(), localTime: '', missed }
+    const event = { ...harness.newRow(), id: tickIdOf(id, at, at), type: 'SCHEDULE', ruleId: id, data }
+    await harness.own.event.create({ data: event })
+    return event.id
+  }
+  await makeAt(0, 0)
+  await makeAt(1, 0)
+  await makeAt(4, 2)
+  t.strictSame(await audit(), [])
+  const after = await makeAt(6, 0)
+  t.strictSame(await audit(), [{ kind: 'tick_lost', count: 1, ids: [after] }])
 })
 
 t.test('the id of a tick follows from its rule and time, unless it is very late', async (t) => {

@@ -1,7 +1,7 @@
 import {
   type Clause,
   findOperator,
-  isListCondition,
+  isClause,
   isReference,
   type Leaf,
   type Operator,
@@ -30,9 +30,9 @@ interface FoundAtom {
 /** The operator of an atom that the check does not decide. */
 const opaque = 'opaque'
 
-/** Whether the check cannot decide it: no values of one path make a condition on a list, between two fields, or on an earlier action, hold or fail. */
+/** Whether the check cannot decide it: no values of one path make a condition on a list, on the moment, between two fields, or on an earlier action, hold or fail. */
 export function isOpaque(leaf: Leaf): boolean {
-  return isListCondition(leaf) || isReference(leaf.value) || isRecorded(leaf)
+  return !isClause(leaf) || isReference(leaf.value) || isRecorded(leaf)
 }
 
 export function isOpaqueAtom({ operator }: Atom): boolean {

@@ -6,6 +6,7 @@ import {
   findOperator,
   findRoot,
   findSimilar,
+  isClause,
   isListCondition,
   isReference,
   listLeaves,
@@ -76,7 +77,7 @@ function checkCondition(condition: Condition, path: string, place: Place): void 
     if (isListCondition(leaf)) {
       checkPresence(readList(leaf).path, at, place)
       checkRoots(leaf.that, `${at}.that`, place)
-    } else checkClause(leaf, at, place)
+    } else if (isClause(leaf)) checkClause(leaf, at, place)
     const other = 'value' in leaf && isReference(leaf.value) ? readReference(leaf.value).text : undefined
     if (other !== undefined) checkPresence(other, `${at}.value`, place)
   }

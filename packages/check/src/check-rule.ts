@@ -1,6 +1,7 @@
 import {
   type Condition,
   findOperator,
+  isClause,
   isListCondition,
   itemPartsOf,
   type Leaf,
@@ -142,6 +143,7 @@ function isRelativeLeaf(leaf: Leaf): boolean {
     return itemPartsOf(leaf).some(({ condition }) =>
       listLeaves(condition, '').some((inner) => isRelativeLeaf(inner.leaf)),
     )
+  if (!isClause(leaf)) return true
   return findOperator(leaf.operator)?.name.startsWith('within_') === true
 }
 

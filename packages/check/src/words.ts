@@ -1,8 +1,10 @@
 import {
   type Condition,
   findOperator,
+  type Hours,
   isListCondition,
   isReference,
+  isTimeCondition,
   itemPartsOf,
   type ListCondition,
   readList,
@@ -32,6 +34,7 @@ function write(condition: Condition): string {
   if ('all' in condition) return condition.all.map(writeInner).join(' and ')
   if ('any' in condition) return condition.any.map(writeInner).join(' or ')
   if (isListCondition(condition)) return writeList(condition)
+  if (isTimeCondition(condition)) return writeHours(condition.time)
   return writeComparison(condition.field, condition.operator, condition.value)
 }
 
@@ -46,6 +49,10 @@ function writeList(condition: ListCondition): string {
   const items = itemPartsOf(condition).map((part) => writeInner(part.condition))
   const all = `${listPhrases[quantifier]} ${path}${items.length === 0 ? '' : ` with ${items.join(' and ')}`}`
   return 'operator' in condition ? writeComparison(all, condition.operator, condition.value) : all
+}
+
+function writeHours({ days, from, to, timezone }: Hours): string {
+  return `it is ${days} ${from} to ${to} in ${timezone}`
 }
 
 function writeInner(condition: Condition): string {

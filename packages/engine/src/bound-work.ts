@@ -1,4 +1,4 @@
-import { isListCondition, listLeaves } from './condition-parts.js'
+import { isClause, isListCondition, listLeaves } from './condition-parts.js'
 import { findOperator } from './operators/index.js'
 import type { Clause, Condition } from './rule.js'
 import { isReference } from './value-reference.js'
@@ -31,7 +31,10 @@ export function boundWork(conditions: readonly Condition[]): WorkBound {
 
 function boundCondition(condition: Condition): WorkBound {
   return listLeaves(condition, '')
-    .map(({ leaf }) => (isListCondition(leaf) ? unbounded : boundClause(leaf)))
+    .map(({ leaf }) => {
+      if (isListCondition(leaf)) return unbounded
+      return isClause(leaf) ? boundClause(leaf) : nothing
+    })
     .reduce(add, nothing)
 }
 

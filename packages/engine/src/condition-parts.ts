@@ -1,13 +1,21 @@
 import { type Quantifier, quantifiers } from './quantifiers.js'
-import type { Clause, Condition, CountCondition, ListCondition } from './rule.js'
+import type { Clause, Condition, CountCondition, ListCondition, TimeCondition } from './rule.js'
 
-/** A condition that is no group: its result is that of one comparison, or of one list. */
-export type Leaf = Clause | ListCondition
+/** A condition that is no group: its result is that of one comparison, of one list, or of the moment. */
+export type Leaf = Clause | ListCondition | TimeCondition
 
 /** A condition within another one, and its place below it, such as `.any[1]`. */
 export interface Part {
   readonly condition: Condition
   readonly place: string
+}
+
+export function isClause(condition: Condition): condition is Clause {
+  return 'field' in condition
+}
+
+export function isTimeCondition(condition: Condition): condition is TimeCondition {
+  return 'time' in condition && !isClause(condition)
 }
 
 export function isListCondition(condition: Condition): condition is ListCondition {

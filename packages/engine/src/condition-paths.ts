@@ -1,4 +1,4 @@
-import { isListCondition, itemPartsOf, listLeaves, readList } from './condition-parts.js'
+import { isClause, isListCondition, itemPartsOf, listLeaves, readList } from './condition-parts.js'
 import type { Condition } from './rule.js'
 import { isReference, readReference } from './value-reference.js'
 
@@ -18,6 +18,7 @@ export function listConditionPaths(condition: Condition, place: string): PlacedP
         ...itemPartsOf(leaf).flatMap((part) => listRootPaths(part.condition, at + part.place)),
       ]
     }
+    if (!isClause(leaf)) return []
     const { field, value } = leaf
     return [
       { path: field, place: `${at}.field` },

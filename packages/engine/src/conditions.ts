@@ -1,7 +1,8 @@
 import { compileClause, type Scope } from './clause.js'
 import type { CompiledCondition } from './compiled-condition.js'
 import { compileGroup } from './condition-groups.js'
-import { isListCondition, listLeaves, mapLeaves } from './condition-parts.js'
+import { isListCondition, isTimeCondition, listLeaves, mapLeaves } from './condition-parts.js'
+import { compileTime } from './hours/time-condition.js'
 import { compileList, type ItemConditions, joinItemConditions } from './list-condition.js'
 import { findOperator } from './operators/index.js'
 import type { Action, Condition, RuleDefinition } from './rule.js'
@@ -25,6 +26,7 @@ function compileIn(scope: Scope, condition: Condition): CompiledCondition {
   if ('all' in condition) return compileGroup('all', condition.all.map(compile))
   if ('any' in condition) return compileGroup('any', condition.any.map(compile))
   if ('not' in condition) return compileGroup('not', [compile(condition.not)])
+  if (isTimeCondition(condition)) return compileTime(condition.time)
   if (!isListCondition(condition)) return compileClause(condition, scope)
   if (scope === 'item') throw new Error('A list within a list has no conditions')
   return compileList(condition, condition.that && compileItemConditions(condition.that))

@@ -1,4 +1,4 @@
-import { isListCondition, itemPartsOf, listLeaves } from './condition-parts.js'
+import { isClause, isListCondition, itemPartsOf, listLeaves } from './condition-parts.js'
 import type { Fault } from './faults.js'
 import { listNames, listTexts } from './list-texts.js'
 import { findNumberAsTime } from './number-as-time.js'
@@ -26,6 +26,7 @@ function searchCondition(condition: Condition, field: string): Fault[] {
   return listLeaves(condition, field).flatMap(({ leaf, path }): Fault[] => {
     if (isListCondition(leaf))
       return itemPartsOf(leaf).flatMap((part) => searchCondition(part.condition, path + part.place))
+    if (!isClause(leaf)) return []
     const message = findNumberAsTime(leaf) ?? findDelimiters(leaf) ?? findEmptyText(leaf)
     return message === undefined ? [] : [{ field: `${path}.value`, message }]
   })

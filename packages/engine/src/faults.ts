@@ -3,6 +3,7 @@ import type { ActionDefinition } from './actions/action-definition.js'
 import { type CompileString, findCompiler, findDefinition } from './config-template.js'
 import { isReserved, noEventData } from './credential.js'
 import { findForeignSyntax, hasInvisible } from './foreign-syntax.js'
+import { findHoursFault } from './hours/hours.js'
 import { findOperator } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
 import { maxPathLength, parsePath } from './path.js'
@@ -86,6 +87,10 @@ function searchConditions(search: Search, conditions: unknown, field: string, pl
 
 function searchCondition(search: Search, condition: unknown, field: string, place: Place): void {
   if (!isObject(condition)) return
+  if (Object.hasOwn(condition, 'time') && !Object.hasOwn(condition, 'field')) {
+    searchTime(search, condition.time, `${field}.time`, place)
+    return
+  }
   const group = ['all', 'any', 'not', ...quantifiers].find((keyword) => Object.hasOwn(condition, keyword))
   const inner = { ...place, depth: place.depth + 1 }
   if (!group) {
@@ -108,6 +113,13 @@ function searchCondition(search: Search, condition: unknown, field: string, plac
     searchPath(search, condition[group], `${field}.${group}`, { ...place, depth: 0 })
     searchConditions(search, condition.that, `${field}.that`, { ...inner, isItem: true })
   }
+}
+
+function searchTime(search: Search, hours: unknown, field: string, { isItem }: Place): void {
+  search.clauses += 1
+  if (isItem) report(search, field, 'must not be a condition on an item: it is about the event')
+  const fault = findHoursFault(hours)
+  if (fault) report(search, `${field}.${fault.field}`, fault.message)
 }
 
 function searchClause(search: Search, clause: Record<string, unknown>, field: string, place: Place): void {

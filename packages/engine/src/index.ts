@@ -15,8 +15,10 @@ export { toNumber } from './comparison.js'
 export { type CompiledRule, compileRule } from './compile-rule.js'
 export type { CompiledCondition } from './compiled-condition.js'
 export {
+  isClause,
   isLeaf,
   isListCondition,
+  isTimeCondition,
   itemPartsOf,
   type Leaf,
   listLeaves,
@@ -63,6 +65,8 @@ export {
 } from './field-survey.js'
 export { findOutranked, type Grouped, hasGroups, RuleGroup, RuleOrder } from './first-match.js'
 export { httpUrl } from './formats.js'
+export { findHoursFault, Hours, readHours } from './hours/hours.js'
+export { findNextInside, isInside } from './hours/inside.js'
 export { type Limit, maxEmissionDepth } from './limits.js'
 export { listTexts } from './list-texts.js'
 export {

@@ -1,6 +1,6 @@
 import { toNumber } from './comparison.js'
 import type { CompiledCondition } from './compiled-condition.js'
-import { isListCondition, itemPartsOf, listLeaves, readList } from './condition-parts.js'
+import { isClause, isListCondition, itemPartsOf, listLeaves, readList } from './condition-parts.js'
 import { compileCondition } from './conditions.js'
 import type { PlacedClause } from './decisive.js'
 import type { Evaluation } from './evaluation.js'
@@ -72,7 +72,7 @@ interface Turning {
 
 /** The clause as one on the event, also where it is about an item of a list. None for a list as a whole. */
 function readTurning({ clause, verdict, item }: PlacedClause): Turning[] {
-  if (isListCondition(clause)) return []
+  if (!isClause(clause)) return []
   const onEvent = item === undefined ? clause : placeOnEvent(clause, item)
   return parsePath(onEvent.field) === undefined ? [] : [{ clause: onEvent, verdict }]
 }
@@ -222,15 +222,13 @@ function groupClauses(
   const add = (clause: Clause) => groups.set(clause.field, [...(groups.get(clause.field) ?? []), clause])
   const items = new Set(sets.flat().flatMap(({ item }) => item ?? []))
   for (const { leaf } of conditions.flatMap((condition) => listLeaves(condition, ''))) {
-    if (!isListCondition(leaf)) {
-      add(leaf)
-      continue
-    }
+    if (isClause(leaf)) add(leaf)
+    if (!isListCondition(leaf)) continue
     const { path } = readList(leaf)
     const clauses = itemPartsOf(leaf).flatMap((part) => listLeaves(part.condition, ''))
     for (const item of items)
       if (item.startsWith(`${path}[`))
-        for (const { leaf: clause } of clauses) if (!isListCondition(clause)) add(placeOnEvent(clause, item))
+        for (const { leaf: clause } of clauses) if (isClause(clause)) add(placeOnEvent(clause, item))
   }
   return groups
 }

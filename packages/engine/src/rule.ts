@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { actionDefinitions, type KnownAction } from './actions/index.js'
+import { Hours } from './hours/hours.js'
 import { operators } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
 import { maxPathLength } from './path.js'
@@ -41,9 +42,15 @@ export type ListCondition =
   | { none: string; that: Condition[] }
   | CountCondition
 
+/** A condition on the moment of the evaluation: for an event, when it was accepted. */
+export interface TimeCondition {
+  time: Hours
+}
+
 // Written beside its schema, since no type can be derived from a recursive if/then/else.
 export type Condition =
   | Clause
+  | TimeCondition
   | ListCondition
   | { all: Condition[] }
   | { any: Condition[] }
@@ -120,18 +127,28 @@ export const Condition = Type.Unsafe<Condition>({
           else: others,
         }),
         {
-          title: 'Clause',
-          description: 'Compares one field of the event data. GET /api/vocabulary describes each operator.',
-          // Unknown fields are reported here, so that they are reported also if the operator selects no branch.
-          properties: {
-            field: pathSchema('Path into the event data, such as score or lead.tags[0]'),
-            operator: {},
-            value: {},
+          if: { required: ['time'] },
+          then: {
+            title: 'TimeCondition',
+            description:
+              'True within these hours: of the moment at which the event was accepted, and in `when` of the moment of the action',
+            properties: { time: Hours },
+            additionalProperties: false,
           },
-          required: ['field'],
-          additionalProperties: false,
-          discriminator: { propertyName: 'operator' },
-          oneOf: operators.map(clauseSchema),
+          else: {
+            title: 'Clause',
+            description: 'Compares one field of the event data. GET /api/vocabulary describes each operator.',
+            // Unknown fields are reported here, so that they are reported also if the operator selects no branch.
+            properties: {
+              field: pathSchema('Path into the event data, such as score or lead.tags[0]'),
+              operator: {},
+              value: {},
+            },
+            required: ['field'],
+            additionalProperties: false,
+            discriminator: { propertyName: 'operator' },
+            oneOf: operators.map(clauseSchema),
+          },
         },
       ),
     },

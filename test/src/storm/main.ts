@@ -1,9 +1,11 @@
 import { CannotStart } from '@automation/launcher'
 import { type Options, readOptions, usage } from './options.js'
+import { runStormOfSchedules } from './schedules/main.js'
 import { runStorm, type StormReport } from './storm.js'
 
 const toldAtMost = 20
 
+if (process.argv.includes('--schedules')) process.exit(await runStormOfSchedules(process.argv.slice(2)))
 const options = readOptionsOrExit()
 // An ordinary end takes all processes with it, those that are asleep included; they would not hear of any other.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))

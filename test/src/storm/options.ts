@@ -29,6 +29,7 @@ const long = { events: 200_000, faults: 1_000, explained: undefined }
 
 export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--hostile N]
                  [--longest N] [--only KIND] [--verbose] [--logs DIR]
+npm run storm -- --schedules [--seed N] [--small | --long]
 
   --seed     the same faults in the same order, and the same events; any other one where it is not named
   --long     ${long.events} events and ${long.faults} faults instead of ${short.events} and ${short.faults}

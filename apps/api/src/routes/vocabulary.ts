@@ -1,9 +1,8 @@
-import type { Vocabulary as VocabularyData } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { etagOf, isKnown } from '../etag.js'
 import { refusalResponses } from '../responses.js'
-import { listVocabulary, type VocabularyOptions } from '../vocabulary/vocabulary.js'
+import { listVocabulary, type ServiceVocabulary, type VocabularyOptions } from '../vocabulary/vocabulary.js'
 import { Vocabulary } from '../vocabulary/vocabulary-schema.js'
 
 const IfNoneMatchHeader = Type.Object({
@@ -40,16 +39,16 @@ export const vocabularyRoutes: FastifyPluginAsyncTypebox<VocabularyOptions> = as
   })
 }
 
-function write(vocabulary: VocabularyData): { text: string; etag: string } {
+function write(vocabulary: ServiceVocabulary): { text: string; etag: string } {
   const text = JSON.stringify(vocabulary)
   return { text, etag: etagOf(text) }
 }
 
 /** Which fields their events have is known to their senders alone: GET /api/event-types/:name/fields. */
 function addOwnTypes(
-  vocabulary: VocabularyData,
+  vocabulary: ServiceVocabulary,
   own: { name: string; description: string }[],
-): VocabularyData {
+): ServiceVocabulary {
   const ownTypes = own.map(({ name, description }) => ({ type: name, description, example: {} }))
   return { ...vocabulary, eventTypes: [...vocabulary.eventTypes, ...ownTypes] }
 }

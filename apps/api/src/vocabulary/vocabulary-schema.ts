@@ -102,6 +102,19 @@ export const Vocabulary = Type.Object(
         { title: 'EventTypeDescription' },
       ),
     ),
+    reservedTypes: Type.Array(
+      Type.Object(
+        { type: EventType, description: Description, example: OpenObject },
+        { title: 'ReservedTypeDescription' },
+      ),
+      {
+        description:
+          'Types of events that only the service makes. SCHEDULE is a trigger of rules with a schedule.',
+      },
+    ),
+    zoneData: Type.String({
+      description: 'Version of the time zone data by which schedules, hours and in_zone are evaluated',
+    }),
     operators: Type.Array(Operator),
     quantifiers: Type.Array(QuantifierDescription, { description: 'Conditions on the items of lists' }),
     filters: Type.Array(Filter),

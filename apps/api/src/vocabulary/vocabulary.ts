@@ -8,10 +8,16 @@ export interface VocabularyOptions {
   bodyLimitBytes: number
 }
 
+/** It is true of one release: another Node may know other time zones. */
+export interface ServiceVocabulary extends Vocabulary {
+  zoneData: string
+}
+
 /** The rule language, with the limits of the engine and those of the API. */
-export function listVocabulary({ workLimits, bodyLimitBytes }: VocabularyOptions): Vocabulary {
+export function listVocabulary({ workLimits, bodyLimitBytes }: VocabularyOptions): ServiceVocabulary {
   const vocabulary = describeVocabulary(workLimits)
-  return { ...vocabulary, limits: [...vocabulary.limits, ...limitsOfApi(bodyLimitBytes)] }
+  const zoneData = process.versions.tz ?? 'unknown'
+  return { ...vocabulary, zoneData, limits: [...vocabulary.limits, ...limitsOfApi(bodyLimitBytes)] }
 }
 
 function limitsOfApi(bodyLimitBytes: number): Limit[] {

@@ -49,6 +49,17 @@ const isShellThere = await hasShell()
 type Check = (t: Test, workspace: Workspace, printed: string[]) => Promise<void>
 
 const checks: Record<string, Check> = {
+  async 'Every weekday at nine'(t, workspace, printed) {
+    const { ruleId, next } = JSON.parse(printed.at(-1) ?? '')
+    t.equal(next.length, 5)
+    for (const { localTime } of next) t.match(localTime, /T09:00:00\.000\+0[12]:00$/)
+    // As if it were nine o'clock.
+    const { database } = workspace
+    await database.rule.update({ where: { id: ruleId }, data: { nextRunAt: new Date(Date.now() - 1_000) } })
+    t.match(await findTasks(workspace, 1), [{ title: 'Call the leads of yesterday' }])
+    const [event] = await database.event.findMany({ where: { ruleId } })
+    t.match(event, { type: 'SCHEDULE', data: { missed: 0 } })
+  },
   async 'Lead routing'(t, workspace, printed) {
     t.match(await findTasks(workspace, 3), [
       { title: 'Call Cy', assigneeId: 'hedy' },

@@ -57,6 +57,11 @@ const kinds: Record<Kind, Inconsistency> = {
     repair: report,
     of: 'rule',
   },
+  tick_lost: {
+    text: 'Between two ticks of a schedule more or fewer were due than the second one says',
+    repair: report,
+    of: 'event',
+  },
 }
 
 export function describeInconsistency(kind: Kind): Inconsistency {

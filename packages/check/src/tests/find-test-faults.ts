@@ -1,4 +1,4 @@
-import { type Fault, parseTimestamp } from '@automation/engine'
+import { type Fault, parseTimestamp, scheduleType } from '@automation/engine'
 import type { RuleTest } from './rule-test.js'
 
 /** Finds what the schema of a test cannot say. */
@@ -13,6 +13,8 @@ export function findTestFaults(test: Partial<RuleTest>): Fault[] {
     ...(Array.isArray(test.events) ? test.events.map((event, n) => [`events[${n}]`, event] as const) : []),
   ]
   for (const [field, event] of events) {
+    if (event?.for !== undefined && event.type !== scheduleType)
+      faults.push({ field: `${field}.for`, message: `Must be omitted unless the type is ${scheduleType}` })
     if (typeof event?.at === 'string' && Number.isNaN(parseTimestamp(event.at)))
       faults.push({
         field: `${field}.at`,

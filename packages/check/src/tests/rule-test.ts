@@ -11,6 +11,14 @@ const TestEvent = Type.Object(
       Type.String({ minLength: 1, maxLength: 40, description: 'ISO 8601 date or date-time with its zone' }),
     ),
     data: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })),
+    for: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description:
+          'Of a tick (type SCHEDULE): the name of the rule whose schedule it is. Default: each rule with a schedule',
+      }),
+    ),
   },
   { additionalProperties: false },
 )

@@ -55,7 +55,7 @@ export function eventsOf({ event, events }: RuleTest): SimulatedEvent[] {
   let at = firstMoment
   return [...(event ? [event] : []), ...(events ?? [])].map((one: TestEvent) => {
     if (one.at !== undefined) at = parseTimestamp(one.at)
-    return { type: one.type, at, data: one.data ?? {} }
+    return { type: one.type, at, data: one.data ?? {}, for: one.for }
   })
 }
 

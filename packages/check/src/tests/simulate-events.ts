@@ -26,6 +26,8 @@ export interface SimulatedEvent {
   /** Epoch ms. */
   readonly at: number
   readonly data: object
+  /** Of a tick: the name of its rule. */
+  readonly for?: string | undefined
 }
 
 /** An action as it was done, skipped or failed; a call ends as it is given. */
@@ -233,11 +235,13 @@ function momentOf({ event, results }: Running, index: number): number {
 }
 
 /** The rules that run for an event. One that needs too much work does nothing, but comes first in its group as if it had matched. */
-function evaluate({ compiled, byTrigger, places }: SimulatedRules, { type, at, data }: SimulatedEvent) {
+function evaluate({ rules, compiled, byTrigger, places }: SimulatedRules, event: SimulatedEvent) {
+  const { type, at, data, for: name } = event
   const evaluation = new Evaluation(at)
   const running: number[] = []
   const matched: number[] = []
   for (const index of byTrigger.get(type) ?? []) {
+    if (name !== undefined && rules[index]?.name !== name) continue
     const holds = ruleHolds(compiled[index] as CompiledRule, data, evaluation)
     if (holds) running.push(index)
     if (holds || evaluation.fault !== null) matched.push(index)

@@ -3,6 +3,7 @@ import { isReserved, noEventData } from '../credential.js'
 import { findDurationFault } from '../duration.js'
 import { EventType } from '../event-types.js'
 import { duration, type Format } from '../formats.js'
+import { findHoursFault, Hours } from '../hours/hours.js'
 import { maxPathLength, parsePath } from '../path.js'
 import { findTimeFault, readTime } from '../read-time.js'
 import { compileTemplate, type Template } from '../template.js'
@@ -85,17 +86,25 @@ export const wait = {
         }),
       ),
       for: Type.Optional(WaitFor),
+      time: Type.Optional({
+        ...Hours,
+        description: 'The next action follows at the first moment within these hours after that',
+      }),
     },
     { additionalProperties: false },
   ),
   formats: { duration, offset },
   templates: { until: compileMoment },
-  findFault({ duration, until, offset, for: awaited }) {
+  findFault({ duration, until, offset, for: awaited, time }) {
     if (duration === undefined && until === undefined) return { field: 'duration', message: 'required' }
     if (duration !== undefined && until !== undefined)
       return { field: 'until', message: 'must not stand beside duration: a WAIT has one of them' }
     if (offset !== undefined && until === undefined)
       return { field: 'offset', message: 'must stand beside until' }
+    if (time !== undefined && awaited !== undefined)
+      return { field: 'time', message: 'must not stand beside for' }
+    const fault = findHoursFault(time)
+    if (fault !== undefined) return { field: `time.${fault.field}`, message: fault.message }
     if (
       typeof until === 'string' &&
       until !== '' &&

@@ -29,6 +29,14 @@ export function findChange(zone: string, after: number, until: number): ClockCha
   return undefined
 }
 
+/** The moment at which a clock shows a time: the first of two, and the end of the gap where it shows it never. */
+export function instantOf(clock: number, zone: string): number {
+  const change = findChange(zone, clock - dayMs, clock + dayMs)
+  if (change === undefined) return clock - offsetAt(zone, clock)
+  if (clock - change.before < change.at) return clock - change.before
+  return Math.max(clock - change.after, change.at)
+}
+
 /** No zone changes its clocks twice within a day. */
 function changesOf(zone: string, year: number): readonly ClockChange[] {
   const key = `${zone} ${year}`

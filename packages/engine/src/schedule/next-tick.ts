@@ -1,10 +1,8 @@
 import { parseDuration } from '../duration.js'
 import { ZonedTime } from '../zoned-time.js'
-import { findChange, offsetAt } from './clock-changes.js'
+import { findChange, instantOf, offsetAt } from './clock-changes.js'
 import { type CronTimes, compileCron } from './cron.js'
 import { type Schedule, zoneOf } from './schedule.js'
-
-const dayMs = 86_400_000
 
 /**
  * The first tick of a schedule after a moment (epoch ms); null: there is none.
@@ -48,14 +46,6 @@ function nextOnTheClock(cron: CronTimes, zone: string, after: number): number | 
   // After the first of two equal hours, the rest of the second has no ticks.
   while (clock !== null && instantOf(clock, zone) <= after) clock = cron.next(clock)
   return clock === null ? null : instantOf(clock, zone)
-}
-
-/** The moment at which a clock shows a time: the first of two, and the end of the gap where it shows it never. */
-export function instantOf(clock: number, zone: string): number {
-  const change = findChange(zone, clock - dayMs, clock + dayMs)
-  if (change === undefined) return clock - offsetAt(zone, clock)
-  if (clock - change.before < change.at) return clock - change.before
-  return Math.max(clock - change.after, change.at)
 }
 
 /** The data of a tick's event. */

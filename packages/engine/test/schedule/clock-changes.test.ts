@@ -1,6 +1,6 @@
 import t from 'tap'
-import { nextTick } from '../../src/index.js'
 import { frequentExpressions, oracleZones, rareExpressions } from './expressions.js'
+import { listTicks } from './list-ticks.js'
 import { MinuteOracle } from './minute-oracle.js'
 
 const minuteMs = 60_000
@@ -9,16 +9,6 @@ const seed = Number.parseInt(process.env.TEST_SEED ?? '1', 16)
 
 /** Around one change of the clocks, of all pairs of change and expression. */
 const share = process.env.TEST_LONG ? 1 : 12
-
-/** All ticks of [from, to), by asking for the next one again and again. */
-export function listTicks(cron: string, timezone: string, from: number, to: number): number[] {
-  const ticks: number[] = []
-  for (let at: number | null = from - 1; ; ) {
-    at = nextTick({ cron, timezone }, at)
-    if (at === null || at >= to) return ticks
-    ticks.push(at)
-  }
-}
 
 function listDays(zone: string): number[] {
   const days: number[] = []

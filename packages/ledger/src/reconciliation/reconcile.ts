@@ -1,4 +1,5 @@
 import { type Database, firstIdOf, Prisma, timeOf } from '@automation/database'
+import { compareTicks } from './compare-ticks.js'
 import { countEffects, type EffectCounts, findStrayTasks } from './count-effects.js'
 import { countEvents, type EventCounts } from './count-events.js'
 import { countExecutions, type ExecutionCounts } from './count-executions.js'
@@ -62,6 +63,7 @@ async function walk(snapshot: Snapshot, request: AuditRequest): Promise<Audit> {
     audit.from = timeOf(slice.from)
   }
   note(audit, await compareCounters(snapshot, workspaceId, rules))
+  note(audit, await compareTicks(snapshot, workspaceId, { from: audit.from, to: request.to }))
   return audit
 }
 

@@ -41,6 +41,7 @@ export const faultKinds = {
   task_without_execution: 'the execution of a task is missing',
   emitted_event_missing: 'the event that an action emitted is missing',
   counter_behind: 'a rule counts fewer successes or failures than it has executions',
+  tick_lost: 'between two ticks of a schedule more or fewer were due than the second one says',
 } as const
 
 const rowsOfSlice = 2_000
