@@ -2549,7 +2549,7 @@ export interface components {
          *       ]
          *     }
          */
-        Condition: components["schemas"]["AllGroup"] | components["schemas"]["AnyGroup"] | components["schemas"]["NotGroup"] | components["schemas"]["SomeCondition"] | components["schemas"]["EveryCondition"] | components["schemas"]["NoneCondition"] | components["schemas"]["CountCondition"] | components["schemas"]["Clause"];
+        Condition: components["schemas"]["AllGroup"] | components["schemas"]["AnyGroup"] | components["schemas"]["NotGroup"] | components["schemas"]["SomeCondition"] | components["schemas"]["EveryCondition"] | components["schemas"]["NoneCondition"] | components["schemas"]["CountCondition"] | components["schemas"]["TimeCondition"] | components["schemas"]["Clause"];
         ConditionTrace: {
             field?: string;
             operator?: string;
@@ -3316,6 +3316,17 @@ export interface components {
             /** @description If a greater share of the executions of the last hour fails, the previous version is restored. It counts from five finished executions on. */
             maxFailureRate?: number;
         };
+        /** @description The next action follows at the first moment within these hours after that */
+        Hours: {
+            /** @description Days such as mon-fri, or sat,sun */
+            days: string;
+            /** @description From this time on, such as 09:00 */
+            from: string;
+            /** @description Until this time, which is outside, such as 17:00; 24:00 is the end of the day. An earlier time than from is one of the next day. */
+            to: string;
+            /** @description IANA time zone, such as Europe/Berlin */
+            timezone: string;
+        };
         Ledger: {
             /**
              * Format: date-time
@@ -3420,10 +3431,10 @@ export interface components {
         };
         LedgerFault: {
             /**
-             * @description receipt_without_event: an event of an accepted webhook is missing. quarantined_not_done: an event is quarantined, but not done. event_without_cause: the execution that emitted an event is missing. execution_without_event: the event of an execution is missing. execution_too_early: an execution exists, but its event is not done, or is quarantined. execution_twice: a rule has two executions for one event. execution_adrift: an execution is neither finished, nor waiting, nor leased: no worker would claim it. claim_without_execution: an event counts for a limit of a rule, but its execution is missing or suppressed. action_left_open: an execution has succeeded, but one of its actions has not ended. task_missing: the task that an action created is missing. task_without_execution: the execution of a task is missing. emitted_event_missing: the event that an action emitted is missing. counter_behind: a rule counts fewer successes or failures than it has executions.
+             * @description receipt_without_event: an event of an accepted webhook is missing. quarantined_not_done: an event is quarantined, but not done. event_without_cause: the execution that emitted an event is missing. execution_without_event: the event of an execution is missing. execution_too_early: an execution exists, but its event is not done, or is quarantined. execution_twice: a rule has two executions for one event. execution_adrift: an execution is neither finished, nor waiting, nor leased: no worker would claim it. claim_without_execution: an event counts for a limit of a rule, but its execution is missing or suppressed. action_left_open: an execution has succeeded, but one of its actions has not ended. task_missing: the task that an action created is missing. task_without_execution: the execution of a task is missing. emitted_event_missing: the event that an action emitted is missing. counter_behind: a rule counts fewer successes or failures than it has executions. tick_lost: between two ticks of a schedule more or fewer were due than the second one says.
              * @enum {string}
              */
-            kind: "receipt_without_event" | "quarantined_not_done" | "event_without_cause" | "execution_without_event" | "execution_too_early" | "execution_twice" | "execution_adrift" | "claim_without_execution" | "action_left_open" | "task_missing" | "task_without_execution" | "emitted_event_missing" | "counter_behind";
+            kind: "receipt_without_event" | "quarantined_not_done" | "event_without_cause" | "execution_without_event" | "execution_too_early" | "execution_twice" | "execution_adrift" | "claim_without_execution" | "action_left_open" | "task_missing" | "task_without_execution" | "emitted_event_missing" | "counter_behind" | "tick_lost";
             /** @description Number of inconsistencies of this kind */
             count: number;
             /** @description Ids of up to ten affected rows */
@@ -3899,6 +3910,13 @@ export interface components {
             };
             /** @description The page of the console about it, if the operator has set one up */
             consoleUrl?: string;
+        };
+        ReservedTypeDescription: {
+            type: components["schemas"]["EventType"];
+            description: string;
+            example: {
+                [key: string]: unknown;
+            };
         };
         /** @description Retry policy of a call. Each delay is random between 0 and the backoff delay (full jitter). */
         RetryPolicy: {
@@ -5015,6 +5033,10 @@ export interface components {
             operator: "before" | "after";
             value: components["schemas"]["RootReference"] | components["schemas"]["FieldReference"] | string;
         };
+        /** @description True within these hours: of the moment at which the event was accepted, and in `when` of the moment of the action */
+        TimeCondition: {
+            time: components["schemas"]["Hours"];
+        };
         Trace: {
             conditionsPassed: boolean;
             conditions: components["schemas"]["ConditionTrace"][];
@@ -5055,6 +5077,10 @@ export interface components {
         };
         Vocabulary: {
             eventTypes: components["schemas"]["EventTypeDescription"][];
+            /** @description Types of events that only the service makes. SCHEDULE is a trigger of rules with a schedule. */
+            reservedTypes: components["schemas"]["ReservedTypeDescription"][];
+            /** @description Version of the time zone data by which schedules, hours and in_zone are evaluated */
+            zoneData: string;
             operators: components["schemas"]["OperatorDescription"][];
             /** @description Conditions on the items of lists */
             quantifiers: components["schemas"]["QuantifierDescription"][];
@@ -5080,6 +5106,7 @@ export interface components {
                 /** @description Only with `until`: how much earlier or later, such as -3d or +12h. A day has 24 hours here. */
                 offset?: string;
                 for?: components["schemas"]["WaitFor"];
+                time?: components["schemas"]["Hours"];
             };
             when?: components["schemas"]["Condition"];
             /** @description Run the remaining actions even if this one fails. The execution is still reported as failed. Default: false. */
@@ -5505,6 +5532,7 @@ export type GroupMove = components['schemas']['GroupMove'];
 export type GroupOrder = components['schemas']['GroupOrder'];
 export type GroupedRule = components['schemas']['GroupedRule'];
 export type GuardToSet = components['schemas']['GuardToSet'];
+export type Hours = components['schemas']['Hours'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
 export type Limit = components['schemas']['Limit'];
@@ -5548,6 +5576,7 @@ export type Readiness = components['schemas']['Readiness'];
 export type Receipt = components['schemas']['Receipt'];
 export type ReceiptPage = components['schemas']['ReceiptPage'];
 export type ReceiptRejectedEvent = components['schemas']['ReceiptRejectedEvent'];
+export type ReservedTypeDescription = components['schemas']['ReservedTypeDescription'];
 export type RetryPolicy = components['schemas']['RetryPolicy'];
 export type Role = components['schemas']['Role'];
 export type RootReference = components['schemas']['RootReference'];
@@ -5623,6 +5652,7 @@ export type TaskPage = components['schemas']['TaskPage'];
 export type TestedRule = components['schemas']['TestedRule'];
 export type TextClause = components['schemas']['TextClause'];
 export type TimeClause = components['schemas']['TimeClause'];
+export type TimeCondition = components['schemas']['TimeCondition'];
 export type Trace = components['schemas']['Trace'];
 export type TriggerResult = components['schemas']['TriggerResult'];
 export type UnaryClause = components['schemas']['UnaryClause'];
