@@ -6,11 +6,12 @@ import { cancelDifferences } from './backtests/differences.js'
 import { refuseUnknownTypes } from './event-types.js'
 import { endGuards } from './guards.js'
 import { lockRules } from './lock-rules.js'
+import { planTicks } from './plan-ticks.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
 import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 import { settleGroup } from './rule-group.js'
 import { isShadow, settleMode } from './rule-mode.js'
-import { planTicks, settleSchedule } from './rule-schedule.js'
+import { settleSchedule } from './rule-schedule.js'
 import { noteStates } from './rule-states.js'
 
 /** A rule after saveRules. */
