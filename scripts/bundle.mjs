@@ -3,7 +3,7 @@
 //   node ../../scripts/bundle.mjs server evaluation/evaluation-child modules/pg
 //     dist/src/server.js becomes dist/bundle/server.js, and the module of a thread or a child process stands beside it. What an entry imports on demand, and
 //     what two of them share, stands in files of its own. The bundle's pg is also dist/bundle/modules/pg.js, where a test can change it
-//     (packages/launcher/src/import-as-product.ts). Run in the app's directory.
+//     (packages/launcher/src/import-as-product.ts). Run in the app's directory. --to=<directory> bundles into another one.
 //
 // dist/bundle/inputs.json has the SHA-256 of each file of ours that is in the bundles: who starts one can see that it is stale.
 // dist/bundle/licences.txt has the licence of each package that is in them.
@@ -14,17 +14,18 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { build } from 'esbuild'
 
-const entries = process.argv.slice(2)
+const [to = 'dist/bundle'] = process.argv.slice(2).flatMap((one) => one.split('--to=')[1] ?? [])
+const entries = process.argv.slice(2).filter((one) => !one.startsWith('--'))
 
 // The names of shared files change with their content.
-await rm('dist/bundle', { recursive: true, force: true })
+await rm(to, { recursive: true, force: true })
 const { metafile } = await build({
   entryPoints: entries.map((entry) =>
     entry.startsWith('modules/')
       ? { in: entry.slice('modules/'.length), out: entry }
       : { in: `dist/src/${entry}.js`, out: basename(entry) },
   ),
-  outdir: 'dist/bundle',
+  outdir: to,
   bundle: true,
   // Entries share their modules: each of these exists once in a process.
   splitting: true,
@@ -65,11 +66,11 @@ const inputs = Object.keys(metafile.inputs).filter((path) => !path.startsWith('<
 const digests = inputs
   .filter((path) => !path.includes('node_modules/'))
   .map(async (path) => [path, hash('sha256', await readFile(path))])
-await writeFile('dist/bundle/inputs.json', JSON.stringify(Object.fromEntries(await Promise.all(digests))))
+await writeFile(`${to}/inputs.json`, JSON.stringify(Object.fromEntries(await Promise.all(digests))))
 
 const packages = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []))
 const licences = await Promise.all([...packages].sort().map(readLicence))
-await writeFile('dist/bundle/licences.txt', licences.join(`\n${'-'.repeat(80)}\n\n`))
+await writeFile(`${to}/licences.txt`, licences.join(`\n${'-'.repeat(80)}\n\n`))
 
 async function readLicence(directory) {
   const { name, version, license } = JSON.parse(await readFile(`${directory}/package.json`, 'utf8'))

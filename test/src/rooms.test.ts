@@ -15,7 +15,7 @@ const orders = {
   'apps/console/pages':
     'main.tsx app.tsx parts-page.tsx shell.tsx palette.tsx navigation.tsx keys.tsx screens parts places.ts state logic',
   'apps/cli/src':
-    'admin.ts client.ts webhook.ts write-command-page.ts command-page.ts create-admin.ts create-client-program.ts create-webhook.ts commands mcp client *',
+    'admin.ts automation.ts client.ts webhook.ts write-command-page.ts command-page.ts create-admin.ts create-automation.ts create-client-program.ts create-webhook.ts commands mcp client *',
   'packages/ledger/src':
     'index.ts reconciliation history keys outcomes acceptance schedules unfinished counters *',
   'packages/launcher/src':

@@ -55,10 +55,18 @@ export function createClientProgram(): Command {
 RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user. Without RULES_URL, the demo that npm start runs is used.`,
     example: `events send LEAD_CREATED '{"name":"Ada","score":95}'`,
   })
+  addClientCommands(program)
+  return program
+}
+
+/** @param more commands of groups, by the names of the groups */
+export function addClientCommands(
+  program: Command,
+  more: Record<string, ((group: Command) => void)[]> = {},
+): void {
   for (const { commands, ...description } of groups) {
     const group = addGroup(program, description)
-    for (const add of commands) add(group)
+    for (const add of [...commands, ...(more[description.name] ?? [])]) add(group)
   }
   addMcp(program)
-  return program
 }
