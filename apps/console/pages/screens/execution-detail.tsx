@@ -1,5 +1,6 @@
 import type { Execution } from '@automation/client'
 import { Attempts } from '../parts/attempts.js'
+import { Cancel } from '../parts/cancel.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { ExplainTree } from '../parts/explain-tree.js'
 import { Mark } from '../parts/mark.js'
@@ -50,6 +51,7 @@ export function ExecutionDetail({
       </p>
       {error && <p class="notice bad">{error}</p>}
       <Retry execution={found.data} />
+      <Cancel execution={found.data} />
       <h3>What it did</h3>
       <Attempts execution={found.data} />
       <h3>Why it ran</h3>

@@ -1,6 +1,7 @@
 import type { ExecutionSummary } from '@automation/client'
 import { formatDuration, timeOfId } from '../logic/format-time.js'
 import { writeRange } from '../logic/time-range.js'
+import { CancelMany } from '../parts/cancel.js'
 import { RuleFilter, TextFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
 import { Mark } from '../parts/mark.js'
@@ -17,11 +18,12 @@ import { useList } from '../state/use-list.js'
 import { useRuleNames } from '../state/use-rules.js'
 import { ExecutionDetail } from './execution-detail.js'
 
+const unfinished = 'waiting,retrying,running'
 const statuses = {
   '': 'all',
   succeeded: 'succeeded',
   failed: 'failed',
-  'waiting,retrying,running': 'not finished',
+  [unfinished]: 'not finished',
   cancelled: 'cancelled',
 }
 
@@ -53,10 +55,12 @@ export function Executions() {
       title="Executions"
       note="An execution is what one rule does for one event."
       actions={
-        status === 'failed' &&
-        list.rows.length > 0 && (
+        list.rows.length > 0 &&
+        (status === 'failed' ? (
           <RetryMany filter={{ ...writeRange(query), ...narrowing, status: ['failed'] }} />
-        )
+        ) : (
+          status === unfinished && <CancelMany filter={{ ...writeRange(query), ...narrowing }} />
+        ))
       }
     >
       <Tabs label="State" tabs={statuses} chosen={status} choose={(value) => set({ status: value })} />

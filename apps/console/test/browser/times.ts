@@ -49,6 +49,29 @@ export function testTimes(t: Test, { browser, makeWorkspace }: Context): void {
     },
   )
 
+  t.test('an execution that waits is cancelled, and those of a filter after they are counted', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const wait = { type: 'WAIT' as const, config: { duration: '7d' } }
+    await client.rules.create({ name: 'Later', trigger: 'LEAD_CREATED', actions: [wait, task] })
+    for (const name of ['Ada', 'Bo', 'Cleo']) await client.trigger('LEAD_CREATED', { name })
+    const { page, complaints, at } = await visit(browser, 'operator')
+    const { executions } = await client.executions.list({ status: 'waiting' })
+    await go(page, at(`executions?id=${executions[0]?.id}`))
+    await page.getByRole('button', { name: 'Cancel this execution' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel it…' }).click()
+    await page.getByText('The execution was cancelled').waitFor()
+    await page.getByRole('complementary').getByText('cancelled', { exact: true }).waitFor()
+    t.equal((await client.executions.get(executions[0]?.id ?? '')).status, 'cancelled')
+    await go(page, at('executions?status=waiting%2Cretrying%2Crunning'))
+    await page.getByRole('button', { name: 'Cancel those that wait…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('2 executions match').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel 2' }).click()
+    await dialog.getByText('2 cancelled.').waitFor()
+    t.equal((await client.executions.list({ status: 'waiting' })).executions.length, 0)
+    t.strictSame(complaints, [])
+  })
+
   t.test('every schedule opens without JSON, and saves as it was', async (t) => {
     const { client, visit } = await makeWorkspace()
     const { page, complaints, at } = await visit(browser)
