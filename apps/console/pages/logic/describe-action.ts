@@ -64,7 +64,7 @@ const descriptions: Readonly<Record<string, (config: Config) => ActionText>> = {
     facts: listFacts(rest),
     ...(data !== undefined && { body: data }),
   }),
-  WAIT: ({ duration, until, offset, ...rest }) => ({
+  WAIT: ({ duration, until, offset, for: _awaited, ...rest }) => ({
     heading: until === undefined ? `Wait ${write(duration)}` : `Wait until ${write(until)}`,
     facts: listFacts({ Offset: offset, ...rest }),
   }),

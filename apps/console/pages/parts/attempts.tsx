@@ -3,6 +3,7 @@ import { describeAction } from '../logic/describe-action.js'
 import { findDue } from '../logic/find-due.js'
 import { formatDay, formatDuration } from '../logic/format-time.js'
 import { show, showControls } from '../logic/show.js'
+import { linkToEvent } from '../state/links.js'
 import { zone } from '../state/preferences.js'
 import { linkTo } from '../state/use-filters.js'
 import { JsonView } from './json-view.js'
@@ -37,6 +38,7 @@ export function Attempts({ execution: { id, results, startedAt, trace } }: { exe
               until <When at={result.until} />
             </p>
           )}
+          <Awaited result={result} />
           {result.attempts && result.attempts.length > 0 ? (
             <Tries attempts={result.attempts} />
           ) : (
@@ -60,6 +62,33 @@ export function Attempts({ execution: { id, results, startedAt, trace } }: { exe
         </li>
       ))}
     </ol>
+  )
+}
+
+/** The event that a WAIT waits for, or what has ended it. */
+function Awaited({ result: { waitsFor, ended, endedBy, waited } }: { result: ActionResult }) {
+  if (waitsFor === undefined) return null
+  const values = Object.entries(waitsFor.match).map(([path, value]) => `${path} is ${show(value)}`)
+  return (
+    <>
+      <p class="sub">
+        {ended === undefined ? 'It waits for' : 'It waited for'} <code>{waitsFor.eventType}</code> for which{' '}
+        {showControls(values.join(' and '))}.{ended === 'time' && ' None came in time.'}
+        {endedBy && (
+          <>
+            {' '}
+            <a href={linkToEvent(endedBy.eventId)}>The event that ended it</a>, accepted{' '}
+            <When at={endedBy.acceptedAt} />
+          </>
+        )}
+      </p>
+      {waited !== undefined && Object.keys(waited).length > 0 && (
+        <details>
+          <summary>What later actions read of it</summary>
+          <JsonView value={waited} label="Data of the event that ended it" />
+        </details>
+      )}
+    </>
   )
 }
 

@@ -43,7 +43,16 @@ const words: Readonly<Record<string, Omit<ActionWords, 'main'> & { main?: string
     verb: 'send a request',
     fields: { url: 'to', method: 'with', timeoutMs: 'timeout in ms' },
   },
-  WAIT: { verb: 'wait', fields: { duration: '', until: 'until', offset: 'moved by' } },
+  WAIT: {
+    verb: 'wait',
+    fields: {
+      duration: '',
+      until: 'until',
+      offset: 'moved by',
+      for: 'or until there is',
+      time: 'then until',
+    },
+  },
   EMIT_EVENT: {
     verb: 'emit an event',
     fields: {
@@ -71,6 +80,25 @@ export function describeAction({ type, config }: LooseAction): string {
 /** What stands before a field. */
 export function nameConfigField(type: string, name: string): string {
   return wordsOf(type).fields[name] ?? nameField(name)
+}
+
+/** What stands before a field within another one. */
+const innerWords: Readonly<Record<string, string>> = {
+  eventType: 'an event',
+  match: 'for which',
+  conditions: 'and',
+  then: 'which makes the rule',
+}
+
+export function nameInnerField(name: string): string {
+  return innerWords[name] ?? nameField(name)
+}
+
+const choiceWords: Readonly<Record<string, string>> = { go_on: 'go on', stop: 'stop' }
+
+/** A choice as it is read. */
+export function nameChoice(value: string): string {
+  return choiceWords[value] ?? value
 }
 
 /** `due in` for `dueIn`. */

@@ -1,6 +1,7 @@
 import { listPhrases } from '@automation/check'
 import type { Condition } from '@automation/client'
 import { quantifiers } from '@automation/engine'
+import { type Hours, isHours } from './hours.js'
 
 /** A condition that consists of others. */
 export interface GroupKind {
@@ -40,6 +41,13 @@ export interface Clause {
 /** Without a value: an empty text would be one. */
 export const emptyClause = { field: '', operator: 'equals' } as Condition
 export const emptyList = { some: '', that: [emptyClause] } as Condition
+
+/** A condition on the moment. */
+export function isTime(condition: unknown): condition is { time: Hours } {
+  if (typeof condition !== 'object' || condition === null) return false
+  const { time } = condition as { time?: unknown }
+  return Object.keys(condition).length === 1 && isHours(time)
+}
 
 const clauseKeys = new Set(['field', 'operator', 'value'])
 

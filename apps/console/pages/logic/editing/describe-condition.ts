@@ -1,16 +1,18 @@
 import { describe } from '@automation/check'
 import type { Condition } from '@automation/client'
 import { show, showControls } from '../show.js'
-import { childrenOf, groupKindOf, isClause } from './condition-kinds.js'
+import { childrenOf, groupKindOf, isClause, isTime } from './condition-kinds.js'
+import { describeHours } from './hours.js'
 
 /** `score is above 80`. What the editor does not know is shown as it is. */
 export function describeCondition(condition: Condition): string {
+  if (isTime(condition)) return describeHours(condition.time)
   return isKnown(condition) ? showControls(describe(condition)) : show(condition)
 }
 
 /** Whether the editor has words for it. */
 export function isKnown(condition: unknown): condition is Condition {
-  if (isClause(condition)) return true
+  if (isClause(condition) || isTime(condition)) return true
   const kind = groupKindOf(condition)
   if (kind === undefined) return false
   const children = childrenOf(condition as Condition, kind)

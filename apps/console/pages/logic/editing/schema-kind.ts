@@ -1,4 +1,5 @@
 import { emptyClause } from './condition-kinds.js'
+import { beginHours } from './hours.js'
 
 /** JSON schema, as far as a form needs it. */
 export interface FieldSchema {
@@ -27,6 +28,7 @@ export type FieldKind =
   | 'condition'
   | 'conditions'
   | 'fields'
+  | 'hours'
   | 'json'
 
 /** A text of so many characters is one of several lines. */
@@ -35,6 +37,7 @@ const longText = 1_000
 export function kindOfField(schema: FieldSchema): FieldKind {
   if (isCondition(schema)) return 'condition'
   if (schema.items && isCondition(schema.items)) return 'conditions'
+  if (schema.title === 'Hours') return 'hours'
   if (schema.enum) return 'choice'
   if (schema.type === 'integer' || schema.type === 'number') return 'number'
   if (schema.type === 'boolean') return 'switch'
@@ -70,6 +73,8 @@ export function emptyOfField(schema: FieldSchema): unknown {
       return Object.fromEntries(
         (schema.required ?? []).map((name) => [name, emptyOfField(schema.properties?.[name] ?? {})]),
       )
+    case 'hours':
+      return beginHours(Intl.DateTimeFormat().resolvedOptions().timeZone)
     case 'json':
       return {}
     default:

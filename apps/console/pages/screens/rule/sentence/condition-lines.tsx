@@ -12,6 +12,7 @@ import {
   groupKindOf,
   groupKinds,
   isClause,
+  isTime,
   listKinds,
   listOf,
   makeGroup,
@@ -19,16 +20,19 @@ import {
   withChildren,
 } from '../../../logic/editing/condition-kinds.js'
 import { describeCondition } from '../../../logic/editing/describe-condition.js'
+import { beginHours } from '../../../logic/editing/hours.js'
 import { Combobox } from '../../../parts/combobox.js'
 import { Icon } from '../../../parts/icon.js'
 import type { MenuItem } from '../../../parts/menu.js'
 import { ClauseChips } from './clause-chips.js'
 import { ItemScope, useEditing } from './editing.js'
 import { FaultOf } from './faults.js'
+import { HoursChips } from './hours-chips.js'
 import { JsonChip } from './json-chip.js'
 import { LineEnd } from './line-end.js'
 import { ListChips } from './list-chips.js'
 import { useLines } from './use-lines.js'
+import { ownZone } from './zone-chip.js'
 
 interface ListProps {
   conditions: Condition[]
@@ -57,7 +61,12 @@ export function ConditionLines({ conditions, path, change, joint, begin = '', no
     ['Condition', emptyClause],
     ['Group', { any: [emptyClause] } as Condition],
     // There are no lists within lists.
-    ...(suggestions.event ? [] : [['List', emptyList] as [string, Condition]]),
+    ...(suggestions.event
+      ? []
+      : ([
+          ['List', emptyList],
+          ['Hours', { time: beginHours(ownZone) } as never],
+        ] as [string, Condition][])),
   ]
   return (
     <>
@@ -111,6 +120,15 @@ export function ConditionLine({ condition, path, joint, note, menu, change, remo
         <div class="chips">
           {isClause(condition) ? (
             <ClauseChips clause={condition} path={path} change={change} />
+          ) : isTime(condition) ? (
+            <>
+              <span class="words">it is</span>
+              <HoursChips
+                path={`${path}.time`}
+                hours={condition.time}
+                change={(time) => change({ time } as never)}
+              />
+            </>
           ) : kind ? (
             <>
               <KindChip {...{ condition, kind, path, change }} />

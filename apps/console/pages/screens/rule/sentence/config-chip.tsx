@@ -1,15 +1,23 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { nameField } from '../../../logic/editing/action-words.js'
-import { type FieldKind, type FieldSchema, kindOfField } from '../../../logic/editing/schema-kind.js'
+import { nameChoice, nameField, nameInnerField } from '../../../logic/editing/action-words.js'
+import { isHours } from '../../../logic/editing/hours.js'
+import {
+  emptyOfField,
+  type FieldKind,
+  type FieldSchema,
+  kindOfField,
+} from '../../../logic/editing/schema-kind.js'
 import { readNumber } from '../../../logic/value-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
 import { Icon } from '../../../parts/icon.js'
 import { TemplateInput } from '../../../parts/template-input.js'
 import { AddressChips } from './address-chips.js'
 import { ConditionLine, ConditionLines } from './condition-lines.js'
-import { filterOptions, useEditing } from './editing.js'
+import { filterOptions, focusSoon, useEditing } from './editing.js'
+import { EventScope } from './event-scope.js'
 import { useFault } from './faults.js'
+import { HoursChips } from './hours-chips.js'
 import { ObjectChips } from './object-chips.js'
 import { useChoices } from './use-choices.js'
 
@@ -50,7 +58,14 @@ export function ConfigChip(field: ConfigField) {
 }
 
 /** They have a line of their own. */
-const blocks: ReadonlySet<FieldKind> = new Set(['json', 'long text', 'condition', 'conditions', 'fields'])
+const blocks: ReadonlySet<FieldKind> = new Set([
+  'json',
+  'long text',
+  'condition',
+  'conditions',
+  'fields',
+  'hours',
+])
 
 type ControlProps = ConfigField & { label: string; fault: ReturnType<typeof useFault> }
 
@@ -74,6 +89,12 @@ function Control(props: ControlProps): ComponentChildren {
       return <ConditionControl {...props} />
     case 'fields':
       return <FieldsControl {...props} />
+    case 'hours':
+      return isHours(value) ? (
+        <HoursChips path={path} hours={value} change={change} />
+      ) : (
+        <ObjectChips {...{ label, path, value, change }} hasTexts />
+      )
     case 'conditions':
       return (
         <div class="nested">
@@ -93,9 +114,7 @@ function Control(props: ControlProps): ComponentChildren {
         />
       )
     case 'json':
-      return (
-        <ObjectChips {...{ label, path, value, change }} hasTexts={schema.patternProperties !== undefined} />
-      )
+      return <ObjectChips {...{ label, path, value, change }} hasTexts={hasTexts(schema)} />
     default:
       return <TextControl {...props} />
   }
@@ -148,7 +167,7 @@ function ChoiceControl({ schema, path, value, change, label, fault }: ControlPro
       look={`chip value-chip ${fault.look}`}
       isStrict
       value={String(value ?? '')}
-      options={(schema.enum ?? []).map((one) => ({ value: one }))}
+      options={(schema.enum ?? []).map((one) => ({ value: one, text: nameChoice(one) }))}
       change={change}
       isInvalid={fault.isInvalid}
       describedBy={fault.describedBy}
@@ -189,9 +208,24 @@ function ConditionControl({ path, value, change, remove = () => {} }: ControlPro
   )
 }
 
-/** Fields of an option, such as the attempts of a retry. */
+/** Whether all values are texts, so that `80` is one. */
+function hasTexts({ patternProperties }: FieldSchema): boolean {
+  return (
+    patternProperties !== undefined && Object.values(patternProperties).every(({ type }) => type === 'string')
+  )
+}
+
+/** Fields within a field, such as the attempts of a retry. Conditions of an event that is waited for begin in its data. */
 function FieldsControl({ schema, path, value, change }: ControlProps) {
   const held = (value ?? {}) as Record<string, unknown>
+  const { eventType } = held
+  const fields = <InnerFields {...{ schema, path, held, change }} />
+  return typeof eventType === 'string' ? <EventScope type={eventType}>{fields}</EventScope> : fields
+}
+
+type InnerProps = Pick<ControlProps, 'schema' | 'path' | 'change'> & { held: Record<string, unknown> }
+
+function InnerFields({ schema, path, held, change }: InnerProps) {
   return (
     <span class="chips">
       {Object.entries(schema.properties ?? {}).map(([name, inner]) => {
@@ -204,16 +238,19 @@ function FieldsControl({ schema, path, value, change }: ControlProps) {
               type="button"
               class="chip empty-chip"
               title={inner.description}
-              onClick={() => change({ ...held, [name]: inner.enum?.[0] ?? inner.minimum ?? 0 })}
+              onClick={() => {
+                change({ ...held, [name]: emptyOfField(inner) })
+                focusSoon(`${path}.${name}`)
+              }}
             >
-              <Icon name="plus" /> {nameField(name)}
+              <Icon name="plus" /> {nameInnerField(name)}
             </button>
           )
         return (
           <ConfigChip
             key={name}
             name={name}
-            words={nameField(name)}
+            words={nameInnerField(name)}
             schema={inner}
             path={`${path}.${name}`}
             value={own}

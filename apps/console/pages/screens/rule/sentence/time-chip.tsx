@@ -6,14 +6,17 @@ interface Props {
   path: string
   /** `09:00` */
   value: string
+  /** 24:00 is the end of a day. */
+  isEnd?: boolean
   change: (time: string) => void
 }
 
 /** A time of the clock of 24 hours. What is none stands here only: the rule keeps the last that was one. */
-export function TimeChip({ label, path, value, change }: Props) {
+export function TimeChip({ label, path, value, isEnd = false, change }: Props) {
   const [typed, type] = useState<string>()
   const fault = useFault(path)
-  const isOpen = typed !== undefined && readTime(typed) === undefined
+  const read = (text: string) => (isEnd && text.trim() === '24:00' ? '24:00' : readTime(text))
+  const isOpen = typed !== undefined && read(typed) === undefined
   return (
     <>
       <input
@@ -30,7 +33,7 @@ export function TimeChip({ label, path, value, change }: Props) {
         value={typed ?? value}
         onInput={({ currentTarget }) => {
           type(currentTarget.value)
-          const time = readTime(currentTarget.value)
+          const time = read(currentTarget.value)
           if (time !== undefined) change(time)
         }}
         onBlur={() => type(undefined)}
