@@ -10,7 +10,9 @@ import { startProductWithConsole } from './fixtures/product.js'
 // dark, to look at after a change of the console.
 //   node packages/launcher/dist/src/with-services.js node apps/console/dist/test/take-pictures.js [directory]
 
-const [directory] = process.argv.slice(2)
+const [directory, ...only] = process.argv.slice(2)
+/** All of them, or those that are named. */
+const isWanted = (name: string) => only.length === 0 || only.includes(name)
 const large = { width: 1280, height: 860 }
 const small = { width: 360, height: 780 }
 const hour = 3_600_000
@@ -48,7 +50,8 @@ const owner = {
 const browser = await openBrowser(owner)
 const { makeWorkspace } = await startProductWithConsole(owner)
 const workspace = await makeWorkspace()
-const { rule, backtest, execution, task, event, group, grouped } = await fill(workspace)
+const { rule, backtest, execution, task, event, group, grouped, scheduled, limited, suppressed } =
+  await fill(workspace)
 if (directory === undefined) await takeForDocs()
 else await takeAll(directory)
 for (const close of closings) await close()
@@ -82,7 +85,7 @@ async function takeAll(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true })
   const empty = await makeWorkspace()
   const used = {
-    ...{ ...screens, rule, backtest, execution, task, event, group, grouped },
+    ...{ ...screens, rule, backtest, execution, task, event, group, grouped, scheduled, limited, suppressed },
     ...{ rollout: `${rule}?tab=rollout`, versions: `${rule}?tab=versions`, json: `${rule}?tab=json` },
     ...{ findings: 'rules?tab=findings', templates: 'rules?tab=templates', new: 'rules/new' },
   }
@@ -97,9 +100,10 @@ async function takeAll(directory: string): Promise<void> {
         viewport,
       })
       const end = `${viewport.width}-${colorScheme}.png`
-      for (const [name, path] of Object.entries(paths))
+      for (const [name, path] of Object.entries(paths).filter(([name]) => isWanted(name)))
         await take(page, at(path), `${directory}/${kind}-${name}-${end}`)
-      if (kind === 'used') await takeDialogs(page, at, (name) => `${directory}/dialog-${name}-${end}`)
+      if (kind === 'used' && isWanted('dialogs'))
+        await takeDialogs(page, at, (name) => `${directory}/dialog-${name}-${end}`)
       await page.context().close()
     }
 }
@@ -251,6 +255,34 @@ async function fill({ client, storeEvents, storeRuns }: Workspace) {
     event: `events?id=${id}`,
     group: 'rules?group=routing',
     grouped: `rules/${large}`,
+    ...(await fillTimes(client)),
+  }
+}
+
+/** Rules that know the time, and that remember. */
+async function fillTimes(client: Workspace['client']) {
+  const task = { type: 'CREATE_TASK', config: { title: 'Look at the figures' } }
+  const scheduled = await client.rules.create({
+    ...{ name: 'Figures of the day', trigger: 'SCHEDULE', actions: [task] },
+    schedule: { cron: '0 9 * * 1-5', timezone: 'Europe/Berlin' },
+  } as never)
+  const awaited = { eventType: 'DEAL_WON', match: { 'deal.id': '{{deal.id}}' }, then: 'stop' }
+  const limited = await client.rules.create({
+    ...{ name: 'Remind unless they paid', trigger: 'DEAL_CREATED', conditions: [] },
+    perKey: { key: '{{deal.id}}', atMost: { runs: 1, per: '7d' }, whileRunning: 'skip' },
+    actions: [
+      { type: 'WAIT', config: { duration: '3d', for: awaited } },
+      { type: 'WAIT', config: { until: '{{renewal}}', offset: '-3d' } },
+      task,
+    ],
+  } as never)
+  const data = { name: 'Small one', amount: 5, deal: { id: 'D-7' }, renewal: '2027-03-01' }
+  await client.trigger('DEAL_CREATED', data)
+  const { id } = await client.trigger('DEAL_CREATED', data)
+  return {
+    scheduled: `rules/${scheduled.id}`,
+    limited: `rules/${limited.id}`,
+    suppressed: `events?id=${id}`,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Action, Condition, Rule } from '@automation/client'
 import { listLongFaults, readJson } from '@automation/engine'
+import type { PerKey } from './editing/describe-per-key.js'
 import type { Schedule } from './editing/schedule-kinds.js'
 
 /** What a version of a rule consists of. */
@@ -12,6 +13,8 @@ export interface Definition {
   order?: number | null
   /** When it runs by itself; only with the trigger SCHEDULE. */
   schedule?: Schedule | null
+  /** How often it runs for each key. */
+  perKey?: PerKey | null
   conditions: Condition[]
   actions: Action[]
 }

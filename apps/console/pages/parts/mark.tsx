@@ -16,6 +16,7 @@ const looks: Record<string, { icon: IconName; tone: Tone; word?: string }> = {
   quarantined: { icon: 'warning', tone: 'bad' },
   unknown: { icon: 'warning', tone: 'bad', word: 'outcome unknown' },
   cancelled: { icon: 'minus', tone: 'quiet' },
+  suppressed: { icon: 'minus', tone: 'quiet' },
   skipped: { icon: 'minus', tone: 'quiet' },
   not_matched: { icon: 'minus', tone: 'quiet', word: 'did not match' },
   revoked: { icon: 'minus', tone: 'quiet' },

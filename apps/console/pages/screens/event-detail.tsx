@@ -9,6 +9,7 @@ import { JsonView } from '../parts/json-view.js'
 import { Mark } from '../parts/mark.js'
 import { Replay } from '../parts/replay.js'
 import { Loading, Problem, Unread } from '../parts/states.js'
+import { Suppressed } from '../parts/suppressed.js'
 import { When } from '../parts/when.js'
 import { linkToEvent, linkToExecution } from '../state/links.js'
 import { api, may } from '../state/session.js'
@@ -117,7 +118,7 @@ const words: Partial<Record<RuleWhy['verdict'], string>> = {
 }
 
 function OneRule({ rule, rules, eventId }: { rule: RuleWhy; rules: readonly RuleWhy[]; eventId: string }) {
-  const { ruleId, name, version, verdict, executionId, trace, change, outranked } = rule
+  const { ruleId, name, version, verdict, executionId, trace, change, outranked, suppressed } = rule
   const stop = verdict === 'not_matched' && trace ? findStop(markConditions(trace.conditions)) : undefined
   return (
     <>
@@ -133,6 +134,7 @@ function OneRule({ rule, rules, eventId }: { rule: RuleWhy; rules: readonly Rule
           · <a href={linkToExecution(executionId)}>its execution</a>
         </>
       )}
+      {suppressed && <Suppressed suppression={suppressed} />}
       {outranked && (
         <span class="sub">
           Outranked by{' '}

@@ -6,6 +6,7 @@ import { ExplainTree } from '../parts/explain-tree.js'
 import { Mark } from '../parts/mark.js'
 import { Retry } from '../parts/retry.js'
 import { Unread } from '../parts/states.js'
+import { Suppressed } from '../parts/suppressed.js'
 import { When } from '../parts/when.js'
 import { linkToEvent } from '../state/links.js'
 import { api } from '../state/session.js'
@@ -33,7 +34,7 @@ export function ExecutionDetail({
         <Unread {...found} what="the execution" />
       </>
     )
-  const { ruleId, ruleVersion, status, error, eventId, startedAt, trace } = found.data
+  const { ruleId, ruleVersion, status, error, eventId, startedAt, suppressed, trace } = found.data
   return (
     <>
       <DetailHead title={nameOf(ruleId)} what="the execution" close={close} />
@@ -49,6 +50,11 @@ export function ExecutionDetail({
           </>
         )}
       </p>
+      {suppressed && (
+        <p class="notice">
+          <Suppressed suppression={suppressed} />
+        </p>
+      )}
       {error && <p class="notice bad">{error}</p>}
       <Retry execution={found.data} />
       <Cancel execution={found.data} />

@@ -25,6 +25,7 @@ const statuses = {
   failed: 'failed',
   [unfinished]: 'not finished',
   cancelled: 'cancelled',
+  suppressed: 'suppressed',
 }
 
 /** What ran, what failed, what waits, and what do I do about it? */

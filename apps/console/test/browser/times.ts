@@ -72,6 +72,86 @@ export function testTimes(t: Test, { browser, makeWorkspace }: Context): void {
     t.strictSame(complaints, [])
   })
 
+  t.test(
+    'a rule runs at most once a week for each customer, and says which execution reached the limit',
+    async (t) => {
+      const { client, visit } = await makeWorkspace()
+      await client.trigger('LEAD_CREATED', { name: 'Ada', customer: 'c1' })
+      const { page, complaints, at } = await visit(browser, 'editor')
+      await go(page, at('rules/new'))
+      await page.getByLabel('Name', { exact: true }).fill('Greet once')
+      await page.getByRole('textbox', { name: 'title' }).fill('Greet')
+      await page.getByRole('button', { name: 'limit', exact: true }).press('Enter')
+      await page.waitForFunction(() => document.activeElement?.getAttribute('data-path') === 'perKey.key')
+      await page.keyboard.type('{{cust')
+      await page.getByRole('option', { name: /customer/ }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Save and switch on' }).click()
+      await page.getByText('Saved as v1. On.').waitFor()
+      const [rule] = (await client.rules.list()).rules
+      t.strictSame(rule?.perKey, { key: '{{customer}}', atMost: { runs: 1, per: '7d' } })
+      const first = await client.trigger('LEAD_CREATED', { name: 'Bo', customer: 'c2' })
+      const second = await client.trigger('LEAD_CREATED', { name: 'Bo', customer: 'c2' })
+      await go(page, at(`events?id=${second.id}`))
+      await page.getByText('Suppressed: the limit for “c2” is reached until').waitFor()
+      await page.getByRole('link', { name: 'this execution' }).click()
+      await page.getByRole('heading', { name: 'Greet once' }).waitFor()
+      t.match(
+        page.url(),
+        (await client.executions.list({ eventId: first.id } as never)).executions[0]?.id ?? 'none',
+      )
+      await go(page, at('executions?status=suppressed'))
+      await page.getByRole('row', { name: /Greet once.*suppressed/ }).waitFor()
+      t.strictSame(complaints, [])
+    },
+  )
+
+  t.test('limits, hours and a WAIT for an event open without JSON, and save as they were', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const time = { days: 'mon-thu,sat', from: '22:00', to: '06:00', timezone: 'Europe/Berlin' }
+    const definition = {
+      trigger: 'LEAD_CREATED',
+      conditions: [{ any: [{ time }, { field: 'score', operator: 'greater_than', value: 80 }] }],
+      perKey: {
+        key: '{{lead.id}}',
+        atLeast: { events: 3, within: '24h' },
+        atMost: { runs: 2, per: '30d' },
+        whileRunning: 'queue',
+      },
+      actions: [
+        { type: 'WAIT', config: { until: '{{renewal}}', offset: '-3d', time } },
+        {
+          type: 'WAIT',
+          config: {
+            duration: '3d',
+            for: {
+              eventType: 'DEAL_WON',
+              match: { 'deal.id': '{{deal.id}}', count: 3 },
+              conditions: [{ field: 'amount', operator: 'greater_than', value: 5 }],
+              then: 'stop',
+            },
+          },
+        },
+        task,
+      ],
+    }
+    const { id } = await client.rules.create({ name: 'All of it', ...definition } as never)
+    const before = await client.rules.get(id)
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at(`rules/${id}`))
+    t.equal(await page.getByText('in JSON').count(), 0)
+    t.equal(await page.locator('.code-chip').count(), 0)
+    await page.getByLabel('Name', { exact: true }).fill('All of it!')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved as v2.').waitFor()
+    const { conditions, actions, perKey } = await client.rules.get(id)
+    t.strictSame(
+      { conditions, actions, perKey },
+      { conditions: before.conditions, actions: before.actions, perKey: before.perKey },
+    )
+    t.strictSame(complaints, [])
+  })
+
   t.test('every schedule opens without JSON, and saves as it was', async (t) => {
     const { client, visit } = await makeWorkspace()
     const { page, complaints, at } = await visit(browser)

@@ -88,13 +88,26 @@ const innerWords: Readonly<Record<string, string>> = {
   match: 'for which',
   conditions: 'and',
   then: 'which makes the rule',
+  key: 'for each',
+  atMost: 'at most',
+  runs: '',
+  per: 'executions per',
+  atLeast: 'only once there are',
+  events: '',
+  within: 'events within',
+  whileRunning: 'while one is in progress',
 }
 
 export function nameInnerField(name: string): string {
   return innerWords[name] ?? nameField(name)
 }
 
-const choiceWords: Readonly<Record<string, string>> = { go_on: 'go on', stop: 'stop' }
+const choiceWords: Readonly<Record<string, string>> = {
+  go_on: 'go on',
+  skip: 'skip the newer',
+  replace: 'replace it',
+  queue: 'wait for it',
+}
 
 /** A choice as it is read. */
 export function nameChoice(value: string): string {

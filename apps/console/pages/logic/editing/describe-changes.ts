@@ -3,6 +3,7 @@ import { show } from '../show.js'
 import { describeAction, nameConfigField, nameType, wordsOf } from './action-words.js'
 import { alignItems, isEqual } from './align-items.js'
 import { describeCondition, isKnown } from './describe-condition.js'
+import { describePerKey, type PerKey } from './describe-per-key.js'
 import type { LooseAction } from './kept-configs.js'
 import { describeSchedule, type Schedule } from './schedule-kinds.js'
 
@@ -23,10 +24,11 @@ export function describeChanges(before: Definition, after: Definition): string[]
   ]
 }
 
-const fieldWords: Record<string, string> = { trigger: 'Event' }
+const fieldWords: Record<string, string> = { trigger: 'Event', perKey: 'Limit' }
 const writers: Record<string, (value: unknown) => string> = {
   trigger: (value) => nameType(String(value)),
   schedule: (value) => describeSchedule(value as Schedule),
+  perKey: (value) => describePerKey(value as PerKey),
 }
 
 function describeField(key: string, before: unknown, after: unknown): string[] {

@@ -15,6 +15,7 @@ export interface FieldSchema {
   required?: readonly string[]
   patternProperties?: Record<string, FieldSchema>
   items?: FieldSchema
+  examples?: readonly Record<string, unknown>[]
 }
 
 /** How a field of an action is filled in. Everything else is JSON, so a field that nobody thought of can be edited, too. */

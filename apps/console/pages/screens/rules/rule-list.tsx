@@ -1,4 +1,5 @@
 import type { RuleOverview, RuleRollout, RuleSummary, RulesOverview } from '@automation/client'
+import { describePerKey } from '../../logic/editing/describe-per-key.js'
 import { describeSchedule } from '../../logic/editing/schedule-kinds.js'
 import { ChoiceFilter } from '../../parts/filter.js'
 import { Mark } from '../../parts/mark.js'
@@ -163,6 +164,7 @@ function RuleRow({
       <th scope="row">
         <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
         {rule.schedule !== null && <span class="sub">{describeSchedule(rule.schedule)}</span>}
+        {rule.perKey !== null && <span class="sub">{describePerKey(rule.perKey)}</span>}
         {rule.group !== null && (
           <span class="sub">
             in group <a href={linkTo('rules', { group: rule.group })}>{rule.group}</a>, number {rule.order}

@@ -21,6 +21,10 @@ t.test('a change of a rule is told in words', async (t) => {
   t.strictSame(tell({ name: 'Hotter' }), ['Name: "Hot" → "Hotter".'])
   t.strictSame(tell({ description: 'x' }), ['Description is "x" now.'])
   t.strictSame(tell({ trigger: 'DEAL_WON' }), ['Event: lead created → deal won.'])
+  t.strictSame(
+    tell({ perKey: { key: '{{lead.id}}', atMost: { runs: 1, per: '7d' }, whileRunning: 'queue' } }),
+    ['Limit is at most 1 execution per 7d, one after another for each {{lead.id}} now.'],
+  )
   t.strictSame(tell({ trigger: 'SCHEDULE', schedule: { cron: '0 9 * * 1-5', timezone: 'UTC' } }), [
     'Event: lead created → on a schedule.',
     'Schedule is every weekday at 09:00, UTC now.',

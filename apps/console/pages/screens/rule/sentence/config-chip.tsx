@@ -31,20 +31,25 @@ export interface ConfigField {
   /** Something that could stand there. */
   example?: unknown
   change: (value: unknown) => void
+  /** It stands in the line of what it is a part of. */
+  isInner?: boolean
   /** Without it the field has to be there. */
   remove?: (() => void) | undefined
 }
 
 /** One field of an action, as its schema says it is filled in. */
 export function ConfigChip(field: ConfigField) {
-  const { name, words, schema, path, remove } = field
+  const { name, words, schema, path, isInner = false, remove } = field
   const kind = kindOfField(schema)
   const fault = useFault(path)
   const label = words || nameField(name)
   // What is in them is removed by itself.
   const isWhole = kind === 'condition' || kind === 'addresses'
   return (
-    <span class={blocks.has(kind) ? 'config block' : 'config'} data-path={path}>
+    <span
+      class={blocks.has(kind) && !(isInner && kind === 'fields') ? 'config block' : 'config'}
+      data-path={path}
+    >
       {words && <span class="words">{words}</span>}
       <Control {...field} label={label} fault={fault} />
       {remove && !isWhole && (
@@ -243,7 +248,7 @@ function InnerFields({ schema, path, held, change }: InnerProps) {
                 focusSoon(`${path}.${name}`)
               }}
             >
-              <Icon name="plus" /> {nameInnerField(name)}
+              <Icon name="plus" /> {nameInnerField(name) || nameField(name)}
             </button>
           )
         return (
@@ -253,6 +258,8 @@ function InnerFields({ schema, path, held, change }: InnerProps) {
             words={nameInnerField(name)}
             schema={inner}
             path={`${path}.${name}`}
+            isInner
+            example={schema.examples?.[0]?.[name]}
             value={own}
             change={(next) => change({ ...held, [name]: next })}
             remove={isNeeded ? undefined : () => change(others)}

@@ -9,6 +9,7 @@ import { ActionLines } from './action-lines.js'
 import { ConditionLines } from './condition-lines.js'
 import { FaultOf, useFault } from './faults.js'
 import { GroupChips } from './group-chips.js'
+import { PerKeyChips } from './per-key-chips.js'
 import { ScheduleChips } from './schedule-chips.js'
 import { useTriggers } from './use-choices.js'
 import { ownZone } from './zone-chip.js'
@@ -62,6 +63,7 @@ export function Sentence({ ruleId, definition, set, note, children }: Props) {
           note={note}
         />
         {children}
+        <PerKeyChips {...{ definition, set }} />
       </section>
       <section aria-labelledby="then">
         <h2 id="then" class="hidden">

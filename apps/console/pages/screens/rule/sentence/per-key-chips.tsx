@@ -1,0 +1,56 @@
+import { PerKey as PerKeySchema } from '@automation/engine'
+import type { PerKey } from '../../../logic/editing/describe-per-key.js'
+import { emptyOfField, type FieldSchema } from '../../../logic/editing/schema-kind.js'
+import type { Definition } from '../../../logic/rule-definition.js'
+import { Icon } from '../../../parts/icon.js'
+import { ConfigChip } from './config-chip.js'
+import { focusSoon, useEditing } from './editing.js'
+import { FaultOf } from './faults.js'
+
+interface Props {
+  definition: Definition
+  set: (changes: Partial<Definition>) => void
+}
+
+const schema = PerKeySchema as unknown as FieldSchema
+const atMost = emptyOfField(schema.properties?.atMost ?? {}) as object
+
+/** How often the rule runs for each customer, order or other key: *at most* 1 *run per* 7d *for each* {{lead.id}}. */
+export function PerKeyChips({ definition: { perKey = null }, set }: Props) {
+  const { removes } = useEditing()
+  return (
+    <div class="line">
+      <span class="joint">{perKey === null ? '' : 'but'}</span>
+      <div class="chips">
+        {perKey === null ? (
+          <button
+            type="button"
+            class="chip empty-chip"
+            title="Limits how often the rule runs for each customer, order or other key"
+            onClick={() => {
+              set({ perKey: { key: '', atMost: { ...atMost, per: '7d' } } as PerKey })
+              focusSoon('perKey.key')
+            }}
+          >
+            <Icon name="plus" /> limit
+          </button>
+        ) : (
+          <ConfigChip
+            name="perKey"
+            words=""
+            schema={schema}
+            path="perKey"
+            value={perKey}
+            change={(next) => set({ perKey: next as PerKey })}
+            remove={() => {
+              removes('the limit')
+              set({ perKey: null })
+            }}
+          />
+        )}
+        <FaultOf path="perKey" />
+      </div>
+      <span class="line-end" />
+    </div>
+  )
+}
