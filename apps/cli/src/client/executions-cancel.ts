@@ -12,6 +12,7 @@ export function addExecutionsCancel(executions: Command): void {
       'Cancel an execution that has not ended, or with a filter those that wait or retry: they are counted first. A cancelled execution cannot be retried.',
     example: `--rule ${exampleId} --yes`,
     reads: apiVariables,
+    exits: ['declined'],
   })
     .argument('[id]', 'id of the execution', readId)
     .option('--rule <id>', 'instead of an id: the executions of this rule', readId)
@@ -41,7 +42,7 @@ async function cancel(
   const counts = await useApi('change', async (client) => {
     const counted = await client.executions.cancelMany({ filter })
     if (counted.matched === 0) return { matched: 0, cancelled: 0 }
-    await confirm(`Cancel ${counted.atLeast ? 'more than ' : ''}${counted.matched} executions for good?`)
+    await confirm(`Cancel ${counted.atLeast ? 'more than ' : ''}${counted.matched} executions permanently?`)
     let cancelled = 0
     for (;;) {
       const done = await client.executions.cancelMany({ filter, dryRun: false })
@@ -59,7 +60,7 @@ async function cancelOne(
   command: Command,
 ): Promise<void> {
   const execution = await useApi('change', async (client) => {
-    await confirm(`Cancel the execution ${id} for good?`)
+    await confirm(`Cancel the execution ${id} permanently?`)
     return client.executions.cancel(id)
   })
   const text =

@@ -24,7 +24,7 @@ export function Cancel({ execution: { id, status } }: { execution: Pick<Executio
       >
         <p>
           What it has done stays. Nothing begins after it, and it cannot be retried: a replay of its event
-          begins anew.
+          starts from the beginning.
         </p>
       </Confirm>
     </div>
