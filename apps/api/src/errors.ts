@@ -48,10 +48,10 @@ export const refusals = {
   bodyNotForm: () =>
     new Refusal('body_not_form', 'Body is not a form in UTF-8 of at most 1,000 fields, or lacks its payload'),
   bodyNotAnObject: () => new Refusal('body_not_json', 'Body must be a JSON object'),
-  /** The body is fixed, so the header names the event types that were perhaps meant. */
-  invalidTriggerType: (trigger: string) =>
+  /** The body is fixed, so the header names the field, and the event types that were perhaps meant. @param known those of the workspace */
+  invalidTriggerType: (type: string, field: string, known: readonly string[] = eventTypes) =>
     new Refusal('invalid_trigger_type', 'Invalid trigger type', {
-      link: `</docs/rules#events>; rel="help"; title="${describeNearest(trigger, eventTypes)}"`,
+      link: `</docs/rules#events>; rel="help"; title="${describeNearest(type, known)}"; field="${field}"`,
     }),
   badIdempotencyKey: () =>
     new Refusal('invalid_header', 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),

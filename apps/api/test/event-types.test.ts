@@ -41,6 +41,12 @@ t.test('a type of its own works in rules, triggers, batches, EMIT_EVENT and list
   t.match(await call('GET', '/api/executions?eventType=NOT_THERE'), { status: 400 })
   const stranger = await api.makeWorkspace()
   t.match(await post(stranger, paid.name), unknown)
+  const near = (field: string) => ({
+    ...unknown,
+    headers: { link: new RegExp(`title="Nearest: ${paid.name},.*"; field="${field}"$`) },
+  })
+  t.match(await post(workspace, 'PAYMENT_FAILURE'), near('eventType'), 'types of its own are named, too')
+  t.match(await call('POST', rules, { body: ruleBody({ trigger: 'PAYMENT_FAILURE' }) }), near('trigger'))
 })
 
 t.test('an action that emits an unknown type is a fault of the rule', async (t) => {

@@ -1,10 +1,10 @@
 import crypto from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { createSealer, createSigningSecret, revokeSigningSecret } from '@automation/access'
 import { newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import { type ProviderScheme, type SchemeSettings, signByScheme, useScheme } from '@automation/webhooks'
+import { readRecordedWebhooks } from '@automation/webhooks/recorded-webhooks'
 import t from 'tap'
 import { type Answer, encryptionKey, startApi, type Workspace } from './fixtures/api.js'
 import { makeProvider, type ProviderParcel } from './fixtures/provider.js'
@@ -12,22 +12,7 @@ import { makeSender, nowText, provider as ourProvider } from './fixtures/sender.
 
 const api = await startApi(t)
 
-interface Recorded {
-  library: string
-  scheme: ProviderScheme
-  settings: SchemeSettings
-  secret: string
-  isForm: boolean
-  query: string
-  body: string
-  headers: Record<string, string>
-}
-
-const vectorFile = new URL(
-  '../../../../packages/webhooks/test/fixtures/provider-webhooks.json',
-  import.meta.url,
-)
-const vectors = JSON.parse(readFileSync(vectorFile, 'utf8')) as { seconds: number; webhooks: Recorded[] }
+const vectors = readRecordedWebhooks()
 
 t.test('GitHub is accepted, typed by its header, and known again by its id and by its body', async (t) => {
   const workspace = await api.makeWorkspace()

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addEventsGet } from './client/events-get.js'
+import { addEventsList } from './client/events-list.js'
 import { addEventsSend } from './client/events-send.js'
 import { addEventsWait } from './client/events-wait.js'
 import { addEventsWhy } from './client/events-why.js'
@@ -37,7 +38,7 @@ const groups = [
     name: 'events',
     description: 'Post events, and see their results.',
     example: `send LEAD_CREATED '{"name":"Ada","score":95}'`,
-    commands: [addEventsSend, addEventsGet, addEventsWait, addEventsWhy],
+    commands: [addEventsSend, addEventsList, addEventsGet, addEventsWait, addEventsWhy],
   },
   {
     name: 'executions',

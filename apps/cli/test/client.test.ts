@@ -155,6 +155,17 @@ t.test('rules, events and executions are used with a token or a key from the env
   t.match(await ask<Event>(`events get ${first}`), { id: first, data: { name: 'Ada' } })
   t.match((await client(`events get ${first}`)).output, /^status +done$/m)
 
+  const listed = await ask<Event[]>(
+    'events list --type LEAD_CREATED --status done --from 2026-01-01 --limit 2',
+  )
+  t.match(listed, [{ id: accepted }, { id: first, status: 'done', matched: 1 }])
+  t.match((await client(`events list --rule ${rule.id} --limit 1`)).output, new RegExp(`^${accepted} `, 'm'))
+  t.strictSame(await ask<Event[]>('events list --to 2026-01-01'), [])
+  t.match(await client('events list --status lost'), {
+    code: 1,
+    errors: /accepted, running, done, quarantined/,
+  })
+
   const why = await client(`events why ${accepted}`)
   t.match(why, { code: 0, errors: '' })
   t.equal(

@@ -87,12 +87,10 @@ export class FairQueue {
       this.#wait(work)
       if (work.place !== undefined) return
       asked.signal?.addEventListener('abort', cancel)
-      const timeoutMs = Math.max(
-        0,
-        Math.min(asked.timeoutMs ?? Number.POSITIVE_INFINITY, this.#resource.timeoutMs),
-      )
+      const mostMs = this.#resource.timeoutMs
+      const timeoutMs = Math.max(0, Math.min(asked.timeoutMs ?? mostMs, mostMs))
       if (timeoutMs < Number.POSITIVE_INFINITY)
-        timer = setTimeout(() => this.#refuse(work, this.#refusalOf(share, blame(work))), timeoutMs)
+        timer = setTimeout(() => this.#refuse(work, this.#refusalOf(share, share.blame(work))), timeoutMs)
     })
   }
 
@@ -296,10 +294,4 @@ export class FairQueue {
       if (share.isIdle && share.tag <= this.#virtualNow && now - share.usedAt > forgetMs)
         this.#shares.delete(name)
   }
-}
-
-/** Whose work was in the way of one that has waited too long. */
-function blame(work: Work): 'own' | 'others' {
-  const { places, waiting } = work.share
-  return places === 0 && waiting[0] === work ? 'others' : 'own'
 }

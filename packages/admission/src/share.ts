@@ -75,6 +75,11 @@ export class Share {
     return first === undefined || first.party === party
   }
 
+  /** Whose work was in the way of a piece that has waited too long. */
+  blame(work: Work): 'own' | 'others' {
+    return this.places === 0 && this.waiting[0] === work ? 'others' : 'own'
+  }
+
   charge({ estimate, key }: Work): void {
     this.tag += estimate
     this.#countKey(key, 1)

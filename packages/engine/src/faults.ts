@@ -96,7 +96,7 @@ function searchCondition(search: Search, condition: unknown, field: string, plac
   if (!group) {
     searchClause(search, condition, field, place)
   } else if (place.depth === maxNesting) {
-    report(search, field, `must not nest groups more than ${maxNesting} deep`)
+    report(search, field, `must not nest condition groups more than ${maxNesting} deep`)
   } else if (group === 'not') {
     searchCondition(search, condition.not, `${field}.not`, inner)
   } else if (group === 'all' || group === 'any') {

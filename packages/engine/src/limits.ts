@@ -26,7 +26,7 @@ export function listLimits({ rule, event }: WorkLimits): Limit[] {
   return [
     limit('actions', maxActions, 'actions', 'In one rule'),
     limit('clauses', maxClauses, 'clauses', 'In one rule: its conditions and the `when` of its actions'),
-    limit('nesting', maxNesting, 'levels', 'Groups within groups'),
+    limit('nesting', maxNesting, 'levels', 'Condition groups (`all`, `any`, `not`) within condition groups'),
     limit('path', maxPathLength, 'characters', 'A field path'),
     limit('placeholders', maxPlaceholders, 'placeholders', 'In one rule'),
     limit('filters', maxFilters, 'filters', 'In one placeholder'),

@@ -101,7 +101,7 @@ const listSchemas: Record<Quantifier, TSchema> = {
  */
 export const Condition = Type.Unsafe<Condition>({
   $id: 'Condition',
-  description: 'A comparison of one field, or a group of conditions',
+  description: 'A comparison of one field, or a condition group: all, any or not',
   examples: [
     { field: 'score', operator: 'greater_than', value: 80 },
     {

@@ -50,7 +50,7 @@ export function explainFault({
       // A time of a rule, which the data of events may have as a number.
       if (description === instantDescription && !Number.isNaN(readTime(data)))
         return `Write it as "${new Date(readTime(data)).toISOString()}"`
-      return isGroup(data) ? 'Put the group into a list: [{ "all": [] }]' : undefined
+      return isGroup(data) ? 'Put the condition group into a list: [{ "all": [] }]' : undefined
     default:
       return undefined
   }

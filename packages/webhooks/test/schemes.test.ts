@@ -1,5 +1,4 @@
 import crypto from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'
@@ -11,28 +10,17 @@ import type { SchemeSettings } from '../src/schemes/scheme-settings.js'
 import { signByScheme } from '../src/schemes/sign-by-scheme.js'
 import { maySign, type ProviderScheme, useScheme } from '../src/schemes/use-scheme.js'
 import { verifyByScheme } from '../src/schemes/verify-by-scheme.js'
+import { type RecordedWebhook, readRecordedWebhooks } from './fixtures/recorded-webhooks.js'
 
-interface Recorded {
-  library: string
-  scheme: ProviderScheme
-  settings: SchemeSettings
-  secret: string
-  isForm: boolean
-  query: string
-  body: string
-  headers: Record<string, string>
-}
-
-// scripts/record-provider-webhooks.mjs writes it.
-const file = new URL('../../test/fixtures/provider-webhooks.json', import.meta.url)
-const { webhooks, seconds } = JSON.parse(readFileSync(file, 'utf8')) as {
-  webhooks: Recorded[]
-  seconds: number
-}
-const requestOf = ({ headers, query, isForm, body }: Recorded): SchemeRequest => {
+const { webhooks, seconds } = readRecordedWebhooks()
+const requestOf = ({ headers, query, isForm, body }: RecordedWebhook): SchemeRequest => {
   return { headers, query, isForm, body: Buffer.from(body) }
 }
-const verify = ({ scheme, settings, secret }: Recorded, request: SchemeRequest, text = secret): boolean => {
+const verify = (
+  { scheme, settings, secret }: RecordedWebhook,
+  request: SchemeRequest,
+  text = secret,
+): boolean => {
   const inUse = useScheme(scheme, settings)
   return verifyByScheme(inUse, readSchemeKey(inUse.scheme, text) ?? Buffer.alloc(0), request)
 }
@@ -99,7 +87,7 @@ t.test('500 mutants of each scheme are refused, and none is a fault', async (t) 
 })
 
 /** What a mutant changed is not part of what is signed. */
-function isSameSigned({ scheme, body, headers }: Recorded, request: SchemeRequest): boolean {
+function isSameSigned({ scheme, body, headers }: RecordedWebhook, request: SchemeRequest): boolean {
   const { signature, id, timestamp } = readySchemes[scheme as keyof typeof readySchemes]
   const signed = [...signature.headers, ...(id.isSigned ? id.headers : []), ...(timestamp?.headers ?? [])]
   const isSame = signed.every((name) => request.headers[name] === headers[name])

@@ -1,6 +1,7 @@
-import { isEventType } from '@automation/engine'
+import { eventTypes, isEventType } from '@automation/engine'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
+import { type Refusal, refusals } from '../errors.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -49,6 +50,12 @@ export class EventTypes {
     const names = await this.#read(workspaceId)
     this.#own.set(workspaceId, names)
     return names
+  }
+
+  /** What refuses a name that is no type: with the types of the workspace that are near. @param field that has the name */
+  async refusalOf(workspaceId: string, name: string, field: string): Promise<Refusal> {
+    const own = await this.#own.fetch(workspaceId)
+    return refusals.invalidTriggerType(name, field, [...eventTypes, ...(own ?? [])])
   }
 
   /** Call it after a change. */

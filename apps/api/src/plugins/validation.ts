@@ -81,6 +81,8 @@ export function isNoObject({ validation = [] }: ValidationFailure): boolean {
 export function queryFault({ validation = [] }: ValidationFailure, request: FastifyRequest): string {
   const error = validation[0] as (FastifySchemaValidationError & Partial<ErrorObject>) | undefined
   if (error === undefined) return 'Invalid query'
+  if (error.keyword === 'enum')
+    return `Query parameter ${error.instancePath.slice(1)} must be one of ${[error.params.allowedValues].flat().join(', ')}`
   if (error.keyword !== 'additionalProperties')
     return `Query parameter ${error.instancePath.slice(1)} ${plainBounds(error.message ?? 'is invalid')}`
   const name = String(error.params.additionalProperty)

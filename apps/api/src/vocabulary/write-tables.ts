@@ -15,7 +15,6 @@ interface Shown {
   properties?: Record<string, Shown>
   required?: string[]
   items?: Shown
-  default?: unknown
 }
 
 /** Of a page, by the names of its generated parts. */
@@ -46,10 +45,9 @@ export function writeSettingTables(): Tables {
   const { properties = {} } = SchemeSettings as unknown as Shown
   const rows = Object.entries(properties).flatMap(([name, schema]) => {
     const [, meaning] = /^(?:twilio, and )?generic:? (.+)$/s.exec(schema.description ?? '') ?? []
-    const usual = schema.default === undefined ? '' : code(String(schema.default))
-    return meaning === undefined ? [] : [[code(name), showType(schema), usual, meaning]]
+    return meaning === undefined ? [] : [[code(name), showType(schema), meaning]]
   })
-  return { generic: table(['Setting', 'Value', 'Default', 'Meaning'], rows) }
+  return { generic: table(['Setting', 'Value', 'Meaning'], rows) }
 }
 
 /** Those of docs/rules.md. */

@@ -2526,7 +2526,7 @@ export interface components {
             aloneFailed: number;
         };
         /**
-         * @description A comparison of one field, or a group of conditions
+         * @description A comparison of one field, or a condition group: all, any or not
          * @example {
          *       "field": "score",
          *       "operator": "greater_than",

@@ -19,6 +19,10 @@ const checks: Record<string, (t: Test, printed: string) => void> = {
     t.match(printed, /"triggered":1,/, 'the event has triggered one rule')
     t.match(printed, /"tasks":\[\{[^\]]*"title":"Call Ada"/)
   },
+  'An event type of your own': (t, printed) => {
+    t.match(printed, /"triggered":0,/, 'it is an event, and no rule is for it yet')
+    t.match(printed, /"path":"carrier"/)
+  },
   'Why did it (not) run?': (t, printed) => {
     const [dryRun, triggered, why] = printed.trim().split('\n')
     t.match(JSON.parse(dryRun ?? ''), {

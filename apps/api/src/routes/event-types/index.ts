@@ -75,7 +75,7 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       const { name } = request.body
-      if (isReservedType(name)) throw refusals.invalidTriggerType(name)
+      if (isReservedType(name)) throw refusals.invalidTriggerType(name, 'name')
       const create = async (administrator: Administrator) => {
         const created = await createEventType(administrator, request.body)
         app.eventTypes.forget(request.workspace.id)

@@ -53,7 +53,7 @@ export async function postEvent(
   if (!(await server.eventTypes.has(workspace.id, type))) {
     const key = isDryRun ? undefined : await findUsedKey(request, text, readKey)
     const response = await findEventResponse(request, key, triggered)
-    if (response === undefined) throw refusals.invalidTriggerType(type)
+    if (response === undefined) throw await server.eventTypes.refusalOf(workspace.id, type, 'eventType')
     return send(response)
   }
   if (isDryRun) {

@@ -80,7 +80,7 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
         !isReservedType(body.type) &&
         !(await app.eventTypes.has(workspace.id, body.type))
       )
-        throw refusals.invalidTriggerType(body.type)
+        throw await app.eventTypes.refusalOf(workspace.id, body.type, 'eventType')
       const after = body.cursor === undefined ? undefined : readEnd(body.cursor, body)
       const { ids, scanned, notJudged, end } = await findMatches(request, body, after, workLimits)
       const rows = await listEventsByIds(workspace.reads, workspace.id, ids)

@@ -28,7 +28,7 @@ import { refusals } from '../../errors.js'
 import { cutPage, pageArguments } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
-import { findFaults, readOwnTypes, refuseFaults } from './check-rule.js'
+import { findFaults, readOwnTypes, refuseFaults, refuseTrigger } from './check-rule.js'
 import { findRangeFaults, readTimes } from './find-range-faults.js'
 import { waitForBacktest } from './wait-for-backtest.js'
 
@@ -156,7 +156,7 @@ async function readSubject(
     ...(found?.faults ?? []),
     ...(shapeFaults.length === 0 ? findRangeFaults(body, historyFrom, now) : []),
   ])
-  if (found?.unknownTrigger) throw refusals.invalidTriggerType(String(definition?.trigger))
+  if (found?.unknownTrigger) throw await refuseTrigger(request, definition?.trigger, 'definition.trigger')
   const { ruleId } = body
   const { database } = request.workspace
   const active = ruleId === undefined ? undefined : await readActiveVersion(database, ruleId)

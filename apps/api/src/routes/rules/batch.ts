@@ -32,7 +32,8 @@ export const batchRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const events = evaluateEvents(request, () => ({ type }))
       if (!(await app.eventTypes.has(request.workspace.id, type))) {
         const results = await findRepeated(request, events)
-        if (results === undefined) throw refusals.invalidTriggerType(type)
+        if (results === undefined)
+          throw await app.eventTypes.refusalOf(request.workspace.id, type, 'eventType')
         return sendResults(reply, results)
       }
       // It would stand for all of them, and says nothing of which of them came before.

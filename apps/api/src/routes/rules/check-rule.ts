@@ -35,8 +35,13 @@ export async function checkRuleOfRequest<Body extends { trigger?: string } & Par
     isPart,
   )
   if (faults.length > 0) throw refusals.invalid(unknownTrigger ? [...faults, unknownTrigger] : faults)
-  if (unknownTrigger) throw refusals.invalidTriggerType(String(body.trigger))
+  if (unknownTrigger) throw await refuseTrigger(request, body.trigger, 'trigger')
   return { ...body, ...normaliseRule(body) }
+}
+
+/** @returns the refusal of a trigger that is no type of the workspace */
+export function refuseTrigger({ server, workspace }: FastifyRequest, trigger: unknown, field: string) {
+  return server.eventTypes.refusalOf(workspace.id, String(trigger), field)
 }
 
 const none: ReadonlySet<string> = new Set()

@@ -1,4 +1,4 @@
-import type { CredentialKind, CredentialToPut } from '@automation/client'
+import type { Credential, CredentialKind, CredentialToPut } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
@@ -25,6 +25,7 @@ const fieldsOf = {
     ['clientId', 'Client id', 'text'],
     ['clientSecret', 'Client secret', 'secret'],
     ['scope', 'Scope (optional)', 'optional'],
+    ['audience', 'Audience (optional)', 'optional'],
   ],
 } as const satisfies Record<CredentialKind, readonly (readonly [keyof CredentialToPut, string, string])[]>
 
@@ -42,26 +43,29 @@ export function Credentials() {
         text: 'A rule sends a credential by its name, so that nobody reads the token in the rule.',
       }}
       add={{ label: 'New credential', form: (close) => <PutCredential close={close} /> }}
-      row={({ name, kind, hosts, lastUsedAt }) => (
+      row={({ id: _id, ...credential }) => (
         <>
           <th scope="row">
-            {name}
-            <span class="sub id">{`{{credentials.${name}}}`}</span>
+            {credential.name}
+            <span class="sub id">{`{{credentials.${credential.name}}}`}</span>
           </th>
-          <td data-label="Kind">{kind}</td>
-          <td data-label="Hosts">{hosts.join(', ')}</td>
+          <td data-label="Kind">{credential.kind}</td>
+          <td data-label="Hosts">{credential.hosts.join(', ')}</td>
           <td data-label="Last used">
-            <When at={lastUsedAt} />
+            <When at={credential.lastUsedAt} />
           </td>
           <td data-label="" class="actions-cell">
-            <Confirm
-              label="Delete"
-              title={`Delete the credential ${name}`}
-              reads="credentials"
-              work={() => api().developer.credentials.delete(name)}
-            >
-              <p>Waiting executions that still name it fail at their call. This cannot be undone.</p>
-            </Confirm>
+            <span class="row">
+              <Replace credential={credential} />
+              <Confirm
+                label="Delete"
+                title={`Delete the credential ${credential.name}`}
+                reads="credentials"
+                work={() => api().developer.credentials.delete(credential.name)}
+              >
+                <p>Waiting executions that still name it fail at their call. This cannot be undone.</p>
+              </Confirm>
+            </span>
           </td>
         </>
       )}
@@ -69,11 +73,25 @@ export function Credentials() {
   )
 }
 
-function PutCredential({ close }: { close: () => void }) {
+function Replace({ credential }: { credential: Credential }) {
+  const [isOpen, open] = useState(false)
+  const label = `Replace the values of ${credential.name}`
+  return (
+    <>
+      <button type="button" class="small" aria-label={label} onClick={() => open(true)}>
+        Replace…
+      </button>
+      {isOpen && <PutCredential of={credential} close={() => open(false)} />}
+    </>
+  )
+}
+
+/** @param of the one whose values are replaced; undefined for a new one */
+function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
   const { change, problem, isBusy } = useChange('credentials')
-  const [name, setName] = useState('')
-  const [kind, setKind] = useState<CredentialKind>('text')
-  const [hosts, setHosts] = useState('')
+  const [name, setName] = useState(of?.name ?? '')
+  const [kind, setKind] = useState<CredentialKind>(of?.kind ?? 'text')
+  const [hosts, setHosts] = useState(of?.hosts.join(', ') ?? '')
   const [values, setValues] = useState<Record<string, string>>({})
   const put = async () => {
     const given = fieldsOf[kind].flatMap(([field]) => (values[field] ? [[field, values[field]]] : []))
@@ -83,18 +101,23 @@ function PutCredential({ close }: { close: () => void }) {
   }
   return (
     <DialogForm
-      title="New credential"
+      title={of === undefined ? 'New credential' : `Replace the values of ${of.name}`}
       send="Save"
       close={close}
       problem={problem}
       isBusy={isBusy}
       submit={put}
-      note="A credential of this name is replaced. Its values cannot be shown again."
+      note={
+        of === undefined
+          ? 'A credential of this name is replaced. Its values cannot be shown again.'
+          : 'Calls use the new values within a second, and rules stay as they are.'
+      }
     >
       <label>
         Name
         <input
           required
+          readOnly={of !== undefined}
           maxLength={64}
           value={name}
           placeholder="CRM"
