@@ -1,9 +1,10 @@
-import type { Grouped, RuleDefinition } from '@automation/engine'
+import type { Grouped, RuleDefinition, Schedule } from '@automation/engine'
 import type { EarlierRule } from './earlier-rules.js'
 import type { GroupMember } from './group-members.js'
 
 export interface TestedDefinition extends RuleDefinition, Partial<Grouped> {
   trigger: string
+  schedule?: Schedule | null
 }
 
 /** What is compared over which range; at least one of `active` and `draft`. */

@@ -1,10 +1,12 @@
 import {
   defaultWorkLimits,
+  describeTick,
   Evaluation,
   findRecordedReads,
   isCallType,
   type RuleDefinition,
   readDeclared,
+  scheduleType,
   type WorkLimits,
 } from '@automation/engine'
 import { ActionDifference, type SavedActionDifference } from './action-difference.js'
@@ -22,6 +24,7 @@ import { FieldTally, type SavedFields } from './field-tally.js'
 import { fitReport } from './fit-report.js'
 import { MoveTally, type SavedMoves } from './move-tally.js'
 import { OverTime, type SavedBuckets } from './over-time.js'
+import { findOwnSchedule, listTicks } from './own-ticks.js'
 import type { BacktestReport } from './report.js'
 
 interface Counts {
@@ -120,13 +123,25 @@ export class Backtest {
     if (!this.#evaluator.isReachedBy(event)) return { active: null, draft: null }
     const evaluated = this.#evaluator.evaluate(event)
     const evaluation = new Evaluation(event.acceptedAt, this.#limits)
-    const isShown = event.type === this.#shown.trigger
+    const isOfIt = this.#subject.draft ? this.#evaluator.isOfDraft(event) : this.#evaluator.isOfActive(event)
+    const isShown = event.type === this.#shown.trigger && isOfIt
     const areClausesEvaluated = isShown && this.#clauses.evaluate(event.data, evaluation)
     this.#count(event, evaluated.verdicts)
     for (const { ruleId, kind } of evaluated.moves) this.#moves.add(ruleId, kind)
     if (isShown) this.#examine(event, evaluated, areClausesEvaluated)
     this.#actionDifference?.add(listDone(evaluated.steps.active), listDone(evaluated.steps.draft))
     return evaluated.verdicts
+  }
+
+  /** Adds the ticks that the draft would have had in [from, to), each at the moment at which it would have been due, unless those are stored. */
+  addTicks(from: number, to: number): void {
+    const schedule = findOwnSchedule(this.#subject)
+    if (schedule === undefined) return
+    const addressedTo = this.#subject.ruleId ?? null
+    for (const acceptedAt of listTicks(schedule, from, to)) {
+      const data = describeTick(schedule, acceptedAt, 0)
+      this.add({ id: '', type: scheduleType, acceptedAt, addressedTo, data, isGenerated: true })
+    }
   }
 
   save(): SavedBacktest {
@@ -199,18 +214,22 @@ export class Backtest {
     if (draft === 'not_judged') counts.draftNotEvaluated++
     if (isActive && isDraft) counts.same++
     this.#overTime.add(event.acceptedAt, isActive, isDraft)
-    if (active === null || draft === null || isActive === isDraft) return
+    if (active === null || draft === null || isActive === isDraft || event.isGenerated) return
     this.#addExample(isDraft ? 'added' : 'removed', event.id)
   }
 
   /** What the shown rule would have done for an event of its trigger. */
-  #examine({ id, data }: TestedEvent, { verdicts, steps }: Evaluated, areClausesEvaluated: boolean): void {
+  #examine(
+    { id, data, isGenerated }: TestedEvent,
+    { verdicts, steps }: Evaluated,
+    areClausesEvaluated: boolean,
+  ): void {
     const verdict = verdicts.draft ?? verdicts.active
     this.#fields.add(data)
     // What was not evaluated has no verdict to count.
     const isEvaluated = areClausesEvaluated && verdict !== 'not_judged'
     const isNearMiss = isEvaluated && this.#clauses.count(verdict === 'matched' || verdict === 'outranked')
-    if (isNearMiss && verdict === 'not_matched') this.#addExample('nearMisses', id)
+    if (isNearMiss && verdict === 'not_matched' && !isGenerated) this.#addExample('nearMisses', id)
     const shown = this.#subject.draft === undefined ? steps.active : steps.draft
     for (const { planned, isStopped } of shown) this.#actions[planned.of.index]?.add(planned, isStopped)
   }

@@ -7,11 +7,13 @@ import {
   planActions,
   type ReadyAction,
   ruleHolds,
+  scheduleType,
   type WorkLimits,
 } from '@automation/engine'
 import type { BacktestSubject, TestedDefinition } from './backtest-subject.js'
 import { EarlierRules } from './earlier-rules.js'
 import { type Contender, findFirst, GroupMembers } from './group-members.js'
+import { findOwnSchedule } from './own-ticks.js'
 
 export interface TestedEvent {
   id: string
@@ -23,6 +25,8 @@ export interface TestedEvent {
   data: unknown
   /** Of its workspace when it was evaluated: it says in which versions the other rules of a group were. */
   rulesVersion?: number | null
+  /** A tick that the schedule of the draft would have had. It is for the draft alone. */
+  isGenerated?: boolean
   /** Characters of its JSON. Without it, the rules before the tested one are evaluated for each event. */
   size?: number
 }
@@ -70,6 +74,7 @@ export class EventEvaluator {
   readonly #members: GroupMembers | undefined
   readonly #limits: WorkLimits
   readonly #hasSameActions: boolean
+  readonly #hasOwnTicks: boolean
 
   /** @throws where a definition does not compile */
   constructor(subject: BacktestSubject, limits: WorkLimits) {
@@ -81,6 +86,7 @@ export class EventEvaluator {
     this.#members = isGrouped && members ? new GroupMembers(members, limits) : undefined
     this.#earlier = new EarlierRules(earlier, limits)
     this.#limits = limits
+    this.#hasOwnTicks = findOwnSchedule(subject) !== undefined
     this.#hasSameActions = JSON.stringify(active?.definition.actions) === JSON.stringify(draft?.actions)
   }
 
@@ -95,13 +101,22 @@ export class EventEvaluator {
     return isReached && (type === this.#active?.trigger || type === this.#draft?.trigger)
   }
 
+  /** The ticks of one schedule are none of another one. */
+  isOfActive({ isGenerated }: TestedEvent): boolean {
+    return isGenerated !== true
+  }
+
+  isOfDraft({ type, isGenerated }: TestedEvent): boolean {
+    return isGenerated === true || !this.#hasOwnTicks || type !== scheduleType
+  }
+
   evaluate(event: TestedEvent): Evaluated {
     const [active, draft] = [this.#active, this.#draft]
     // An event for one rule meets no other one.
     const left = event.addressedTo === null ? this.#earlier.limitsFor(event) : this.#limits
     const verdicts = {
-      active: active ? this.#evaluateRule(active, event, left) : null,
-      draft: draft ? this.#evaluateRule(draft, event, left) : null,
+      active: active ? this.#evaluateRule(active, event, left, this.isOfActive(event)) : null,
+      draft: draft ? this.#evaluateRule(draft, event, left, this.isOfDraft(event)) : null,
     }
     const moves = event.addressedTo === null ? this.#settleGroups(event, verdicts) : []
     const byDraft = draft && verdicts.draft === 'matched' ? this.#listSteps(draft, event) : []
@@ -136,8 +151,13 @@ export class EventEvaluator {
     })
   }
 
-  #evaluateRule({ trigger, compiled }: TestedRule, event: TestedEvent, limits: WorkLimits): TestVerdict {
-    if (event.type !== trigger) return 'not_matched'
+  #evaluateRule(
+    { trigger, compiled }: TestedRule,
+    event: TestedEvent,
+    limits: WorkLimits,
+    isOfIt: boolean,
+  ): TestVerdict {
+    if (event.type !== trigger || !isOfIt) return 'not_matched'
     const evaluation = new Evaluation(event.acceptedAt, limits)
     if (ruleHolds(compiled, event.data, evaluation)) return 'matched'
     return evaluation.fault === null ? 'not_matched' : 'not_judged'

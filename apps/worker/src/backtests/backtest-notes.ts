@@ -1,4 +1,4 @@
-import type { BacktestSubject } from '@automation/backtest'
+import { type BacktestSubject, findOwnSchedule } from '@automation/backtest'
 import { clockSkewMs, timeOf } from '@automation/database'
 import { type ClaimedBacktest, findHistoryFrom } from '@automation/rules'
 
@@ -33,6 +33,7 @@ export function listNotes(
       : []),
     ...noteEarlier(subject),
     ...noteGroup(subject),
+    ...noteTicks(subject),
   ]
 }
 
@@ -48,6 +49,14 @@ function noteEarlier({ earlier = [] }: BacktestSubject): string[] {
   return [
     `The evaluation limit that all rules of an event share is simulated with the ${earlier.length === 1 ? 'one rule' : `${earlier.length} rules`} before it that could use it up, as they were when the backtest was created or continued.`,
   ]
+}
+
+function noteTicks(subject: BacktestSubject): string[] {
+  return findOwnSchedule(subject) === undefined
+    ? []
+    : [
+        'The ticks of the draft were never made: they are generated from its schedule, each at the moment at which it would have been due.',
+      ]
 }
 
 function noteGroup({ active, draft, members }: BacktestSubject): string[] {

@@ -4,6 +4,7 @@ import {
   isDatabaseAway,
   isStatementCancelled,
   ReadTooLong,
+  timeOf,
   type UnscopedSql,
 } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
@@ -106,6 +107,10 @@ async function runSlice(
   const visit = createVisit(backtest, turns)
   const { scanned, end } = await scanEvents(reads, range, after ?? undefined, slice, visit)
   backtest.pass(scanned)
+  backtest.addTicks(
+    findTickBorder(after, claimed),
+    end === undefined ? subject.to : findTickBorder(end, claimed),
+  )
   const historyFrom = findOvertaken(claimed, retentionDays)
   const notes = listNotes(claimed, historyFrom)
   const report = backtest.report({ isComplete: end === undefined, historyFrom, notes })
@@ -117,6 +122,11 @@ async function runSlice(
   })
   await turns.rest()
   return isStored ? { scanned, considered: report.considered - (state?.counts.considered ?? 0) } : undefined
+}
+
+/** Slices divide the ticks by time, as they divide the events by ids. */
+function findTickBorder(after: string | null, { rangeFrom, subject }: ClaimedBacktest): number {
+  return after === null ? rangeFrom : Math.min(Math.max(timeOf(after) + 1, rangeFrom), subject.to)
 }
 
 /** A Postgres that is too busy to say so does not know yet. */

@@ -1,7 +1,7 @@
 import { BacktestReport } from '@automation/backtest'
 import { Actions, Conditions } from '@automation/engine'
 import { Type } from 'typebox'
-import { GroupOrNone, OrderOrNone } from '../rule-schemas.js'
+import { GroupOrNone, OrderOrNone, ScheduleOrNone } from '../rule-schemas.js'
 
 const Time = Type.String({ format: 'date-time' })
 const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
@@ -19,6 +19,7 @@ const TestedRule = Type.Object(
     trigger: Type.String({ description: 'An event type of the workspace' }),
     group: Type.Optional({ ...GroupOrNone, description: 'Default: that of the rule, if one is named' }),
     order: Type.Optional({ ...OrderOrNone, description: 'Default: that of the rule, if one is named' }),
+    schedule: Type.Optional(ScheduleOrNone),
     conditions: Type.Optional(Conditions),
     actions: Actions,
   },

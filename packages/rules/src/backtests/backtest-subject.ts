@@ -9,7 +9,15 @@ export async function readActiveVersion(
 ): Promise<BacktestSubject['active']> {
   const found = await rule.findUnique({
     where: { id },
-    select: { version: true, trigger: true, group: true, order: true, conditions: true, actions: true },
+    select: {
+      version: true,
+      trigger: true,
+      group: true,
+      order: true,
+      schedule: true,
+      conditions: true,
+      actions: true,
+    },
   })
   return found === null ? undefined : activeVersionOf(found)
 }
@@ -27,14 +35,17 @@ export function definitionToTest({
   trigger,
   group = null,
   order = null,
+  schedule = null,
   conditions,
   actions,
 }: Tested): TestedDefinition {
-  return { trigger, group, order, conditions, actions } as unknown as TestedDefinition
+  const ticking = schedule === null ? {} : { schedule }
+  return { trigger, group, order, ...ticking, conditions, actions } as unknown as TestedDefinition
 }
 
 interface Tested extends Partial<Grouped> {
   trigger: string
+  schedule?: unknown
   conditions: unknown
   actions: unknown
 }
