@@ -13,6 +13,7 @@ import { describeMachine, observeMachine } from './machine/machine.js'
 import { neighbours } from './neighbours/benchmark.js'
 import { type Command, describeUsage, formatCommand, readCommand } from './options.js'
 import { scale } from './scale.js'
+import { schedules } from './schedules.js'
 import { sustained } from './sustained/benchmark.js'
 import { formatTable } from './table.js'
 
@@ -24,6 +25,7 @@ const benchmarks: Record<string, Benchmark> = {
   fairness,
   growth,
   scale,
+  schedules,
   backtest,
   engine,
   compare,
