@@ -5016,6 +5016,7 @@ export interface components {
             group?: string | null;
             /** @description Default: that of the rule, if one is named */
             order?: number | null;
+            schedule?: components["schemas"]["Schedule"];
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
         };
