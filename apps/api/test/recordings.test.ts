@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { pingType, ServiceEventType, serviceEventSchemas } from '@automation/access'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
+import { reportSilence } from '@automation/rules'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { recordingsFile } from '../src/openapi/examples.js'
@@ -41,6 +42,7 @@ async function record(): Promise<Recordings> {
   await story.tellOfFailures(recorder, id, (executionId) =>
     execution.update({ where: { id: executionId }, data: { status: 'running', lease: newId() } }),
   )
+  await tellOfSilence(recorder, id, named.rule)
   await story.tellOfWebhooks(recorder, id)
   await story.tellOfAccess(recorder, id)
   await story.tidyUp(recorder, named)
@@ -51,6 +53,19 @@ async function record(): Promise<Recordings> {
   for (const { type, acceptedAt, data } of sent)
     recorder.recordWebhook(type, { type, timestamp: acceptedAt.toISOString(), data })
   return recorder.finish()
+}
+
+/** A rule falls silent, and is heard again. */
+async function tellOfSilence(recorder: Recorder, workspaceId: string, ruleId: string): Promise<void> {
+  const path = { id: ruleId }
+  await recorder.read('PATCH /api/automation-rules/{id}', {
+    path,
+    body: { expectEvery: '24h', isActive: true },
+  })
+  for (const wasSilent of [false, true]) {
+    const silence = { ruleId, workspaceId, wasSilent, lastMatchAt: new Date() }
+    if (!(await reportSilence(api.app.database, silence))) throw new Error('Nothing was reported')
+  }
 }
 
 const recorded = await record()

@@ -55,6 +55,7 @@ t.test('a rule is created with the defaults, and returned in full with Location 
     isActive: true,
     mode: 'live',
     nextRunAt: null,
+    expectEvery: null,
     workspaceId: workspace.id,
     version: 1,
     executionCount: 0,

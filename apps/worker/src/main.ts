@@ -22,6 +22,7 @@ import { SlicesInThread } from './backtests/slices-in-thread.js'
 import { readConfig } from './config.js'
 import { openProbes } from './probes.js'
 import { startGuards } from './repair/guards.js'
+import { startSilences } from './repair/silences.js'
 import { startSweeper } from './repair/sweeper.js'
 import { startRetention } from './retention/retention.js'
 import { startWorker } from './worker.js'
@@ -88,6 +89,7 @@ function startWork() {
   const worker = startWorker(config, database, queue, log, workerMetrics, tracing)
   const sweeper = startSweeper(database, queue, log, workerMetrics)
   const guards = startGuards(database, log)
+  const silences = startSilences(database, log)
   const retention = startRetention(database, config.retentionDays, log, workerMetrics)
   const { databaseUrl, retentionDays } = config
   const limits = { workLimits: defaultWorkLimits, retentionDays }
@@ -96,6 +98,13 @@ function startWork() {
   return {
     worker,
     stop: () =>
-      Promise.all([sweeper.stop(), guards.stop(), retention.stop(), backtests.stop(), worker.close()]),
+      Promise.all([
+        sweeper.stop(),
+        guards.stop(),
+        silences.stop(),
+        retention.stop(),
+        backtests.stop(),
+        worker.close(),
+      ]),
   }
 }

@@ -9,6 +9,16 @@ const Version = Type.Integer({ description: 'The version of the rule after the c
 const Cancelled = Type.Integer({ description: 'How many waiting executions were cancelled' })
 const From = Type.Integer({ description: 'The previous version' })
 
+const silence = {
+  ruleId: Id,
+  name: Type.String(),
+  expectEvery: Type.String(),
+  lastMatchAt: Type.Union([Time, Type.Null()], {
+    description: 'When the last event that it matched was accepted; null: it is not known of any',
+  }),
+  at: Time,
+}
+
 /** What each type of event says, as `data` of its body. The document of the API and the tests use the same objects. */
 export const serviceEventSchemas = {
   'rule.created': ofRule('A rule was created', {}),
@@ -61,6 +71,11 @@ export const serviceEventSchemas = {
     finished: Type.Optional(Type.Integer()),
     maxFailureRate: Type.Optional(Type.Number()),
   }),
+  'rule.silent': Type.Object(silence, {
+    description:
+      'A rule has matched nothing for as long as its `expectEvery`. It is sent once, until the rule is heard again',
+  }),
+  'rule.heard': Type.Object(silence, { description: 'A rule that was silent has matched again' }),
   'execution.failed': Type.Object(
     {
       executionId: Id,

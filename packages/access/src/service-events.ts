@@ -15,6 +15,8 @@ export const ServiceEventType = Type.Enum(
     'rule.paused',
     'rule.promoted',
     'rule.rolled_back',
+    'rule.silent',
+    'rule.heard',
     'execution.failed',
     'receipt.rejected',
   ],

@@ -192,6 +192,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   RuleCrash: 'workspaceId',
   RuleDraft: 'workspaceId',
   RuleGuard: 'workspaceId',
+  RuleSilence: 'workspaceId',
   ApiKey: 'workspaceId',
   SigningSecret: 'workspaceId',
   Credential: 'workspaceId',

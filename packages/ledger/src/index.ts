@@ -21,6 +21,7 @@ export {
   type RuleEvaluation,
   writeOutranked,
 } from './evaluations.js'
+export { cancelExecution, cancelMany, countCancellable } from './history/cancel-executions.js'
 export {
   type ConsideredRule,
   type EvaluatedEvent,
@@ -65,6 +66,7 @@ export {
   type UnstartedStatus,
   unstartedStatuses,
 } from './history/list-unstarted.js'
+export { areSilencesDue, lookAtSilences, type Silence } from './history/look-at-silences.js'
 export type { Narrowing } from './history/narrowing.js'
 export type { Removal, Transaction } from './history/removal.js'
 export { removeExcessVersions } from './history/remove-excess-versions.js'
@@ -102,14 +104,14 @@ export { recordSteps, type Step } from './outcomes/record-steps.js'
 export { type Audit, auditLedger } from './reconciliation/reconcile.js'
 export { faultKinds, type InconsistencyKind } from './reconciliation/slice.js'
 export { type MadeTicks, makeTicks } from './schedules/make-ticks.js'
-export { type ExecutionStatus, executionStatuses, isUnfinished, retryableStatuses } from './statuses.js'
-export { BacklogWalk, type FindPage } from './unfinished/backlog-walk.js'
 export {
-  cancelExecution,
   cancelledByHand,
-  cancelMany,
-  countCancellable,
-} from './unfinished/cancel-executions.js'
+  type ExecutionStatus,
+  executionStatuses,
+  isUnfinished,
+  retryableStatuses,
+} from './statuses.js'
+export { BacklogWalk, type FindPage } from './unfinished/backlog-walk.js'
 export {
   cancelWaiting,
   continueCancellations,

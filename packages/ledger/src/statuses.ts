@@ -42,3 +42,6 @@ export function isUnfinished(status: string): boolean {
 
 /** A finished execution in one of these states may be opened again, but not one that somebody cancelled. */
 export const retryableStatuses = ['failed', 'cancelled'] as const satisfies ExecutionStatus[]
+
+/** The error of an execution that somebody cancelled. The statement of record-steps.ts has the same text. */
+export const cancelledByHand = 'It was cancelled'

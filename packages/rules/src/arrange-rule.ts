@@ -31,6 +31,7 @@ export function arrangeRule(
     actions: actions.map(arrangeAction),
     isActive: fields.isActive,
     ...(isShadow(fields) && { mode: 'shadow' }),
+    ...(typeof fields.expectEvery === 'string' && { expectEvery: fields.expectEvery }),
   }
 }
 

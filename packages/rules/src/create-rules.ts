@@ -9,6 +9,7 @@ import { definitionColumnsOf, type RuleFields, versionRowOf } from './rule-field
 import { completeMode } from './rule-mode.js'
 import { maxRules } from './rule-schemas.js'
 import { noteStates } from './rule-states.js'
+import { expectMatches } from './silence/expectations.js'
 
 /**
  * Creates rules, in their order, each with its counters and its first version. It works in the transaction of changeRules, like
@@ -39,6 +40,7 @@ export async function createRules(
     conditions: fields.conditions as Prisma.InputJsonValue,
     actions: fields.actions as Prisma.InputJsonValue,
     ...completeMode(fields),
+    expectEvery: fields.expectEvery ?? null,
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -49,6 +51,7 @@ export async function createRules(
   const ids = rules.map(({ id }) => id)
   await noteStates(transaction, workspaceId, ids)
   await createCounters(transaction, workspaceId, ids)
+  await expectMatches(transaction, workspaceId, rules)
   await transaction.ruleVersion.createMany({
     data: rules.map((rule) => versionRowOf(rule, actor, now)),
   })

@@ -66,7 +66,15 @@ export { exportRules, type RuleFile } from './rule-file.js'
 export { completeGroup, findGroupFaults, settleGroup } from './rule-group.js'
 export { completeMode, isShadow, modeOf, RuleMode } from './rule-mode.js'
 export { findTriggerFaults, settleSchedule } from './rule-schedule.js'
-export { DraftToSave, FullDefinition, maxRules, RuleToCreate, RuleToUpdate } from './rule-schemas.js'
+export {
+  DraftToSave,
+  ExpectEvery,
+  FullDefinition,
+  maxRules,
+  RuleToCreate,
+  RuleToUpdate,
+} from './rule-schemas.js'
 export { type Saved, saveRules } from './save-rules.js'
+export { reportSilence } from './silence/report-silence.js'
 export { EmailTemplateToCreate, EmailTemplateToUpdate, findEmailTemplateFaults } from './template-schemas.js'
 export { areGuardsDue, type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'

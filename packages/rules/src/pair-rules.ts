@@ -14,7 +14,7 @@ export interface Pair<Fields, Row> {
 const likenesses: ((rule: FileRule) => string)[] = [
   (rule) => JSON.stringify(arrangeRule(rule as RuleFields)),
   // A file may leave open whether a rule is active.
-  (rule) => JSON.stringify(arrangeRule({ ...rule, isActive: true, mode: 'live' })),
+  (rule) => JSON.stringify(arrangeRule({ ...rule, isActive: true, mode: 'live', expectEvery: null })),
   ({ name }) => name,
 ]
 
@@ -40,7 +40,12 @@ export function pairRules(entries: FileRule[], rows: StoredRule[]): Pair<RuleFie
   }
   return entries.map((entry) => {
     const row = found.get(entry)
-    const parts = { ...completeGroup(entry), schedule: entry.schedule ?? null, perKey: entry.perKey ?? null }
+    const parts = {
+      ...completeGroup(entry),
+      schedule: entry.schedule ?? null,
+      perKey: entry.perKey ?? null,
+      expectEvery: entry.expectEvery ?? null,
+    }
     return { fields: { ...entry, ...parts, ...stateOf(entry, row) }, row }
   })
 }

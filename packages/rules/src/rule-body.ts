@@ -10,6 +10,7 @@ import { findEmitFaults } from './own-names.js'
 import { findGroupFaults } from './rule-group.js'
 import { findModeFaults } from './rule-mode.js'
 import { findTriggerFaults } from './rule-schedule.js'
+import { findExpectationFaults } from './silence/expectations.js'
 
 interface RuleBodyFaults {
   /** Of the shape, and of patterns, placeholders and limits. */
@@ -36,6 +37,7 @@ export function findRuleBodyFaults(
     actions?: unknown
     isActive?: unknown
     mode?: unknown
+    expectEvery?: unknown
   },
   shapeFaults: Fault[],
   ruleFaults: Fault[],
@@ -51,6 +53,7 @@ export function findRuleBodyFaults(
       ...findEmitFaults(body, ownTypes),
       ...findModeFaults(body),
       ...findPerKeyFaults(body),
+      ...findExpectationFaults(body),
       ...(isPart
         ? findScheduleFaults(body.schedule)
         : [...findGroupFaults(body), ...findTriggerFaults(body)]),

@@ -20,6 +20,8 @@ export interface RuleFields extends DefinitionFields {
   isActive: boolean
   /** RuleMode. */
   mode: string
+  /** A duration; null or absent: nobody expects it to match. */
+  expectEvery?: string | null
 }
 
 /** A stored rule, as far as saving it needs. */

@@ -16,7 +16,8 @@ export interface RuleFile {
 
 /**
  * Without `isActive` and `mode`, a new rule is active, and an existing one keeps its state. An existing shadow stays one
- * without `mode`. Without `group` a rule is in none, and without `schedule` or `perKey` it has none. Several rules may have one name.
+ * without `mode`. Without `group` a rule is in none, and without `schedule` or `perKey` it has none. Without `expectEvery` it may be
+ * silent. Several rules may have one name.
  */
 export type FileRule = Omit<RuleFields, Optional> & Partial<Pick<RuleFields, Optional>>
 type Optional = 'isActive' | 'mode' | 'group' | 'order' | 'schedule' | 'perKey'

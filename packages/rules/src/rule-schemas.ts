@@ -36,6 +36,12 @@ export const ScheduleOrNone = Type.Unsafe<Schedule | null>({
   type: ['object', 'null'],
   description: 'When the rule runs. Required with the trigger SCHEDULE, and null with all others.',
 })
+export const ExpectEvery = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  maxLength: 10,
+  description:
+    'The rule should match at least once in this time, such as 24h: otherwise it needs attention with the reason `silent`, and subscriptions get rule.silent, and rule.heard when it matches again. At least 1m, at most 366d. null: it may be silent. No part of the definition, so a change makes no version.',
+})
 
 /** The definition of a rule. A change of it makes a new version. */
 export const FullDefinition = Type.Object(
@@ -69,6 +75,7 @@ const fields = {
   actions: Actions,
   isActive: Type.Boolean(),
   mode: RuleMode,
+  expectEvery: ExpectEvery,
 }
 
 export const RuleToCreate = Type.Object(
@@ -82,6 +89,7 @@ export const RuleToCreate = Type.Object(
     conditions: Type.Optional(fields.conditions),
     isActive: Type.Optional(fields.isActive),
     mode: Type.Optional(fields.mode),
+    expectEvery: Type.Optional(fields.expectEvery),
   },
   {
     title: 'RuleToCreate',
@@ -98,7 +106,7 @@ export const RuleToCreate = Type.Object(
 )
 export type RuleToCreate = Type.Static<typeof RuleToCreate>
 
-const { isActive: _isActive, mode: _mode, ...definition } = fields
+const { isActive: _isActive, mode: _mode, expectEvery: _expectEvery, ...definition } = fields
 
 /** The definition that a rule may get: that of a creation, without a state. */
 export const DraftToSave = Type.Object(

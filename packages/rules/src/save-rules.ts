@@ -13,6 +13,7 @@ import { settleGroup } from './rule-group.js'
 import { isShadow, settleMode } from './rule-mode.js'
 import { settleSchedule } from './rule-schedule.js'
 import { noteStates } from './rule-states.js'
+import { expectMatches } from './silence/expectations.js'
 
 /** A rule after saveRules. */
 export interface Saved<Rule extends StoredRule = StoredRule> {
@@ -77,6 +78,13 @@ export async function saveRules<Rule extends StoredRule>(
     .map(({ rule }) => rule)
   await endGuards(transaction, idsOf(redefined), idsOf(activated))
   await clearAttention(transaction, workspaceId, idsOf([...redefined, ...activated]), idsOf(activated))
+  await expectMatches(
+    transaction,
+    workspaceId,
+    differing
+      .filter(({ changed }) => changed.includes('expectEvery') || changed.includes('isActive'))
+      .map(({ rule }) => rule),
+  )
   const cancelled = await cancelWaiting(
     transaction,
     workspaceId,
@@ -106,6 +114,9 @@ function changesTicks({
   return changed.includes('schedule') || changed.includes('isActive')
 }
 
+/** Fields that are no part of the definition. */
+const stateNames: ReadonlySet<string> = new Set(['isActive', 'mode', 'expectEvery'])
+
 /** The names of the fields that differ. The order of keys in their values does not count. */
 export function listChanges(found: RuleFields, fields: Partial<RuleFields>): string[] {
   return Object.entries(fields)
@@ -116,7 +127,7 @@ export function listChanges(found: RuleFields, fields: Partial<RuleFields>): str
 function applyFields<Rule extends StoredRule>(found: Rule, wished: Partial<RuleFields>, updatedAt: Date) {
   const fields = settleSchedule(settleGroup(settleMode(wished)))
   const changed = listChanges(found, fields)
-  const isNewVersion = changed.some((name) => name !== 'isActive' && name !== 'mode')
+  const isNewVersion = changed.some((name) => !stateNames.has(name))
   if (changed.length === 0) return { before: found, rule: found, changed, isNewVersion, hasGrown: false }
   const version = found.version + (isNewVersion ? 1 : 0)
   // A rule may always become smaller.
@@ -146,6 +157,7 @@ async function updateRows(
       isActive,
       mode,
       version,
+      ...rest
     }) => {
       const place = { group_name: group, group_order: order, per_key: perKey ?? null }
       return {
@@ -159,6 +171,7 @@ async function updateRows(
         actions,
         is_active: isActive,
         mode,
+        expect_every: rest.expectEvery,
         version,
       }
     },
@@ -167,10 +180,10 @@ async function updateRows(
     UPDATE rules SET
       name = input.name, description = input.description, trigger = input.trigger, group_name = input.group_name,
       group_order = input.group_order, schedule = input.schedule, per_key = input.per_key, conditions = input.conditions, actions = input.actions, is_active = input.is_active,
-      mode = input.mode, version = input.version, updated_at = ${updatedAt}
+      mode = input.mode, expect_every = input.expect_every, version = input.version, updated_at = ${updatedAt}
     FROM json_to_recordset(${JSON.stringify(rows)}::json) AS input (
       id uuid, name text, description text, trigger text, group_name text, group_order int, schedule json, per_key json, conditions json, actions json,
-      is_active boolean, mode text, version int)
+      is_active boolean, mode text, expect_every text, version int)
     WHERE rules.id = input.id AND rules.workspace_id = ${workspaceId}::uuid`)
 }
 

@@ -137,6 +137,7 @@ CREATE TABLE rules (
   actions JSON NOT NULL,
   is_active BOOLEAN NOT NULL,
   mode TEXT NOT NULL DEFAULT 'live',
+  expect_every TEXT,
   version INTEGER NOT NULL DEFAULT 1,
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   updated_at TIMESTAMPTZ(3) NOT NULL,
@@ -215,6 +216,16 @@ CREATE TABLE rule_drafts (
   saved_by TEXT NOT NULL
 );
 CREATE INDEX rule_drafts_workspace_id_idx ON rule_drafts (workspace_id);
+
+CREATE TABLE rule_silences (
+  rule_id UUID PRIMARY KEY REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
+  workspace_id UUID NOT NULL,
+  seconds DOUBLE PRECISION NOT NULL,
+  counted_from TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  checked_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  silent_at TIMESTAMPTZ(3)
+);
+CREATE INDEX rule_silences_workspace_id_idx ON rule_silences (workspace_id);
 
 CREATE TABLE rule_guards (
   rule_id UUID PRIMARY KEY REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,

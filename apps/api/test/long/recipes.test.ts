@@ -77,6 +77,25 @@ const checks: Record<string, Check> = {
     t.match(await findTasks(workspace, 1), [{ title: 'Bolt: 120 is above 100', priority: 'high' }])
     t.equal(printed.filter((line) => line.includes('"conditionsPassed":true')).length, 1)
   },
+  async 'Alarm when a rule falls silent'(t, { id: workspaceId, database, call }) {
+    const silence = () => receive('/silence')
+    const { ruleId } = await database.ruleSilence.findFirstOrThrow()
+    const aDayAgo = new Date(Date.now() - 86_400_000)
+    await database.ruleSilence.update({ where: { ruleId }, data: { countedFrom: aDayAgo } })
+    const names = { data: { ruleId, name: 'Thank for an order', expectEvery: '24h' } }
+    t.match(await silence(), { type: 'rule.silent', ...names })
+    t.match((await call('GET', '/api/automation-rules/attention')).body, {
+      rules: [{ id: ruleId, reason: 'silent' }],
+    })
+    received.splice(
+      received.findIndex(({ path }) => path === '/silence'),
+      1,
+    )
+    await call('POST', '/api/events', { body: { eventType: 'DEAL_WON', data: { company: 'Acme' } } })
+    t.match(await silence(), { type: 'rule.heard', ...names })
+    const sent = await database.event.findMany({ where: { workspaceId, isDelivery: true } })
+    t.strictSame(sent.map(({ type }) => type).sort(), ['rule.heard', 'rule.silent'], 'each once')
+  },
   async 'Webhook in, task out'(t, workspace, printed) {
     t.match(JSON.parse(printed.at(-1) ?? ''), { receiptState: 'accepted', deduplicated: false })
     t.match(await findTasks(workspace, 1), [{ title: 'Remind Acme of R-1001', description: '4800.00 EUR' }])
@@ -183,9 +202,9 @@ const checks: Record<string, Check> = {
 
 const recipes = blocks.filter(({ heading }) => heading !== 'Recipes')
 
-t.test('the page has seventeen recipes, and each is run', async (t) => {
+t.test('the page has eighteen recipes, and each is run', async (t) => {
   t.strictSame(recipes.map(({ heading }) => heading).sort(), Object.keys(checks).sort())
-  t.equal(recipes.length, 17)
+  t.equal(recipes.length, 18)
 })
 
 for (const { heading, text } of recipes)

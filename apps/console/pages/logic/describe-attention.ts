@@ -10,6 +10,7 @@ const reasons: Record<AttentionItem['reason'], string> = {
   worker_crashes: 'was switched off because it crashed workers',
   auto_paused: 'was switched off because it failed too often',
   guard_tripped: 'was rolled back: the promoted version exceeded a limit of its guard',
+  silent: 'is silent: it has matched nothing for longer than expected',
 }
 
 /** What is wrong with a rule, and which time to say with it: since when, or when last. */

@@ -21,7 +21,17 @@ export interface Definition {
 
 /** What a rule, a version or a draft has beside its definition. */
 const bookkeeping = new Set([
-  ...['id', 'workspaceId', 'version', 'isActive', 'mode', 'createdAt', 'updatedAt', 'createdBy'],
+  ...[
+    'id',
+    'workspaceId',
+    'version',
+    'isActive',
+    'mode',
+    'expectEvery',
+    'createdAt',
+    'updatedAt',
+    'createdBy',
+  ],
   ...[
     'executionCount',
     'successCount',

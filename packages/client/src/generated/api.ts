@@ -2020,6 +2020,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "rule.silent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A rule has matched nothing for as long as its `expectEvery`. It is sent once, until the rule is heard again
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleSilent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "rule.heard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A rule that was silent has matched again
+         * @description Sent to each active subscription to this type. A 2xx response ends the delivery; 408, 425, 429, 5xx and no response repeat it, up to 15 times. Check the signature before you read the body, and deduplicate by `webhook-id`.
+         */
+        post: operations["receiveRuleHeard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "execution.failed": {
         parameters: {
             query?: never;
@@ -2287,10 +2327,10 @@ export interface components {
              */
             lastFailureAt: string;
             /**
-             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored.
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored. silent: the rule has matched nothing for as long as its `expectEvery`.
              * @enum {string}
              */
-            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped";
+            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped" | "silent";
             /** @description The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions. */
             explanation: string;
             /**
@@ -3959,6 +3999,8 @@ export interface components {
             isActive: boolean;
             mode: components["schemas"]["RuleMode"];
             nextRunAt: string | null;
+            /** @description The rule should match at least once in this time, such as 24h: otherwise it needs attention with the reason `silent`, and subscriptions get rule.silent, and rule.heard when it matches again. At least 1m, at most 366d. null: it may be silent. No part of the definition, so a change makes no version. */
+            expectEvery: string | null;
             /** Format: uuid */
             workspaceId: string;
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
@@ -4010,10 +4052,10 @@ export interface components {
         };
         RuleAttention: {
             /**
-             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored.
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored. silent: the rule has matched nothing for as long as its `expectEvery`.
              * @enum {string}
              */
-            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped";
+            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped" | "silent";
             /** @description The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions. */
             explanation: string;
             lastError: string;
@@ -4120,6 +4162,8 @@ export interface components {
             actions: components["schemas"]["Action"][];
             isActive: boolean;
             mode?: components["schemas"]["RuleMode"];
+            /** @description The rule should match at least once in this time, such as 24h: otherwise it needs attention with the reason `silent`, and subscriptions get rule.silent, and rule.heard when it matches again. At least 1m, at most 366d. null: it may be silent. No part of the definition, so a change makes no version. */
+            expectEvery?: string | null;
         };
         RuleDeletedEvent: {
             /** @constant */
@@ -4254,6 +4298,28 @@ export interface components {
             /** @description Percentage with two decimals. 0 without executions. */
             averageSuccessRate: number;
             rulesNeedingAttention: number;
+        };
+        RuleHeardEvent: {
+            /** @constant */
+            type: "rule.heard";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A rule that was silent has matched again */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                name: string;
+                expectEvery: string;
+                /** @description When the last event that it matched was accepted; null: it is not known of any */
+                lastMatchAt: string | null;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
         };
         /**
          * @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done.
@@ -4431,6 +4497,28 @@ export interface components {
             rules: components["schemas"]["RuleRollout"][];
             nextCursor?: string | null;
         };
+        RuleSilentEvent: {
+            /** @constant */
+            type: "rule.silent";
+            /**
+             * Format: date-time
+             * @description Time of the event
+             */
+            timestamp: string;
+            /** @description A rule has matched nothing for as long as its `expectEvery`. It is sent once, until the rule is heard again */
+            data: {
+                /** Format: uuid */
+                ruleId: string;
+                name: string;
+                expectEvery: string;
+                /** @description When the last event that it matched was accepted; null: it is not known of any */
+                lastMatchAt: string | null;
+                /** Format: date-time */
+                at: string;
+            };
+            /** @description The page of the console about it, if the operator has set one up */
+            consoleUrl?: string;
+        };
         /** @description A rule without its conditions and actions */
         RuleSummary: {
             /** Format: uuid */
@@ -4447,6 +4535,8 @@ export interface components {
             isActive: boolean;
             mode: components["schemas"]["RuleMode"];
             nextRunAt: string | null;
+            /** @description The rule should match at least once in this time, such as 24h: otherwise it needs attention with the reason `silent`, and subscriptions get rule.silent, and rule.heard when it matches again. At least 1m, at most 366d. null: it may be silent. No part of the definition, so a change makes no version. */
+            expectEvery: string | null;
             /** Format: uuid */
             workspaceId: string;
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
@@ -4497,6 +4587,8 @@ export interface components {
             actions: components["schemas"]["Action"][];
             isActive?: boolean;
             mode?: components["schemas"]["RuleMode"];
+            /** @description The rule should match at least once in this time, such as 24h: otherwise it needs attention with the reason `silent`, and subscriptions get rule.silent, and rule.heard when it matches again. At least 1m, at most 366d. null: it may be silent. No part of the definition, so a change makes no version. */
+            expectEvery?: string | null;
         };
         RuleToExecute: {
             data: components["schemas"]["EventData"];
@@ -4525,6 +4617,8 @@ export interface components {
             actions?: components["schemas"]["Action"][];
             isActive?: boolean;
             mode?: components["schemas"]["RuleMode"];
+            /** @description The rule should match at least once in this time, such as 24h: otherwise it needs attention with the reason `silent`, and subscriptions get rule.silent, and rule.heard when it matches again. At least 1m, at most 366d. null: it may be silent. No part of the definition, so a change makes no version. */
+            expectEvery?: string | null;
         };
         RuleUpdatedEvent: {
             /** @constant */
@@ -4842,7 +4936,7 @@ export interface components {
             onUncertain?: "retry" | "stop";
         };
         /** @enum {string} */
-        ServiceEventType: "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "execution.failed" | "receipt.rejected";
+        ServiceEventType: "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "rule.silent" | "rule.heard" | "execution.failed" | "receipt.rejected";
         ShortListClause: {
             /** @description Path into the event data, such as score or lead.tags[0] */
             field: string;
@@ -5597,6 +5691,7 @@ export type RuleDraft = components['schemas']['RuleDraft'];
 export type RuleGroup = components['schemas']['RuleGroup'];
 export type RuleGuard = components['schemas']['RuleGuard'];
 export type RuleHealth = components['schemas']['RuleHealth'];
+export type RuleHeardEvent = components['schemas']['RuleHeardEvent'];
 export type RuleMode = components['schemas']['RuleMode'];
 export type RuleOverview = components['schemas']['RuleOverview'];
 export type RulePage = components['schemas']['RulePage'];
@@ -5607,6 +5702,7 @@ export type RuleResult = components['schemas']['RuleResult'];
 export type RuleRolledBackEvent = components['schemas']['RuleRolledBackEvent'];
 export type RuleRollout = components['schemas']['RuleRollout'];
 export type RuleRolloutPage = components['schemas']['RuleRolloutPage'];
+export type RuleSilentEvent = components['schemas']['RuleSilentEvent'];
 export type RuleSummary = components['schemas']['RuleSummary'];
 export type RuleSummaryPage = components['schemas']['RuleSummaryPage'];
 export type RuleTicks = components['schemas']['RuleTicks'];
@@ -13653,6 +13749,78 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["RuleRolledBackEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRuleSilent: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleSilentEvent"];
+            };
+        };
+        responses: {
+            /** @description The event is accepted */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The delivery ends, except with 408, 425 and 429 */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveRuleHeard: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Identifies the event, and is the same for each attempt to deliver it */
+                "webhook-id": string;
+                /** @description Unix seconds of this attempt: refuse one that is more than 5 minutes away */
+                "webhook-timestamp": string;
+                /** @description Standard Webhooks: `v1,` and a base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`; one for each active secret, separated by spaces */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleHeardEvent"];
             };
         };
         responses: {

@@ -1,5 +1,5 @@
 import type { Delivery } from '../acceptance/accept-deliveries.js'
-import { cancelledByHand } from '../unfinished/cancel-executions.js'
+import { cancelledByHand } from '../statuses.js'
 import type { WokenExecution } from '../waits/open-wait.js'
 import type { ExecutionRecord, RecordableExecution } from './execution-record.js'
 

@@ -16,7 +16,7 @@ export async function writeRules(
   const ids = rules.map(({ id }) => id)
   const rows = await reads.$queryRows<Texts<Omit<RuleRow, 'counters'>>>(Prisma.sql`
     SELECT id, workspace_id AS "workspaceId", name, description, trigger, group_name AS "group", group_order AS "order",
-           schedule, per_key AS "perKey", conditions::text, actions::text, is_active AS "isActive", mode, next_run_at AS "nextRunAt", version, created_at AS "createdAt", updated_at AS "updatedAt"
+           schedule, per_key AS "perKey", conditions::text, actions::text, is_active AS "isActive", mode, expect_every AS "expectEvery", next_run_at AS "nextRunAt", version, created_at AS "createdAt", updated_at AS "updatedAt"
     FROM rules WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[]) ORDER BY id DESC`)
   const found = await reads.ruleCounters.findMany({ where: { ruleId: { in: ids } } })
   const counters = new Map(found.map((row) => [row.ruleId, row]))

@@ -35,10 +35,11 @@ export const AttentionItem = Type.Object(
         'worker_crashes',
         'auto_paused',
         'guard_tripped',
+        'silent',
       ],
       {
         description:
-          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored.',
+          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored. silent: the rule has matched nothing for as long as its `expectEvery`.',
       },
     ),
     explanation: Type.String({
@@ -129,11 +130,13 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
   const evaluated = candidates
     .map((counters) => evaluate(counters, recently))
     .filter((item) => item !== undefined)
-  // A rule is listed once. That it was paused comes first, then its guard.
+  // A rule is listed once. That it was paused comes first, then its guard, then its silence.
   const paused = new Set(evaluated.filter(({ reason }) => lasting.has(reason)).map(({ id }) => id))
   const tripped = (await findTripped(database)).filter(({ id }) => !paused.has(id))
-  const guarded = new Set(tripped.map(({ id }) => id))
-  const items = [...evaluated.filter(({ id }) => !guarded.has(id)), ...tripped].sort(
+  const others = new Set([...paused, ...tripped.map(({ id }) => id)])
+  const silent = (await findSilent(database)).filter(({ id }) => !others.has(id))
+  const told = new Set([...tripped, ...silent].map(({ id }) => id))
+  const items = [...evaluated.filter(({ id }) => !told.has(id)), ...tripped, ...silent].sort(
     (one, other) => newsOf(other) - newsOf(one),
   )
   // Names are another question, and a rule may have been deleted before it is asked: then it needs no attention.
@@ -169,6 +172,20 @@ async function findTripped({ ruleGuard, rule }: WorkspaceDatabase): Promise<Eval
   })
 }
 
+/** A rule that has failed for a while may be silent, too: that nothing comes is the greater news. */
+async function findSilent({ ruleSilence, ruleCounters }: WorkspaceDatabase): Promise<Evaluated[]> {
+  const silences = await ruleSilence.findMany({ where: { silentAt: { not: null } } })
+  if (silences.length === 0) return []
+  const rows = await ruleCounters.findMany({
+    where: { ruleId: { in: silences.map(({ ruleId }) => ruleId) } },
+  })
+  const byId = new Map(rows.map((row) => [row.ruleId, row]))
+  return silences.flatMap(({ ruleId, silentAt }) => {
+    const counters = byId.get(ruleId)
+    return silentAt && counters ? [tell(counters, 'silent', silentAt, sentences.silent)] : []
+  })
+}
+
 type Candidate = Prisma.RuleCountersGetPayload<object>
 type Evaluated = Omit<AttentionItem, 'name'>
 
@@ -195,6 +212,7 @@ const sentences = {
   worker_crashes: 'Two workers crashed while they ran only this rule',
   auto_paused: 'The rule was switched off, because it failed too many times in a row',
   guard_tripped: 'The promoted version exceeded a limit of its guard, so the previous version was restored',
+  silent: 'The rule has matched nothing for as long as it should at most',
 }
 
 function tell(

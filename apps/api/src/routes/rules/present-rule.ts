@@ -34,6 +34,7 @@ export function presentSummary({ counters, ...rule }: SummaryRow): RuleSummary {
     isActive: rule.isActive,
     mode: modeOf(rule),
     nextRunAt: rule.nextRunAt?.toISOString() ?? null,
+    expectEvery: rule.expectEvery,
     workspaceId: rule.workspaceId,
     version: rule.version,
     executionCount: successCount + failureCount,

@@ -1,5 +1,5 @@
 import { orNull } from '@automation/access'
-import { FullDefinition, maxRules, RuleMode } from '@automation/rules'
+import { ExpectEvery, FullDefinition, maxRules, RuleMode } from '@automation/rules'
 import { Type } from 'typebox'
 import { SearchText } from '../../lists/search-text.js'
 import { Id, NextCursor, PageQuery, Timestamp } from '../../responses.js'
@@ -15,6 +15,7 @@ export const Rule = Type.Object(
       ...Timestamp,
       description: 'The next tick of the schedule; null without one, and while the rule is not active',
     }),
+    expectEvery: ExpectEvery,
     workspaceId: Id,
     version: Type.Integer({
       description: 'Version of the definition. Each change increments it. It is also the ETag.',

@@ -158,7 +158,7 @@ function cloneFields(source: RuleRow): RuleFields {
   const definition = definitionOf(source)
   // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
   const name = [...`Copy of ${source.name}`].slice(0, maxNameLength).join('')
-  return { ...definition, name, isActive: false, mode: modeOf(source) }
+  return { ...definition, name, isActive: false, mode: modeOf(source), expectEvery: source.expectEvery }
 }
 
 async function createRule(

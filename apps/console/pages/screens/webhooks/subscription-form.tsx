@@ -20,6 +20,8 @@ const eventTypes: Record<ServiceEventType, string> = {
   'rule.restored': 'a previous version was restored',
   'rule.promoted': 'a draft was promoted',
   'rule.rolled_back': 'a guard rolled a rule back',
+  'rule.silent': 'a rule has matched nothing for longer than expected',
+  'rule.heard': 'a silent rule matched again',
 }
 
 export function NewSubscription({ close }: { close: () => void }) {

@@ -1,10 +1,7 @@
 import { Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
-import { countMatches, type Matches } from '../history/count-matches.js'
-import { joinNarrowing, type Narrowing } from '../history/narrowing.js'
-import type { ExecutionStatus } from '../statuses.js'
-
-/** The error of an execution that somebody cancelled. The statement of record-steps.ts has the same text. */
-export const cancelledByHand = 'It was cancelled'
+import { cancelledByHand, type ExecutionStatus } from '../statuses.js'
+import { countMatches, type Matches } from './count-matches.js'
+import { joinNarrowing, type Narrowing } from './narrowing.js'
 
 /**
  * Ends executions that no worker holds, and marks the others: their workers end them at their next step (record-steps.ts), or when they are
