@@ -5925,6 +5925,7 @@ export interface operations {
                      *           "isActive": false,
                      *           "mode": "live",
                      *           "nextRunAt": null,
+                     *           "expectEvery": null,
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "version": 1,
                      *           "executionCount": 0,
@@ -6033,6 +6034,7 @@ export interface operations {
                      *       "isActive": true,
                      *       "mode": "live",
                      *       "nextRunAt": null,
+                     *       "expectEvery": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 1,
                      *       "executionCount": 0,
@@ -6113,6 +6115,7 @@ export interface operations {
                      *       "isActive": true,
                      *       "mode": "live",
                      *       "nextRunAt": null,
+                     *       "expectEvery": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 2,
                      *       "executionCount": 0,
@@ -6208,6 +6211,7 @@ export interface operations {
                      *       "isActive": true,
                      *       "mode": "live",
                      *       "nextRunAt": null,
+                     *       "expectEvery": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 2,
                      *       "executionCount": 0,
@@ -6343,6 +6347,7 @@ export interface operations {
                      *       "isActive": false,
                      *       "mode": "live",
                      *       "nextRunAt": null,
+                     *       "expectEvery": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 2,
                      *       "executionCount": 0,
@@ -6431,6 +6436,7 @@ export interface operations {
                      *       "isActive": false,
                      *       "mode": "live",
                      *       "nextRunAt": null,
+                     *       "expectEvery": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 1,
                      *       "executionCount": 0,
@@ -6840,6 +6846,7 @@ export interface operations {
                      *       "isActive": true,
                      *       "mode": "live",
                      *       "nextRunAt": null,
+                     *       "expectEvery": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 3,
                      *       "executionCount": 0,
@@ -7782,6 +7789,7 @@ export interface operations {
                      *       "isActive": true,
                      *       "mode": "live",
                      *       "nextRunAt": null,
+                     *       "expectEvery": null,
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "version": 4,
                      *       "executionCount": 9,
@@ -8113,6 +8121,7 @@ export interface operations {
                      *           "isActive": false,
                      *           "mode": "live",
                      *           "nextRunAt": null,
+                     *           "expectEvery": null,
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "version": 1,
                      *           "executionCount": 0,
@@ -13784,6 +13793,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.silent",
+                 *       "timestamp": "2026-01-12T09:01:33.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000004",
+                 *         "name": "Call hot leads",
+                 *         "expectEvery": "24h",
+                 *         "lastMatchAt": "2026-01-12T09:01:34.000Z",
+                 *         "at": "2026-01-12T09:01:35.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleSilentEvent"];
             };
         };
@@ -13820,6 +13842,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "type": "rule.heard",
+                 *       "timestamp": "2026-01-12T09:01:36.000Z",
+                 *       "data": {
+                 *         "ruleId": "01970000-0000-7000-8000-000000000004",
+                 *         "name": "Call hot leads",
+                 *         "expectEvery": "24h",
+                 *         "lastMatchAt": "2026-01-12T09:01:37.000Z",
+                 *         "at": "2026-01-12T09:01:37.000Z"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleHeardEvent"];
             };
         };
