@@ -40,6 +40,7 @@ export async function cancelExecution(
  */
 export function cancelMany(
   transaction: WorkspaceTransaction,
+  workspaceId: string,
   narrowing: Narrowing,
   limit: number,
 ): Promise<number> {
@@ -48,7 +49,8 @@ export function cancelMany(
       SELECT executions.id FROM executions WHERE ${joinNarrowing(narrowing)}
       ORDER BY executions.id LIMIT ${limit} FOR UPDATE OF executions SKIP LOCKED
     )
-    UPDATE executions SET ${cancellation} FROM chosen_executions WHERE executions.id = chosen_executions.id`)
+    UPDATE executions SET ${cancellation} FROM chosen_executions
+    WHERE executions.id = chosen_executions.id AND executions.workspace_id = ${workspaceId}::uuid`)
 }
 
 export function countCancellable(database: UnscopedSql, narrowing: Narrowing): Promise<Matches> {

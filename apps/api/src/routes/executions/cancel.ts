@@ -122,7 +122,7 @@ export const cancelRoutes: FastifyPluginAsyncTypebox = async (app) => {
       await app.payForMany(request, reply, Math.min(counted.matched, maxCancelled))
       const cancel = (administrator: Administrator) =>
         changeWorkspace(administrator, async (transaction) => {
-          const cancelled = await cancelMany(transaction, narrowing, maxCancelled)
+          const cancelled = await cancelMany(transaction, workspace.id, narrowing, maxCancelled)
           const details = { filter, ...counted, cancelled }
           return {
             result: cancelled,
