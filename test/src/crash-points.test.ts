@@ -53,7 +53,13 @@ const calls = [
   { type: 'CREATE_TASK', config: { title: '{{name}} between' } },
   { type: 'SEND_EMAIL', config: { to: 'ada@example.com', subject: '{{name}}', template: 'plain' }, retry },
   { type: 'WAIT', config: { duration: '1s' } },
-  { type: 'CREATE_TASK', config: { title: '{{name}} after' } },
+  // What it emits may be done before it waits for it.
+  { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: { name: '{{name}}' } } },
+  {
+    type: 'WAIT',
+    config: { duration: '1d', for: { eventType: 'DEAL_WON', match: { name: '{{name}}' }, then: 'go_on' } },
+  },
+  { type: 'CREATE_TASK', config: { title: '{{waited.name}} after' } },
 ]
 const once = [
   { name: 'hook', type: 'SEND_WEBHOOK', config: hook, retry, onUncertain: 'stop', continueOnError: true },

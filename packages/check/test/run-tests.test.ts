@@ -252,3 +252,42 @@ t.test('the JUnit report escapes what XML does not take', async (t) => {
 function run(test: Omit<RuleTest, 'name'>): readonly string[] {
   return runTests(rules, [{ name: 'one', ...test } as RuleTest])[0]?.failures ?? []
 }
+
+t.test('the events of a test end a WAIT in their order, or its time does', async (t) => {
+  const reminder = {
+    name: 'Reminder',
+    trigger: 'LEAD_CREATED',
+    conditions: [],
+    actions: [
+      { type: 'WAIT', config: { duration: '1d' } },
+      {
+        type: 'WAIT',
+        name: 'won',
+        config: {
+          duration: '2d',
+          for: {
+            eventType: 'DEAL_WON',
+            match: { lead: '{{id}}' },
+            conditions: [{ field: 'sum', operator: 'greater_than', value: 0 }],
+            then: 'go_on',
+          },
+        },
+      },
+      { type: 'CREATE_TASK', config: { title: '{{actions.won.ended}} {{waited.sum}}' } },
+    ],
+  } as CheckedRule
+  const lead = { type: 'LEAD_CREATED', at: '2026-01-05T00:00:00Z', data: { id: 'l1' } }
+  const won = (at: string, data: object) => ({ type: 'DEAL_WON', at, data: { lead: 'l1', ...data } })
+  const check = (title: string, ...events: object[]) => {
+    const expect = { Reminder: [{ type: 'CREATE_TASK', config: { title } }] }
+    const test = { name: 'x', events: [lead, ...events], expect } as RuleTest
+    t.match(runTests([reminder], [test]), [{ failures: [] }], title)
+  }
+  check('time ')
+  check('event 5', won('2026-01-07T12:00:00Z', { sum: 5 }), won('2026-01-07T13:00:00Z', { sum: 6 }))
+  check('event 5', won('2026-01-05T12:00:00Z', { sum: 5 }))
+  check('event 6', won('2026-01-07T12:00:00Z', { sum: 0 }), won('2026-01-08T00:00:00Z', { sum: 6 }))
+  check('time ', won('2026-01-08T00:00:01Z', { sum: 5 }))
+  check('time ', won('2026-01-06T12:00:00Z', { lead: 'l2', sum: 5 }))
+  check('time ', won('2026-01-04T12:00:00Z', { sum: 5 }))
+})

@@ -2,6 +2,7 @@ import { CannotStart } from '@automation/launcher'
 import { type Options, readOptions, usage } from './options.js'
 import { runStormOfSchedules } from './schedules/main.js'
 import { runStorm, type StormReport } from './storm.js'
+import { runWaitsStorm } from './waits.js'
 
 const toldAtMost = 20
 
@@ -21,6 +22,12 @@ async function run(options: Options): Promise<number> {
   const start = performance.now()
   const passed = () => `${seconds(performance.now() - start)} s`
   const tell = options.verbose ? (line: string) => console.log(`${passed()}: ${line}`) : () => {}
+  if (options.waits) {
+    const { violations, ...counts } = await runWaitsStorm({ ...options, races: options.events, tell })
+    for (const violation of violations.slice(0, toldAtMost)) console.log(`VIOLATION ${violation}`)
+    console.log(`${JSON.stringify(counts)}; violations ${violations.length}; ${passed()} in all`)
+    return violations.length === 0 ? 0 : 1
+  }
   const report = await runStorm({ ...options, tell })
   for (const violation of report.violations.slice(0, toldAtMost)) console.log(`VIOLATION ${violation}`)
   console.log(`${describe(report)}; ${passed()} in all`)

@@ -15,6 +15,8 @@ export interface Options {
   explained: number | undefined
   /** The kinds of faults, by their names; all where it is empty. */
   only: string[]
+  /** Races of events with WAITs, instead of all else. */
+  waits: boolean
   /** Prints each fault when it occurs. */
   verbose: boolean
   /** Directory that takes the logs of all processes. */
@@ -25,16 +27,18 @@ const short = { events: 20_000, faults: 150, explained: 1_000 }
 /** The default rate limit of a caller, with its burst. */
 const hostilePerMinute = 60
 const defaultLongest = 60
+const waits = { events: 2_000, faults: 20, explained: undefined }
 const long = { events: 200_000, faults: 1_000, explained: undefined }
 
 export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--hostile N]
-                 [--longest N] [--only KIND] [--verbose] [--logs DIR]
+                 [--longest N] [--only KIND] [--waits] [--verbose] [--logs DIR]
 npm run storm -- --schedules [--seed N] [--small | --long]
 
   --seed     the same faults in the same order, and the same events; any other one where it is not named
   --long     ${long.events} events and ${long.faults} faults instead of ${short.events} and ${short.faults}
   --hostile  requests a minute of the workspace that attacks, ${hostilePerMinute} by default; 0 for none
   --longest  items of the longest lists, ${defaultLongest} by default: an event is emitted for each
+  --waits    events that race with the registration and the deadline of WAITs instead, ${waits.events} races and ${waits.faults} faults
   --only     faults of this kind alone, such as "mute line"; may come more than once
   --verbose  prints each fault when it occurs
   --logs     keeps there what all the processes have said`
@@ -51,6 +55,7 @@ export function readOptions(args: string[]): Options {
       hostile: { type: 'string' },
       longest: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
+      waits: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
       logs: { type: 'string' },
     },
@@ -58,7 +63,8 @@ export function readOptions(args: string[]): Options {
   for (const name of values.only)
     if (faultKinds.every((kind) => kind.name !== name))
       throw new Error(`--only ${name} is none of ${faultKinds.map((kind) => kind.name).join(', ')}`)
-  const form = values.long ? long : short
+  const shorter = values.waits ? waits : short
+  const form = values.long ? long : shorter
   return {
     seed: readCount('seed', values.seed, randomInt(1, 1_000_000)),
     events: readCount('events', values.events, form.events),
@@ -67,6 +73,7 @@ export function readOptions(args: string[]): Options {
     longest: readCount('longest', values.longest, defaultLongest),
     explained: form.explained,
     only: values.only,
+    waits: values.waits,
     verbose: values.verbose,
     logs: values.logs === undefined ? undefined : resolve(values.logs),
   }

@@ -124,6 +124,14 @@ const checks: Record<string, Check> = {
     t.match(JSON.parse(printed.at(-1) ?? ''), { executions: [{ eventType: 'TASK_OVERDUE' }] })
     t.strictSame(await receive('/manager'), { text: 'Call Ada is still open' })
   },
+  async 'Remind in three days unless they paid'(t, workspace) {
+    t.match(await findTasks(workspace, 1), [{ title: 'Remind Bo of D-2' }])
+    const { body } = await workspace.call<{ executions: { id: string }[] }>('GET', '/api/executions')
+    t.equal(body.executions.length, 2)
+    t.match(await workspace.call('GET', `/api/executions/${body.executions[1]?.id}`), {
+      body: { status: 'succeeded', results: [{ ended: 'event' }, { status: 'skipped' }] },
+    })
+  },
   async 'Morning digest'(t) {
     const mail = await receiveMail('Subject: 2 new leads')
     t.match(mail, 'First: Ada')
@@ -202,9 +210,9 @@ const checks: Record<string, Check> = {
 
 const recipes = blocks.filter(({ heading }) => heading !== 'Recipes')
 
-t.test('the page has eighteen recipes, and each is run', async (t) => {
+t.test('the page has nineteen recipes, and each is run', async (t) => {
   t.strictSame(recipes.map(({ heading }) => heading).sort(), Object.keys(checks).sort())
-  t.equal(recipes.length, 18)
+  t.equal(recipes.length, 19)
 })
 
 for (const { heading, text } of recipes)

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { NodeProcess } from '@automation/launcher'
+import { Redis } from 'ioredis'
+import { patiently, type RunningProduct, startRunningProduct } from '../fixtures/product.js'
+import { checkWaits, type WaitTables } from './check-waits.js'
+import { createRandom, type Random } from './random.js'
+
+export interface WaitsOptions {
+  seed: number
+  /** Each is an event whose rule waits, and what ends that wait, or does not. */
+  races: number
+  faults: number
+  tell?: (line: string) => void
+}
+
+export interface WaitsReport {
+  races: number
+  endedByEvent: number
+  endedByTime: number
+  faults: number
+  violations: string[]
+}
+
+/** From the event to the end of the time (ms), and around both. */
+const waitMs = 3_000
+const aroundMs = 100
+const betweenMs = 20
+const drainLimitMs = 90_000
+
+const waitForEvent = {
+  type: 'WAIT',
+  config: {
+    until: '{{until}}',
+    for: { eventType: 'DEAL_WON', match: { race: '{{race}}' }, then: 'go_on' },
+  },
+}
+const rules = [
+  {
+    name: 'Once',
+    trigger: 'LEAD_CREATED',
+    actions: [
+      { ...waitForEvent, name: 'first' },
+      { type: 'CREATE_TASK', config: { title: '{{race}} {{actions.first.ended}} {{waited.n}}' } },
+    ],
+  },
+  {
+    name: 'Twice',
+    trigger: 'LEAD_CREATED',
+    actions: [waitForEvent, waitForEvent, { type: 'CREATE_TASK', config: { title: '{{race}} twice' } }],
+  },
+]
+
+/**
+ * Races of events with the registration of a WAIT and with its deadline, while workers are killed and Redis is wiped. Afterwards what is stored is held against what
+ * an oracle says that knows nothing of how waits work (check-waits.ts).
+ */
+export async function runWaitsStorm({
+  seed,
+  races,
+  faults,
+  tell = () => {},
+}: WaitsOptions): Promise<WaitsReport> {
+  const random = createRandom(seed)
+  const running = await startRunningProduct({ workers: 0 })
+  try {
+    const workers = await Promise.all([0, 1, 2].map(() => running.product.startWorker()))
+    for (const rule of rules) {
+      const { status, body } = await running.call('POST', '/api/automation-rules', rule)
+      if (status !== 201) throw new Error(JSON.stringify(body))
+    }
+    const all = race(running, random, races)
+    const lastsMs = races * betweenMs + waitMs
+    const done = cause(running, workers, random, faults, lastsMs / (faults + 1), tell)
+    await Promise.all([all, done])
+    tell('drains')
+    const isDrained = await drain(running)
+    const tables = await readTables(running)
+    const violations = checkWaits(tables)
+    if (!isDrained) violations.push('Something is left to do')
+    return { races, faults, ...countEnds(tables), violations }
+  } finally {
+    await running.stop()
+  }
+}
+
+async function race(running: RunningProduct, random: Random, races: number): Promise<void> {
+  const all: Promise<void>[] = []
+  for (let n = 0; n < races; n++) {
+    const kind = random.pick([
+      'registration',
+      'registration',
+      'deadline',
+      'deadline',
+      'none',
+      'both',
+    ] as const)
+    const around = random.between(-aroundMs, aroundMs)
+    const startsIn = aroundMs
+    const until = new Date(Date.now() + startsIn + waitMs).toISOString()
+    all.push(post(running, 'LEAD_CREATED', { race: n, until }, startsIn))
+    if (kind === 'registration' || kind === 'both')
+      all.push(post(running, 'DEAL_WON', { race: n, n: 1 }, startsIn + around))
+    if (kind === 'deadline' || kind === 'both')
+      all.push(post(running, 'DEAL_WON', { race: n, n: 2 }, startsIn + waitMs + around))
+    await delay(betweenMs)
+  }
+  await Promise.all(all)
+}
+
+/** What is refused is not there: the oracle reads what was accepted. */
+async function post({ call }: RunningProduct, type: string, data: object, inMs: number): Promise<void> {
+  await delay(inMs)
+  await call('POST', '/api/events', { type, data }, { prefer: 'respond-async' }).catch(() => {})
+}
+
+async function cause(
+  { product }: RunningProduct,
+  workers: NodeProcess[],
+  random: Random,
+  faults: number,
+  everyMs: number,
+  tell: (line: string) => void,
+): Promise<void> {
+  for (let n = 0; n < faults; n++) {
+    await delay(everyMs)
+    if (n % 2 === 1) {
+      tell('Redis is wiped')
+      const redis = new Redis(product.redisUrl)
+      await redis.flushall()
+      redis.disconnect()
+      continue
+    }
+    const place = random.between(0, workers.length - 1)
+    tell(`worker ${place} is killed`)
+    workers[place]?.kill('SIGKILL')
+    await workers[place]?.exited
+    workers[place] = await product.startWorker()
+  }
+}
+
+async function drain({ database }: RunningProduct): Promise<boolean> {
+  const endAt = performance.now() + drainLimitMs
+  while (performance.now() < endAt) {
+    const [events, executions] = await patiently(() =>
+      Promise.all([
+        database.system.event.count({ where: { doneAt: null } }),
+        database.system.execution.count({ where: { finishedAt: null } }),
+      ]),
+    )
+    if (events + executions === 0) return true
+    await delay(200)
+  }
+  return false
+}
+
+async function readTables({ database: { system } }: RunningProduct): Promise<WaitTables> {
+  const [events, executions, tasks] = await Promise.all([
+    system.event.findMany(),
+    system.execution.findMany(),
+    system.task.findMany(),
+  ])
+  return { events, executions, tasks } as unknown as WaitTables
+}
+
+function countEnds({ executions }: WaitTables) {
+  const ends = executions.flatMap(({ results }) => results.flatMap(({ ended = [] }) => ended))
+  const countOf = (wanted: string) => ends.filter((end) => end === wanted).length
+  return { endedByEvent: countOf('event'), endedByTime: countOf('time') }
+}
