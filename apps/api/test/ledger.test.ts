@@ -164,6 +164,30 @@ const faults: Record<string, [kind: string, spoil: (story: Story) => Promise<str
       return (await storeExecution(workspace, event, newId(), { status: 'waiting', dueAt: null })).id
     },
   ],
+  'no event would wake an execution that waits for one': [
+    'wait_without_key',
+    async ({ workspace }) => {
+      const event = await storeEvent(workspace)
+      const waitsFor = { eventType: 'DEAL_WON', match: { id: 7 } }
+      const results = [{ action: 'WAIT', status: 'scheduled', until: new Date().toISOString(), waitsFor }]
+      const open = { status: 'waiting' as const, dueAt: new Date(), finishedAt: null, results }
+      return (await storeExecution(workspace, event, newId(), open)).id
+    },
+  ],
+  'an event would wake an execution that waits for none': [
+    'wait_without_key',
+    async ({ workspace }) => {
+      const event = await storeEvent(workspace)
+      const open = {
+        status: 'waiting' as const,
+        dueAt: new Date(),
+        finishedAt: null,
+        results: [],
+        waitKey: newId(),
+      }
+      return (await storeExecution(workspace, event, newId(), open)).id
+    },
+  ],
   'a finished execution would be taken up again': [
     'execution_adrift',
     async ({ database, execution }) => {

@@ -263,3 +263,30 @@ t.test('a WAIT beyond its bounds fails before it waits', async (t) => {
   t.match(done, { waitKey: null, waitType: null, waitSeen: null })
   t.not(newId(), id)
 })
+
+t.test('an event of a type that nobody waits for runs no other statement than before', async (t) => {
+  const harness = await createHarness(t)
+  const { database } = harness
+  const { run, transact } = database
+  const ran: string[] = []
+  let transactions = 0
+  database.run = (name, ...rest) => {
+    ran.push(name)
+    return run(name, ...rest)
+  }
+  database.transact = (work) => {
+    transactions += 1
+    return transact(work)
+  }
+  await harness.createRule([task('x')])
+  await harness.createRule([awaitPayment({ eventType: 'DEAL_LOST' })], 'DEAL_CREATED')
+  harness.startWorker()
+  for (let n = 0; n < 5; n++) await harness.untilDone((await accept(harness, 'LEAD_CREATED', { id: n })).id)
+  t.equal(transactions, 0)
+  t.strictSame(
+    ran.filter((name) => name.startsWith('read_waited')),
+    ['read_waited'],
+    'once for each version of the rules',
+  )
+  t.equal(await harness.own.eventKey.count(), 0)
+})

@@ -125,6 +125,7 @@ export {
   listCaptured,
   maxCaptured,
   readDeclared,
+  readWaitedPaths,
 } from './recorded.js'
 export { findRecordedReads } from './recorded-reads.js'
 export { findRetryDelay, Retry } from './retry.js'

@@ -51,6 +51,17 @@ export function declaresAny({ actions, captured, waits }: Declared): boolean {
   return actions.size + captured.size + waits.length > 0
 }
 
+/** What the WAITs of a rule match: types of events, and paths into their data in the order of their texts. Takes actions without faults. */
+export function readWaitedPaths(actions: unknown): { type: string; paths: string[] }[] {
+  const { waits } = readDeclared(actions)
+  return waits.map((index) => {
+    const { eventType, match } = (actions as { config: { for: { eventType: string; match: object } } }[])[
+      index
+    ]?.config.for ?? { eventType: '', match: {} }
+    return { type: eventType, paths: Object.keys(match).sort() }
+  })
+}
+
 /** The names of the values that an action captures. Takes any shape. */
 export function listCaptured(action: { config?: object } | null | undefined): string[] {
   const { capture } = (action?.config ?? {}) as { capture?: unknown }

@@ -10,6 +10,7 @@ import { completeMode } from './rule-mode.js'
 import { maxRules } from './rule-schemas.js'
 import { noteStates } from './rule-states.js'
 import { expectMatches } from './silence/expectations.js'
+import { refuseManyWaits } from './waited-paths.js'
 
 /**
  * Creates rules, in their order, each with its counters and its first version. It works in the transaction of changeRules, like
@@ -26,6 +27,7 @@ export async function createRules(
   if ((await transaction.rule.count()) + inputs.length > maxRules)
     throw new Refused('limit_reached', `A workspace may have ${maxRules} rules`)
   await refuseUnknownTypes(transaction, inputs)
+  await refuseManyWaits(transaction, workspaceId, inputs)
   const now = new Date()
   const rules = inputs.map((fields) => ({
     id: newId(),

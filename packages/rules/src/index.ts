@@ -77,4 +77,5 @@ export {
 export { type Saved, saveRules } from './save-rules.js'
 export { reportSilence } from './silence/report-silence.js'
 export { EmailTemplateToCreate, EmailTemplateToUpdate, findEmailTemplateFaults } from './template-schemas.js'
+export { selectWaitedPaths } from './waited-paths.js'
 export { areGuardsDue, type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'

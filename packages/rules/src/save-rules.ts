@@ -14,6 +14,7 @@ import { isShadow, settleMode } from './rule-mode.js'
 import { settleSchedule } from './rule-schedule.js'
 import { noteStates } from './rule-states.js'
 import { expectMatches } from './silence/expectations.js'
+import { refuseManyWaits } from './waited-paths.js'
 
 /** A rule after saveRules. */
 export interface Saved<Rule extends StoredRule = StoredRule> {
@@ -67,6 +68,7 @@ export async function saveRules<Rule extends StoredRule>(
   await noteStates(transaction, workspaceId, idsOf(saved))
   if (rewritten.length > 0) {
     await refuseUnknownTypes(transaction, rewritten)
+    await refuseManyWaits(transaction, workspaceId, rewritten)
     await transaction.ruleVersion.createMany({
       data: rewritten.map((rule) => versionRowOf(rule, actor, now)),
     })

@@ -1,28 +1,7 @@
 import { type Database, waitKeyOf } from '@automation/database'
 import { readMatch, writeMatch } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
-
-/** Each event of the type has a key for each of them. */
-export const maxWaited = 50
-
-/**
- * The first condition is that of an index, which has hardly any other versions. All versions count, also of rules that are off: an execution goes on with the
- * version that it began with, and one by hand runs a rule that is off.
- *
- * $1 workspace · $2 type · $3 how many
- */
-const readWaitedSql = `
-  SELECT waited.paths
-  FROM rule_versions
-  CROSS JOIN LATERAL jsonb_path_query(actions::jsonb, '$[*] ? (@.type == "WAIT").config.for') AS awaited
-  CROSS JOIN LATERAL (
-    SELECT array_agg(path ORDER BY path COLLATE "C") AS paths FROM jsonb_object_keys(
-      CASE WHEN jsonb_typeof(awaited->'match') = 'object' THEN awaited->'match' ELSE '{}' END) AS path
-  ) AS waited
-  WHERE (actions)::text ~~ '%"for":%'::text AND workspace_id = $1::uuid AND awaited->>'eventType' = $2
-  GROUP BY waited.paths
-  ORDER BY max(created_at) DESC, waited.paths
-  LIMIT $3::int`
+import { selectWaitedPaths } from '@automation/rules'
 
 /** Reads what WAITs of a workspace match of events of a type. */
 export async function readWaited(
@@ -30,11 +9,8 @@ export async function readWaited(
   workspaceId: string,
   type: string,
 ): Promise<string[][]> {
-  const rows = await database.run<{ paths: string[] }>('read_waited', readWaitedSql, [
-    workspaceId,
-    type,
-    maxWaited,
-  ])
+  const { text, values } = selectWaitedPaths(workspaceId, type)
+  const rows = await database.run<{ paths: string[] }>('read_waited', text, values)
   return rows.map(({ paths }) => paths)
 }
 

@@ -42,10 +42,16 @@ export async function countExecutions(snapshot: Snapshot, slice: Slice) {
              ${faultOf('execution_without_event', Prisma.sql`NOT has_event`)},
              ${faultOf('execution_too_early', Prisma.sql`has_event AND NOT is_event_done`)},
              ${faultOf('execution_twice', Prisma.sql`copy > 1`)},
+             ${faultOf('wait_without_key', Prisma.sql`status = 'waiting' AND has_key <> is_awaiting`)},
              ${faultOf('execution_adrift', isAdrift)}) AS faults
     FROM (
       SELECT executions.id, executions.status, executions.is_delivery, executions.finished_at, executions.due_at,
              events.id IS NOT NULL AS has_event,
+             executions.wait_key IS NOT NULL AS has_key,
+             -- Only the journals of those that wait are read.
+             CASE WHEN executions.status = 'waiting' THEN EXISTS (
+               SELECT FROM json_array_elements(executions.results) AS result
+               WHERE result->>'status' = 'scheduled' AND result->'waitsFor' IS NOT NULL) END AS is_awaiting,
              events.done_at IS NOT NULL AND NOT events.quarantined AS is_event_done,
              row_number() OVER (PARTITION BY executions.event_id, executions.rule_id ORDER BY executions.id) AS copy
       FROM executions

@@ -33,6 +33,8 @@ export const faultKinds = {
   execution_without_event: 'the event of an execution is missing',
   execution_too_early: 'an execution exists, but its event is not done, or is quarantined',
   execution_twice: 'a rule has two executions for one event',
+  wait_without_key:
+    'an execution waits for an event that would not wake it, or would be woken and waits for none',
   execution_adrift: 'an execution is neither finished, nor waiting, nor leased: no worker would claim it',
   claim_without_execution:
     'an event counts for a limit of a rule, but its execution is missing or suppressed',
