@@ -22,23 +22,26 @@ export function nextTick(schedule: Schedule, after: number): number | null {
   return cron.isRealTime ? nextInRealTime(cron, zone, after) : nextOnTheClock(cron, zone, after)
 }
 
-/** Between two changes of the clocks, an offset leads from real time to the clock. */
+/**
+ * Between two changes of the clocks, an offset leads from real time to the clock. What matches next on the clock stays the same over a change, unless
+ * the clock jumps over it, or back behind where the search began: to search again takes up to 20 ms, and decades may lie between two ticks.
+ */
 function nextInRealTime(cron: CronTimes, zone: string, after: number): number | null {
   let from = after
   let offset = offsetAt(zone, from)
-  for (;;) {
-    const clock = cron.next(from + offset)
-    if (clock === null) return null
+  let low = from + offset
+  let clock = cron.next(low)
+  while (clock !== null) {
     const change = findChange(zone, from, clock - offset)
     if (change === undefined) return clock - offset
     // The moment of the change may be a tick.
-    from = change.at - 1
-    offset = change.after
-    const first = cron.next(from + offset)
-    if (first === null) return null
-    if (findChange(zone, change.at, first - offset) === undefined) return first - offset
+    const start = change.at + change.after - 1
+    if (low > start || clock <= start) clock = cron.next(start)
     from = change.at
+    offset = change.after
+    low = start
   }
+  return null
 }
 
 function nextOnTheClock(cron: CronTimes, zone: string, after: number): number | null {

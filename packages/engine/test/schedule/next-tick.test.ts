@@ -115,3 +115,14 @@ t.test('a schedule that is none is refused with what to write', async (t) => {
   ])
     t.strictSame(findScheduleFaults(schedule), [], JSON.stringify(schedule))
 })
+
+t.test('decades between two ticks take no time to find', async (t) => {
+  // The 29th of February is a Monday in 2044.
+  const schedule = { cron: '*/5 * * 2 1#5', timezone: 'Europe/Berlin' }
+  nextTick(schedule, Date.UTC(2026, 0))
+  const startedAt = performance.now()
+  const at = nextTick(schedule, Date.UTC(2026, 0))
+  const ms = performance.now() - startedAt
+  t.equal(describeTick(schedule, at as number, 0).localTime, '2044-02-29T00:00:00.000+01:00')
+  t.ok(ms < 150, `${ms} ms`)
+})

@@ -1,4 +1,5 @@
 import { orNull } from '@automation/access'
+import { yieldEvery } from '@automation/admission'
 import { readClock } from '@automation/database'
 import { describeClockChange, describeTick, nextTick, type Schedule } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -9,6 +10,8 @@ import { ruleId } from './check-rule.js'
 import { Rule, RuleParams } from './rule-schemas.js'
 
 const maxTicks = 100
+/** Others have the event loop after so many ms. */
+const sliceMs = 10
 
 const RuleTicks = Type.Object(
   {
@@ -70,19 +73,21 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox = async (app) => {
         schedule,
         isActive: rule.isActive,
         nextRunAt: rule.nextRunAt?.toISOString() ?? null,
-        next: listTicks(schedule, from, query.next ?? 10),
+        next: await listTicks(schedule, from, query.next ?? 10),
       }
     },
   })
 }
 
-function listTicks(schedule: Schedule, from: number, count: number) {
+/** To find how the clocks of a year are changed takes some ms, and a hundred ticks may be those of a hundred years. */
+async function listTicks(schedule: Schedule, from: number, count: number) {
   const ticks = []
   let at = nextTick(schedule, from)
   while (at !== null && ticks.length < count) {
     const { scheduledAt, localTime } = describeTick(schedule, at, 0)
     ticks.push({ scheduledAt, localTime, clockChange: describeClockChange(schedule, at) })
     at = nextTick(schedule, at)
+    await yieldEvery(sliceMs)
   }
   return ticks
 }
