@@ -135,6 +135,8 @@ export const refusals = {
       'execution_cancelled',
       'This execution was cancelled, so it cannot be retried: replay its event',
     ),
+  keyInUse: () =>
+    new Refusal('key_in_use', 'Another execution of its key has not ended: retry this one after that'),
   notCancellable: (status: string) =>
     new Refusal(
       'execution_not_cancellable',

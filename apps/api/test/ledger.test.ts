@@ -230,7 +230,7 @@ const faults: Record<string, [kind: string, spoil: (story: Story) => Promise<str
       }
       const [acceptedAt, expiresAt] = [new Date(), new Date()]
       await database.keyClaim.create({
-        data: { ...claim, acceptedAt, expiresAt, isGranted: true, isCounted: false },
+        data: { ...claim, acceptedAt, expiresAt, isGranted: true, isCounted: false, isExclusive: false },
       })
       return executionId
     },

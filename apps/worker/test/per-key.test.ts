@@ -1,5 +1,10 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { executionIdOf } from '@automation/database'
 import type { PerKey } from '@automation/engine'
+import { createClaimRemoval } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
@@ -120,3 +125,183 @@ t.test('another template of the key has no memory; another limit has it', async 
   await change({ ...weekly, key: '{{ lead }}' })
   t.equal(await statusOf(), 'succeeded')
 })
+
+/** A server that answers when it is told to. */
+async function startServer(t: Test) {
+  const waiting: ServerResponse[] = []
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (part) => (body += part))
+    request.on('end', () => {
+      bodies.push(body)
+      waiting.push(response)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    bodies,
+    call: {
+      type: 'SEND_WEBHOOK',
+      config: { url: `http://127.0.0.1:${port}/`, body: { n: '{{n}}' } },
+      retry: { attempts: 1 },
+    },
+    async answer(status = 200) {
+      while (waiting.length === 0) await delay(10)
+      waiting.shift()?.writeHead(status).end()
+    },
+  }
+}
+
+const ofOne = (whileRunning: 'skip' | 'queue' | 'replace'): PerKey => ({ key: '{{lead}}', whileRunning })
+
+/** Posts one event, and waits until it is done. @returns the id of its execution */
+async function postOne(
+  { newEvent, inbox, untilDone }: Harness,
+  ruleId: string,
+  n: number,
+  lead: unknown = 1,
+) {
+  const event = { ...newEvent(), data: { lead, n } }
+  await inbox.accept(event)
+  await untilDone(event.id)
+  return executionIdOf(event, ruleId)
+}
+
+t.test('skip: while an execution of a key has not ended, another one does nothing', async (t) => {
+  const harness = await start(t)
+  const { call, answer, bodies } = await startServer(t)
+  const ruleId = await harness.createRule([call], undefined, ofOne('skip'))
+  const first = await postOne(harness, ruleId, 1)
+  const second = await postOne(harness, ruleId, 2)
+  const found = await harness.untilStatus(second, 'suppressed')
+  t.match(found.suppression, { reason: 'while_running', key: '1', executionId: first })
+  const other = await postOne(harness, ruleId, 3, 'other')
+  await answer()
+  await answer()
+  for (const id of [first, other]) await harness.untilStatus(id, 'succeeded')
+  await postOne(harness, ruleId, 4)
+  await answer()
+  t.strictSame(bodies.length, 3)
+})
+
+t.test('queue: executions of a key run one after another, in the order of their events', async (t) => {
+  const harness = await start(t, 2)
+  const { call, answer, bodies } = await startServer(t)
+  const ruleId = await harness.createRule([call], undefined, ofOne('queue'))
+  const ids: string[] = []
+  for (const n of [1, 2, 3, 4]) ids.push(await postOne(harness, ruleId, n))
+  const states = await harness.own.execution.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
+  t.strictSame(
+    states.map(({ status }) => status),
+    ['running', 'waiting', 'waiting', 'waiting'],
+  )
+  for (const [index, id] of ids.entries()) {
+    // A failure does not block the queue.
+    await answer(index === 1 ? 500 : 200)
+    await harness.untilStatus(id, index === 1 ? 'failed' : 'succeeded')
+  }
+  t.strictSame(
+    bodies.map((body) => JSON.parse(body).n),
+    [1, 2, 3, 4],
+  )
+})
+
+t.test(
+  'queue: an execution that is cancelled leaves its key to the next, which the sweeper wakes',
+  async (t) => {
+    const harness = await start(t)
+    harness.startSweeper()
+    const wait = { type: 'WAIT', config: { duration: '30d' } }
+    const ruleId = await harness.createRule([wait], undefined, ofOne('queue'))
+    const [first, second] = [await postOne(harness, ruleId, 1), await postOne(harness, ruleId, 2)]
+    const queued = await harness.untilStatus(second, 'waiting')
+    t.strictSame(queued.results, [])
+    await harness.own.execution.update({
+      where: { id: first },
+      data: { status: 'cancelled', dueAt: null, finishedAt: new Date() },
+    })
+    for (;;) {
+      const { results } = await harness.untilStatus(second, 'waiting', 'running')
+      if ((results as unknown[]).length === 1) break
+      await delay(20)
+    }
+  },
+)
+
+t.test(
+  'replace: a newer event ends what waits, and what is in progress after its present action',
+  async (t) => {
+    const harness = await start(t)
+    const { call, answer, bodies } = await startServer(t)
+    const wait = { type: 'WAIT', config: { duration: '30d' } }
+    const waiting = await harness.createRule([wait, ...task], 'CONTACT_CREATED', ofOne('replace'))
+    const post = async (n: number) => {
+      const event = { ...harness.newEvent('CONTACT_CREATED'), data: { lead: 1, n } }
+      await harness.inbox.accept(event)
+      await harness.untilDone(event.id)
+      return executionIdOf(event, waiting)
+    }
+    const ids = [await post(1), await post(2), await post(3)] as const
+    const states = await Promise.all(
+      ids.map((id) => harness.own.execution.findUniqueOrThrow({ where: { id } })),
+    )
+    t.strictSame(
+      states.map(({ status, error }) => [status, error]),
+      [
+        ['cancelled', 'A newer event of its key replaced it'],
+        ['cancelled', 'A newer event of its key replaced it'],
+        ['waiting', null],
+      ],
+    )
+
+    const calling = await harness.createRule([call, call], 'CONTACT_UPDATED', ofOne('replace'))
+    const events = [1, 2].map((n) => ({ ...harness.newEvent('CONTACT_UPDATED'), data: { lead: 1, n } }))
+    for (const event of events) {
+      await harness.inbox.accept(event)
+      await harness.untilDone(event.id)
+    }
+    const [old, young] = events.map((event) => executionIdOf(event, calling)) as [string, string]
+    await harness.untilStatus(young, 'waiting')
+    await answer()
+    const ended = await harness.untilStatus(old, 'cancelled')
+    t.match(ended.results, [{ status: 'success' }])
+    await answer()
+    await answer()
+    await harness.untilStatus(young, 'succeeded')
+    t.strictSame(
+      bodies.map((body) => JSON.parse(body).n),
+      [1, 2, 2],
+    )
+  },
+)
+
+t.test(
+  'claims are removed after their window, but not while an event waits that was accepted before its end',
+  async (t) => {
+    const harness = await createHarness(t)
+    const worker = harness.startWorker()
+    const ruleId = await harness.createRule(task, undefined, {
+      key: '{{lead}}',
+      atMost: { runs: 1, per: '1h' },
+    })
+    await postOne(harness, ruleId, 1)
+    await worker.close()
+    const later = Date.now() + 2 * 3_600_000
+    const remove = async (now: number) => {
+      await harness.database.system.$transaction((transaction) => createClaimRemoval(now)(transaction, 100))
+      return harness.own.keyClaim.count()
+    }
+    t.equal(await remove(Date.now()), 1)
+    const waiting = harness.newRow()
+    await harness.own.event.create({ data: { ...waiting, data: {} } })
+    t.equal(await remove(later), 1)
+    await harness.own.event.update({ where: { id: waiting.id }, data: { doneAt: new Date() } })
+    t.equal(await remove(later), 0)
+  },
+)

@@ -361,10 +361,12 @@ CREATE TABLE key_claims (
   is_granted BOOLEAN NOT NULL,
   is_counted BOOLEAN NOT NULL,
   place TEXT,
+  is_exclusive BOOLEAN NOT NULL,
   expires_at TIMESTAMPTZ(3) NOT NULL
 );
 CREATE INDEX key_claims_key_id_accepted_at_idx ON key_claims (key_id, accepted_at);
 CREATE INDEX key_claims_placed ON key_claims (key_id) WHERE place IS NOT NULL;
+CREATE INDEX key_claims_queued ON key_claims (key_id) WHERE place = 'queued';
 CREATE INDEX key_claims_expires_at_idx ON key_claims (expires_at);
 
 CREATE TABLE tasks (

@@ -15,6 +15,7 @@ import {
   type LoadedEvent,
   type Outcome,
   openWaitOf,
+  queuedKeyOf,
   recordKeyedSteps,
   recordSteps,
   type Step,
@@ -100,7 +101,9 @@ export class Recorder {
     const { execution } = step
     return this.#inTurn(execution.record.id, () =>
       this.#record(execution.event, [execution], 0, () =>
-        openWaitOf(execution) ? this.#recordKeyedStep(step) : this.#recordStep(step),
+        openWaitOf(execution) || queuedKeyOf(execution)
+          ? this.#recordKeyedStep(step)
+          : this.#recordStep(step),
       ),
     )
   }

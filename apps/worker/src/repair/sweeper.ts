@@ -5,6 +5,7 @@ import {
   endOrphanEvents,
   endOrphanExecutions,
   type Unfinished,
+  wakeFreeQueues,
   wakeOn,
   walkEvents,
   walkExecutions,
@@ -62,6 +63,8 @@ export function startSweeper(
     if (cancelled > 0) log.info({ cancelled }, 'cancelled waiting executions of rules that are switched off')
     const woken = await wakeOn(database, isStopped)
     if (woken > 0) log.info({ woken }, 'woke executions whose event has come')
+    const freed = await wakeFreeQueues(database, isStopped)
+    if (freed > 0) log.info({ freed }, 'woke executions whose key is free')
   }
 
   /** The lock ends with its transaction, and so also where the worker is killed or suspended. */

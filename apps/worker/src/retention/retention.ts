@@ -1,5 +1,10 @@
 import { type Database, readClock } from '@automation/database'
-import { createHistoryRemoval, createTaskRemoval, createUnusedRemovals } from '@automation/ledger'
+import {
+  createClaimRemoval,
+  createHistoryRemoval,
+  createTaskRemoval,
+  createUnusedRemovals,
+} from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
@@ -108,6 +113,7 @@ export function removeOld(
     // Last: the remaining history decides what is still in use.
     tasks: createTaskRemoval(now, keptDays.tasks),
     ...createUnusedRemovals(now, keptDays.history),
+    keyClaims: createClaimRemoval(now),
   }
   return removeGently(database, removals, signal)
 }

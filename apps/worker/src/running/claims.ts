@@ -15,6 +15,7 @@ import type { Causation } from '../executions/causation.js'
 import { EffectBudget } from '../executions/effect-budget.js'
 import { type Execution, end, failUnevaluated } from '../executions/execution.js'
 import { createEventFinder } from '../executions/find-ending-event.js'
+import { keyToClaim } from '../executions/key-to-claim.js'
 import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
 import { isPassing } from '../executions/until-postgres-is-back.js'
 import { findAddressee } from './addressee.js'
@@ -151,6 +152,7 @@ function continueClaimed(
     emitted: [],
     effectBytes: 0,
   }
+  execution.claim = keyToClaim(execution.rule, event, evaluation)
   const reason = findCancellation(claimed, rule)
   if (reason !== undefined) end(execution.record, 'cancelled', reason)
   else if (results.length === 0) evaluateAgain(execution)

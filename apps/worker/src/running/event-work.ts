@@ -1,12 +1,12 @@
 import { yieldEvery } from '@automation/admission'
-import { keyIdOf } from '@automation/database'
-import { type Evaluation, findOutranked, ruleHolds, scheduleType } from '@automation/engine'
+import { type Evaluation, findOutranked, ruleHolds } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
 import type { HeldExecution } from '../calls/held-execution.js'
 import { countRows, msPerByte, msPerUnit } from '../executions/cost.js'
 import type { EffectBudget } from '../executions/effect-budget.js'
 import { beginExecution, type Execution, failUnevaluated } from '../executions/execution.js'
+import { keyToClaim } from '../executions/key-to-claim.js'
 import type { ReadyRule } from '../executions/ready-rule.js'
 import { traceExecution } from '../executions/trace-executions.js'
 import type { RuleSet } from './rule-set.js'
@@ -142,19 +142,11 @@ export class EventWork {
   #beginNext(): void {
     const execution = this.executions[this.#begun++]
     if (execution === undefined) return
-    execution.claim = this.#claimOf(execution)
+    // One that has failed before its actions began needs nothing.
+    if (execution.record.finishedAt === null)
+      execution.claim = keyToClaim(execution.rule, this.event, this.#evaluation)
     traceExecution(this.span, execution)
     this.calls.push(...this.#begin(execution))
     this.#rows += countRows([execution])
-  }
-
-  /** An execution by hand asks for nothing, and one that has failed before its actions began needs nothing. */
-  #claimOf({ rule, record }: Execution): Execution['claim'] {
-    const { event } = this
-    if ('fault' in rule.compiled || record.finishedAt !== null) return undefined
-    const { perKey } = rule.compiled
-    if (perKey === undefined || (event.addressee !== null && event.type !== scheduleType)) return undefined
-    const { key } = perKey.render(event.data, this.#evaluation)
-    return { keyId: keyIdOf(rule.id, perKey.template, key), key, perKey }
   }
 }

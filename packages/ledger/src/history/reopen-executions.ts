@@ -1,5 +1,6 @@
 import { Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
 import { skippedAfterFailure } from '@automation/engine'
+import { lockKeys } from '../keys/with-keys.js'
 import { mayRunSql } from '../may-run.js'
 import { countMatches, type Matches } from './count-matches.js'
 import { joinNarrowing, type Narrowing } from './narrowing.js'
@@ -26,19 +27,27 @@ const spacingSeconds = 0.06
  *   version starts again, and results beyond the end of that version are dropped.
  * - A task whose result does not stay gets an index below 0. If a version creates a task at that index again, it is another task.
  * - An execution counts once, when it ends: a failed one is subtracted from its rule's failures, also from those in a row.
+ * - Where executions of a key exclude each other, one is reopened only while no other one of its key is unfinished, and of several the oldest.
  * - Counters are locked in the order of their ids, as every statement of the ledger does.
  */
-export function reopenExecutions(
+export async function reopenExecutions(
   transaction: WorkspaceTransaction,
   narrowing: Narrowing,
   version: VersionToRun,
   limit: number,
 ): Promise<ReopenedExecution[]> {
+  await lockKeysOf(transaction, narrowing, version, limit)
   return transaction.$queryRaw<ReopenedExecution[]>(Prisma.sql`
-    WITH chosen_executions AS MATERIALIZED (
+    WITH locked_executions AS MATERIALIZED (
       SELECT executions.*, rule_versions.version, rule_versions.actions
       FROM ${retryable(narrowing, version)}
       ORDER BY executions.id LIMIT ${limit} FOR UPDATE OF executions
+    ),
+    chosen_executions AS MATERIALIZED (
+      SELECT DISTINCT ON (coalesce(key_claims.key_id, locked_executions.id)) locked_executions.*
+      FROM locked_executions
+      LEFT JOIN key_claims ON key_claims.execution_id = locked_executions.id AND key_claims.is_exclusive
+      ORDER BY coalesce(key_claims.key_id, locked_executions.id), locked_executions.id
     ),
     reopened_executions AS (
       UPDATE executions SET
@@ -53,6 +62,10 @@ export function reopenExecutions(
       FROM (SELECT *, row_number() OVER (ORDER BY id) AS position FROM chosen_executions) AS chosen_executions
       WHERE executions.id = chosen_executions.id
       RETURNING executions.id, executions.event_id, executions.due_at
+    ),
+    held_keys AS (
+      UPDATE key_claims SET place = 'holds' FROM chosen_executions
+      WHERE key_claims.execution_id = chosen_executions.id AND key_claims.is_exclusive
     ),
     replaced_tasks AS (
       UPDATE tasks SET action_index = replaced.free_index
@@ -89,6 +102,24 @@ export function reopenExecutions(
     SELECT id, event_id AS "eventId", due_at AS "dueAt" FROM reopened_executions ORDER BY id`)
 }
 
+/** Whether another execution may have a key: under its lock, what is chosen then is free. */
+async function lockKeysOf(
+  transaction: WorkspaceTransaction,
+  narrowing: Narrowing,
+  version: VersionToRun,
+  limit: number,
+): Promise<void> {
+  const rows = await transaction.$queryRaw<{ keyId: string }[]>(Prisma.sql`
+    SELECT DISTINCT key_id AS "keyId" FROM (
+      SELECT executions.id FROM ${retryable(narrowing, version)} ORDER BY executions.id LIMIT ${limit}) AS chosen
+    JOIN key_claims ON key_claims.execution_id = chosen.id AND key_claims.is_exclusive`)
+  if (rows.length === 0) return
+  await lockKeys(
+    transaction,
+    rows.map(({ keyId }) => `key ${keyId}`),
+  )
+}
+
 /** Counts the executions that can be reopened. */
 export function countRetryable(
   database: UnscopedSql,
@@ -105,7 +136,10 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
   return Prisma.sql`executions
     LEFT JOIN rules ON rules.id = executions.rule_id AND rules.workspace_id = executions.workspace_id
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
-    WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL AND (
+    WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL AND NOT EXISTS (
+      SELECT FROM key_claims AS own JOIN key_claims AS others USING (key_id) JOIN executions AS other ON other.id = others.execution_id
+      WHERE own.execution_id = executions.id AND own.is_exclusive AND others.execution_id <> own.execution_id
+        AND others.place IS NOT NULL AND other.due_at IS NOT NULL) AND (
       rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (
         SELECT FROM subscriptions

@@ -31,13 +31,16 @@ export async function decideClaims<Execution extends RecordableExecution>(
   const suppressed: SuppressedExecution[] = []
   const claims: NewClaim[] = []
   const consumed: string[] = []
+  const replaced: string[] = []
   for (const execution of undecided) {
     const { keyId, key, perKey } = execution.claim
     const state = states.get(keyId) as StoredKeyState
     const event = keyEventOf(execution)
     const decision = decide(perKey, key, state, event)
     const claim = claimOf(execution, decision)
+    noteReplaced(state, decision.replaced)
     noteClaim(state, event, claim, decision.consumed)
+    replaced.push(...decision.replaced.map(({ executionId }) => executionId))
     consumed.push(...decision.consumed.map(({ executionId }) => executionId))
     if (claim.isGranted || claim.isCounted || claim.place !== null) claims.push(claim)
     const { suppression } = decision
@@ -53,7 +56,7 @@ export async function decideClaims<Execution extends RecordableExecution>(
     })
     return { ...outcome, executions }
   }
-  return { outcomeOf, records, suppressed, claims, consumed }
+  return { outcomeOf, records, suppressed, claims, consumed, replaced }
 }
 
 function keysOf(executions: readonly Asking<RecordableExecution>[]): KeyToRead[] {
@@ -79,7 +82,15 @@ function claimOf(
   const place = kind === 'wait' ? 'queued' : kind === 'run' && perKey.whileRunning ? 'holds' : null
   const windowMs = Math.max(perKey.atMost?.per ?? 0, perKey.atLeast?.within ?? 0)
   const isGranted = kind !== 'suppressed' && perKey.atMost !== undefined
-  return { execution, keyId, isGranted, isCounted, place, windowMs }
+  const isExclusive = perKey.whileRunning !== undefined && kind !== 'suppressed'
+  return { execution, keyId, isGranted, isCounted, place, isExclusive, windowMs }
+}
+
+/** What waited is over. What is in progress holds the key until it has ended. */
+function noteReplaced(state: StoredKeyState, replaced: readonly KeyEvent[]): void {
+  if (replaced.length === 0) return
+  state.queue = []
+  if (state.holder?.isWaiting) state.holder = undefined
 }
 
 /** The next events of the commit find what this one has claimed. */

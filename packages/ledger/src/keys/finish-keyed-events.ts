@@ -4,7 +4,7 @@ import { finishEvents, type Outcome } from '../outcomes/finish-events.js'
 import { addWoken, type FollowUps } from '../outcomes/follow-ups.js'
 import { settleWaits, waitLocksOf } from '../waits/settle-waits.js'
 import { decideClaims, unbegunRecord } from './decide-claims.js'
-import { insertSuppressed, writeClaims } from './key-claims.js'
+import { insertSuppressed, replaceExecutions, writeClaims } from './key-claims.js'
 import { withKeys } from './with-keys.js'
 
 /**
@@ -28,6 +28,7 @@ export async function finishKeyedEvents<Execution extends RecordableExecution>(
     const decided = await decideClaims(statements, outcomes, open)
     const finished = await finish(statements, outcomes.map(decided.outcomeOf))
     await insertSuppressed(statements, decided.suppressed)
+    await replaceExecutions(statements, decided.replaced)
     await writeClaims(statements, decided.claims, decided.consumed)
     const heard = outcomes.filter(({ event, isRepeated }) => isRepeated && !open.has(event.id))
     return { ...finished, unbegun: [...decided.records, ...(await readUnbegun(statements, heard))] }

@@ -9,6 +9,8 @@ export interface NewClaim {
   isGranted: boolean
   isCounted: boolean
   place: 'holds' | 'queued' | null
+  /** Whether executions of the key exclude each other. */
+  isExclusive: boolean
   /** How long (ms) from its moment on it matters. */
   windowMs: number
 }
@@ -19,12 +21,12 @@ const writeClaimsSql = `
     UPDATE key_claims SET is_counted = false WHERE execution_id = ANY ($2::uuid[])
   )
   INSERT INTO key_claims
-    (execution_id, workspace_id, rule_id, key_id, event_id, accepted_at, is_granted, is_counted, place, expires_at)
-  SELECT execution_id, workspace_id, rule_id, key_id, event_id, to_timestamp(accepted_ms / 1000), is_granted, is_counted, place,
+    (execution_id, workspace_id, rule_id, key_id, event_id, accepted_at, is_granted, is_counted, place, is_exclusive, expires_at)
+  SELECT execution_id, workspace_id, rule_id, key_id, event_id, to_timestamp(accepted_ms / 1000), is_granted, is_counted, place, is_exclusive,
          to_timestamp((accepted_ms + window_ms) / 1000)
   FROM json_to_recordset($1::json) AS claims (
     execution_id uuid, workspace_id uuid, rule_id uuid, key_id uuid, event_id uuid, accepted_ms float8, is_granted boolean,
-    is_counted boolean, place text, window_ms float8)`
+    is_counted boolean, place text, is_exclusive boolean, window_ms float8)`
 
 export async function writeClaims(
   statements: Statements,
@@ -41,10 +43,26 @@ export async function writeClaims(
     is_granted: claim.isGranted,
     is_counted: claim.isCounted,
     place: claim.place,
+    is_exclusive: claim.isExclusive,
     window_ms: claim.windowMs,
   }))
   if (rows.length + consumed.length === 0) return
   await statements.run('write_claims', writeClaimsSql, [JSON.stringify(rows), consumed])
+}
+
+/** Its own text where a worker holds it: record-steps.ts. $1 executions */
+const replaceExecutionsSql = `
+  UPDATE executions SET
+    cancel_requested = true,
+    status = CASE WHEN lease IS NULL THEN 'cancelled' ELSE status END,
+    error = CASE WHEN lease IS NULL THEN 'A newer event of its key replaced it' ELSE error END,
+    finished_at = CASE WHEN lease IS NULL THEN now() END,
+    due_at = CASE WHEN lease IS NOT NULL THEN due_at END
+  WHERE id = ANY ($1::uuid[]) AND due_at IS NOT NULL`
+
+/** Ends executions that wait, and marks those that are in progress: they end after their present action. Also those of this commit. */
+export async function replaceExecutions(statements: Statements, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await statements.run('replace_executions', replaceExecutionsSql, [ids])
 }
 
 export interface SuppressedExecution {

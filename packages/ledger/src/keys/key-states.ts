@@ -20,7 +20,7 @@ interface ClaimRow extends KeyEvent {
   keyId: string
   isGranted: boolean
   isCounted: boolean
-  place: 'holds' | 'replaced' | 'queued' | null
+  place: 'holds' | 'queued' | null
   status: string | null
 }
 
@@ -59,6 +59,13 @@ const readKeyStatesSql = `
     ORDER BY accepted_at DESC LIMIT $4
   ) AS claims`
 
+/** What is replaced must not be claimed meanwhile. $1 ids of keys */
+const lockPlacedSql = `
+  SELECT executions.id FROM executions
+  WHERE id = ANY (ARRAY(SELECT execution_id FROM key_claims WHERE key_id = ANY ($1::uuid[]) AND place IS NOT NULL))
+    AND due_at IS NOT NULL
+  ORDER BY id FOR NO KEY UPDATE`
+
 /** Reads keys under their locks. */
 export async function readKeyStates(
   statements: Statements,
@@ -68,6 +75,9 @@ export async function readKeyStates(
     const length = Math.max(perKey.atMost?.per ?? 0, perKey.atLeast?.within ?? 0)
     return { from: from - length, to: to + length }
   })
+  const replaced = keys.filter(({ perKey }) => perKey.whileRunning === 'replace')
+  if (replaced.length > 0)
+    await statements.run('lock_placed', lockPlacedSql, [replaced.map(({ keyId }) => keyId)])
   const rows = await statements.run<ClaimRow>('read_key_states', readKeyStatesSql, [
     keys.map(({ keyId }) => keyId),
     windows.map(({ from }) => from),

@@ -60,7 +60,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'retryExecution',
       summary: 'Retry a failed or cancelled execution from its first unfinished action',
       description:
-        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that somebody cancelled is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`.',
+        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that somebody cancelled is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, and one whose key another execution has 409 with `key_in_use`.',
       params: Type.Object({ id: Id }),
       body: RetryBody,
       response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -143,5 +143,7 @@ async function findObstacle(transaction: WorkspaceTransaction, id: string): Prom
   // A delivery has the id of its event.
   if (event !== null && addresseeOf(event)?.kind === 'subscription') return refusals.subscriptionGone()
   const rule = await transaction.rule.findUnique({ where: { id: ruleId }, select: { isActive: true } })
-  return rule?.isActive === false ? refusals.ruleSwitchedOff() : refusals.ruleGone()
+  if (rule?.isActive === false) return refusals.ruleSwitchedOff()
+  const claim = await transaction.keyClaim.findUnique({ where: { executionId: id } })
+  return rule && claim?.isExclusive ? refusals.keyInUse() : refusals.ruleGone()
 }

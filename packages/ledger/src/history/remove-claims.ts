@@ -1,0 +1,22 @@
+import { Prisma } from '@automation/database'
+import type { Removal } from './removal.js'
+
+/**
+ * Removes claims that matter no more: their window is over, and no event waits that was accepted before its end. Otherwise an outage would reset
+ * the limits. Where executions of a key exclude each other, the claim stays as long as its execution, which may be retried.
+ *
+ * @param now epoch ms
+ */
+export function createClaimRemoval(now: number): Removal {
+  return async (transaction, size) => {
+    const removed = await transaction.$executeRaw(Prisma.sql`
+      DELETE FROM key_claims WHERE execution_id IN (
+        SELECT execution_id FROM key_claims AS old
+        WHERE expires_at < least(
+            to_timestamp(${now}::float8 / 1000),
+            (SELECT accepted_at FROM events WHERE done_at IS NULL ORDER BY id LIMIT 1))
+          AND (NOT is_exclusive OR NOT EXISTS (SELECT FROM executions WHERE executions.id = old.execution_id))
+        ORDER BY expires_at LIMIT ${size} FOR UPDATE SKIP LOCKED)`)
+    return { removed, isOver: removed < size }
+  }
+}
