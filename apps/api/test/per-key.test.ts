@@ -121,3 +121,46 @@ t.test('a faulty perKey is refused with all of its faults', async (t) => {
       body: { errors: [{ field: 'perKey' }] },
     })
 })
+
+t.test('a dry run shows the key and reads no state', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await create(workspace, weekly)
+  await post(workspace, 1)
+  const data = { lead: { id: 1 }, name: 'Ada' }
+  const body = { data, dryRun: true }
+  const perKey = { key: '1', limits: 'not_evaluated' }
+  const one = await workspace.call<object>('POST', `${rulesPath}/${rule.id}/execute`, { body })
+  t.match(one.body, { conditionsPassed: true, perKey, results: [{ status: 'simulated' }] })
+  const all = await workspace.call<object>('POST', `${rulesPath}/trigger/LEAD_CREATED`, { body })
+  t.match(all.body, { results: [{ status: 'simulated', perKey }] })
+  const empty = await workspace.call<object>('POST', `${rulesPath}/${rule.id}/execute`, {
+    body: { data: { name: 'Ada' }, dryRun: true },
+  })
+  t.match(empty.body, { perKey: { key: '', warnings: [/missing/, /is empty/] } })
+})
+
+t.test('while an execution of its key has not ended, another one cannot be retried', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { call, database } = workspace
+  const wait = { type: 'WAIT', config: { duration: '30d' } }
+  const body = ruleBody({ perKey: { whileRunning: 'skip' }, conditions: [], actions: [wait] })
+  const { body: rule } = await call<Rule>('POST', rulesPath, { body })
+  const first = (await post(workspace, 1)).results[0]?.executionId as string
+  await call('PATCH', `${rulesPath}/${rule.id}`, { body: { isActive: false } })
+  await call('PATCH', `${rulesPath}/${rule.id}`, { body: { isActive: true } })
+  const second = (await post(workspace, 1)).results[0]?.executionId as string
+  t.match(await call('GET', `/api/executions/${second}`), { body: { status: 'waiting' } })
+  const refused = await call<object>('POST', `/api/executions/${first}/retry`)
+  t.equal(refused.status, 409)
+  t.match(refused.body, { error: /^Another execution of its key has not ended/ })
+  const bulk = await call<object>('POST', '/api/executions/retry', {
+    body: { filter: { ruleId: rule.id }, dryRun: false },
+  })
+  t.match(bulk.body, { matched: 0, retried: 0 })
+  await database.execution.update({
+    where: { id: second },
+    data: { status: 'failed', dueAt: null, finishedAt: new Date() },
+  })
+  t.equal((await call('POST', `/api/executions/${first}/retry`)).status, 202)
+  t.equal((await call('POST', `/api/executions/${second}/retry`)).status, 409)
+})

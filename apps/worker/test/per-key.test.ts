@@ -305,3 +305,23 @@ t.test(
     t.equal(await remove(later), 0)
   },
 )
+
+t.test('a rule without perKey takes no lock and leaves no claim', async (t) => {
+  const harness = await createHarness(t)
+  const { transact } = harness.database
+  let transactions = 0
+  harness.database.transact = (work) => {
+    transactions++
+    return transact(work)
+  }
+  harness.startWorker()
+  const plain = await harness.createRule(task, 'DEAL_WON')
+  const event = { ...harness.newEvent('DEAL_WON'), data: { lead: 1 } }
+  await harness.inbox.accept(event)
+  await harness.untilStatus(executionIdOf(event, plain), 'succeeded')
+  t.equal(transactions, 0)
+  t.equal(await harness.own.keyClaim.count(), 0)
+  const limited = await harness.createRule(task, undefined, weekly)
+  await postOne(harness, limited, 1)
+  t.equal(transactions, 1)
+})

@@ -95,7 +95,7 @@ export { type Decision, decide, isBefore, type KeyEvent, type KeyState } from '.
 export { describeSuppression } from './per-key/describe-suppression.js'
 export { maxCounted, maxQueued, PerKey, PerKeyOrNone } from './per-key/per-key.js'
 export { findPerKeyFaults } from './per-key/per-key-faults.js'
-export { Suppression } from './per-key/suppression.js'
+export { KeyPreview, Suppression } from './per-key/suppression.js'
 export { capitalize, plainBounds } from './plain-bounds.js'
 export { planEvent, type RulePlanInEvent, type RuleToPlan } from './plan-event.js'
 export {

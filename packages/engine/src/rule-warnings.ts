@@ -6,6 +6,8 @@ import { eventTypeDefinitions } from './event-types.js'
 import type { Fault } from './faults.js'
 import { findMisspelt } from './nearest.js'
 import { isIndex, parsePath } from './path.js'
+import type { PerKey } from './per-key/per-key.js'
+import { findPerKeyWarnings } from './per-key/per-key-warnings.js'
 import { findRoot, readDeclared } from './recorded.js'
 import type { Action, Condition, RuleDefinition } from './rule.js'
 import { compileTemplate } from './template.js'
@@ -14,7 +16,9 @@ import { compileTemplate } from './template.js'
  * Finds what is allowed in a rule and probably a mistake: fields that are almost those of the event type's example, paths that begin
  * outside of the data or go on below a list, placeholders of other languages, and forms that are often meant otherwise. Takes a definition without faults.
  */
-export function findRuleWarnings(rule: RuleDefinition & { trigger: string }): Fault[] {
+export function findRuleWarnings(
+  rule: RuleDefinition & { trigger: string; perKey?: PerKey | null },
+): Fault[] {
   const { trigger, conditions, actions } = rule
   const example = eventTypeDefinitions.find(({ type }) => type === trigger)?.example ?? {}
   const declared = readDeclared(actions)
@@ -25,6 +29,7 @@ export function findRuleWarnings(rule: RuleDefinition & { trigger: string }): Fa
       searchCondition(condition, `conditions[${index}]`, warnOfPath),
     ),
     ...actions.flatMap((action, index) => searchAction(action, `actions[${index}]`, warnOfPath)),
+    ...findPerKeyWarnings(rule, warnOfPath),
     ...findDoubtfulForms(rule),
   ]
 }

@@ -3,6 +3,7 @@ import t from 'tap'
 import { compilePerKey } from '../src/per-key/compile-key.js'
 import { decide, type KeyEvent, type KeyState } from '../src/per-key/decide.js'
 import { findPerKeyFaults } from '../src/per-key/per-key-faults.js'
+import { findRuleWarnings } from '../src/rule-warnings.js'
 
 const minute = 60_000
 const iso = (at: number) => new Date(at).toISOString()
@@ -187,4 +188,19 @@ t.test('the faults of perKey are found', async (t) => {
     t.strictSame(findPerKeyFaults({ perKey }), [], JSON.stringify(perKey))
   // Where the rule records nothing, these are fields of the event.
   t.strictSame(findPerKeyFaults({ perKey: { key: '{{captured.x}}', whileRunning: 'skip' } }), [])
+})
+
+t.test('a wait that keeps the key, and a key that events do not have, are warned of', async (t) => {
+  const rule = (perKey: object, actions: object[]) =>
+    findRuleWarnings({ trigger: 'LEAD_CREATED', conditions: [], perKey, actions } as never).filter(
+      ({ field }) => field.startsWith('perKey'),
+    )
+  const wait = (duration: string) => ({ type: 'WAIT', config: { duration } })
+  t.match(rule({ whileRunning: 'queue' }, [wait('2d')]), [
+    { field: 'perKey.whileRunning', message: /^Other events of the key wait until actions\[0\] is over/ },
+  ])
+  t.match(rule({ whileRunning: 'skip' }, [wait('1h')]), [{ message: /start nothing/ }])
+  t.strictSame(rule({ whileRunning: 'replace' }, [wait('2d')]), [])
+  t.strictSame(rule({ whileRunning: 'queue' }, [wait('5m')]), [])
+  t.match(rule({ key: '{{data.id}}', whileRunning: 'replace' }, []), [{ field: 'perKey.key' }])
 })

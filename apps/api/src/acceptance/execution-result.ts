@@ -1,4 +1,4 @@
-import { ActionResult, Trace } from '@automation/engine'
+import { ActionResult, KeyPreview, Trace } from '@automation/engine'
 import { Type } from 'typebox'
 import { DataWarnings } from '../responses.js'
 
@@ -14,6 +14,11 @@ export type ExecutionResult = Type.Static<typeof ExecutionResult>
 
 /** The response to a dry run. */
 export const ExplainedResult = Type.Object(
-  { ...ExecutionResult.properties, trace: Type.Optional(Trace), warnings: DataWarnings },
+  {
+    ...ExecutionResult.properties,
+    perKey: Type.Optional(KeyPreview),
+    trace: Type.Optional(Trace),
+    warnings: DataWarnings,
+  },
   { title: 'ExecutionResult' },
 )

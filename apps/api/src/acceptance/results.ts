@@ -1,4 +1,4 @@
-import { ActionResult, Suppression, Trace } from '@automation/engine'
+import { ActionResult, KeyPreview, Suppression, Trace } from '@automation/engine'
 import { executionStatuses, type RuleEvaluation } from '@automation/ledger'
 import { Type } from 'typebox'
 import { DataWarnings, Id } from '../responses.js'
@@ -45,6 +45,7 @@ export const RuleResult = Type.Object(
     results: Type.Optional(
       Type.Array(ActionResult, { description: 'In a dry run: what each action would do' }),
     ),
+    perKey: Type.Optional(KeyPreview),
     trace: Type.Optional(Trace),
   },
   { title: 'RuleResult' },

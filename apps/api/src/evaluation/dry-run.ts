@@ -7,10 +7,13 @@ import {
   findError,
   type Given,
   type Grouped,
+  type KeyPreview,
+  type PerKey,
   planEvent,
   planRule,
   type RuleDefinition,
   type RulePlanInEvent,
+  showKey,
   simulatePlan,
   type Trace,
   type WorkLimits,
@@ -19,8 +22,10 @@ import type { RuleResult } from '../acceptance/results.js'
 import { type Bounds, findOverrun, maxResponseBytes, type Overrun, openBudget } from './bounds.js'
 import { JsonPieces } from './json-pieces.js'
 
+type DryRunDefinition = RuleDefinition & { perKey?: PerKey | null }
+
 export interface ToEvaluate {
-  definition: RuleDefinition
+  definition: DryRunDefinition
   data: unknown
   /** Epoch ms. */
   now: number
@@ -57,7 +62,8 @@ export function dryRun({
       : undefined
   if (budget.overrun !== null) return { overrun: budget.overrun }
   const json = new JsonPieces(maxResponseBytes)
-  return writeOutcome(json, { ...outcome, dryRun: true, warnings }, trace)
+  const preview = conditionsPassed ? previewKey(rule, data) : {}
+  return writeOutcome(json, { ...outcome, dryRun: true, warnings, ...preview }, trace)
     ? json.join()
     : { overrun: 'bytes' }
 }
@@ -79,6 +85,7 @@ function writeOutcome<Outcome extends { results: ActionResult[] }>(
 export interface RuleToDryRun extends Grouped {
   id: string
   name: string
+  perKey?: PerKey | null
   conditions: string
   actions: string
 }
@@ -119,9 +126,10 @@ export function dryRunEvent({
         : undefined
     const overrun = findOverrun(budget)
     if (overrun) return overrun
+    const preview = outcome.status === 'simulated' && conditionsPassed ? previewKey(rule, data) : {}
     const fits =
       (index === 0 || json.add(',')) &&
-      writeOutcome(json, { ruleId, name, executionId: null, ...outcome }, trace)
+      writeOutcome(json, { ruleId, name, executionId: null, ...outcome, ...preview }, trace)
     if (!fits) return { overrun: 'bytes' }
   }
   const end = JSON.stringify({ matched, warnings })
@@ -141,14 +149,27 @@ function simulate(plan: RulePlanInEvent, rules: RuleToDryRun[]): SimulatedOutcom
   return { ...outcome, status: conditionsPassed || !success ? 'simulated' : 'not_matched' }
 }
 
-function compileStored({
-  conditions,
-  actions,
-}: Pick<RuleToDryRun, 'conditions' | 'actions'>): CompiledRule | { fault: string } {
-  return compileOrFault({ conditions: JSON.parse(conditions), actions: JSON.parse(actions) })
+/** A dry run reads no state: it says which key the event has, and grants it. */
+function previewKey(rule: CompiledRule | { fault: string }, data: unknown): { perKey?: KeyPreview } {
+  if ('fault' in rule || rule.perKey === undefined) return {}
+  const { key, warnings } = rule.perKey.render(data)
+  const shown = { key: showKey(key), limits: 'not_evaluated' as const }
+  return { perKey: warnings.length === 0 ? shown : { ...shown, warnings: [...warnings] } }
 }
 
-function compileOrFault(definition: RuleDefinition): CompiledRule | { fault: string } {
+function compileStored({
+  perKey,
+  conditions,
+  actions,
+}: Pick<RuleToDryRun, 'perKey' | 'conditions' | 'actions'>): CompiledRule | { fault: string } {
+  return compileOrFault({
+    perKey: perKey ?? null,
+    conditions: JSON.parse(conditions),
+    actions: JSON.parse(actions),
+  })
+}
+
+function compileOrFault(definition: DryRunDefinition): CompiledRule | { fault: string } {
   try {
     return compileRule(definition)
   } catch (error) {

@@ -35,6 +35,17 @@ export const Suppression = Type.Union(
 )
 export type Suppression = Static<typeof Suppression>
 
+/** What a dry run says of `perKey`: the key, and that it has not looked at what is remembered of it. */
+export const KeyPreview = Type.Object(
+  {
+    key: Type.String({ description: 'The key of the event, or its beginning' }),
+    limits: Type.Literal('not_evaluated'),
+    warnings: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: 'KeyPreview', description: 'In a dry run of a rule with `perKey`: it reads no state' },
+)
+export type KeyPreview = Static<typeof KeyPreview>
+
 function suppressionOf<Reason extends string, Fields extends TProperties>(
   reason: Reason,
   title: string,

@@ -1,5 +1,5 @@
 import { newId } from '@automation/database'
-import type { RuleDefinition, WorkLimits } from '@automation/engine'
+import type { PerKey, RuleDefinition, WorkLimits } from '@automation/engine'
 import { isShadow } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -50,7 +50,10 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       refuseGiven(body, isDryRun(body))
       const rule = await workspace.database.rule.findUnique({
         where: { id: ruleId(params) },
-        select: { id: true, trigger: true, conditions: true, actions: true, isActive: true, mode: true },
+        select: {
+          ...{ id: true, trigger: true, perKey: true, conditions: true, actions: true },
+          ...{ isActive: true, mode: true },
+        },
       })
       if (rule === null || (isShadow(rule) && !isDryRun(body))) {
         const key = isDryRun(body) ? undefined : readRequestKey(request)
@@ -59,10 +62,10 @@ export const runRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         return sendStored(reply, response)
       }
       if (isDryRun(body)) {
-        const { conditions, actions } = rule as unknown as RuleDefinition
+        const { perKey, conditions, actions } = rule as unknown as RuleDefinition & { perKey: PerKey | null }
         // A dry run changes nothing, so it needs neither queue nor worker: there is nothing that could be lost.
         const result = await request.evaluate('dryRun', {
-          definition: { conditions, actions },
+          definition: { perKey, conditions, actions },
           data: body.data,
           now: Date.now(),
           limits: workLimits,
