@@ -137,7 +137,12 @@ t.test(
         `no event of key ${k} was refused without need`,
       )
       const counted = ofKey.filter((event) => statusOf(event, least) === 'succeeded').length
-      t.equal(counted, Math.floor(ofKey.length / 3), `every third event of key ${k} has started an execution`)
+      const left = await read.keyClaim.count({
+        where: { isCounted: true, ruleId: least, eventId: { in: ofKey.map(({ id }) => id) } },
+      })
+      // The last events may have been recorded in another order, so that none of them was the completing one.
+      t.equal(3 * counted + left, ofKey.length, `each event of key ${k} counts once`)
+      t.ok(left < 6, `${left} events of key ${k} wait for others`)
       t.ok(
         ofKey.every((event) => statusOf(event, queue) === 'succeeded'),
         `the queue of key ${k} is empty`,

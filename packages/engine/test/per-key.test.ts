@@ -105,6 +105,26 @@ t.test('an event that leaves the window is not counted', async (t) => {
   t.equal(decide(perKey, '', stateOf({ counted }), eventAt(10 * minute - 1)).kind, 'run')
 })
 
+t.test('no event is lost to the count, in any order of recording', async (t) => {
+  const perKey = compilePerKey({ atLeast: { events: 3, within: '1h' } })
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 30 }), (times) => {
+      let counted: readonly KeyEvent[] = []
+      let runs = 0
+      for (const [index, at] of times.entries()) {
+        const event = eventAt(at, `${at} ${index}`)
+        const decision = decide(perKey, '', stateOf({ counted }), event)
+        if (decision.kind === 'run') runs++
+        counted = [...counted, ...(decision.isCounted ? [event] : [])].filter(
+          (one) => !decision.consumed.includes(one),
+        )
+      }
+      return runs * 3 + counted.length === times.length
+    }),
+  )
+  t.pass()
+})
+
 t.test('a count stays used up if a limit refuses the execution', async (t) => {
   const perKey = compilePerKey({ atLeast: { events: 2, within: '1h' }, atMost: { runs: 1, per: '1h' } })
   const state = stateOf({ counted: [eventAt(1)], granted: [eventAt(0)] })

@@ -3193,6 +3193,7 @@ export interface components {
             results: components["schemas"]["ActionResult"][];
             /** @description Why the conditions of the rule could not be evaluated */
             error?: string;
+            perKey?: components["schemas"]["KeyPreview"];
             trace?: components["schemas"]["Trace"];
             /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
             warnings?: components["schemas"]["FieldError"][];
@@ -3366,6 +3367,14 @@ export interface components {
             to: string;
             /** @description IANA time zone, such as Europe/Berlin */
             timezone: string;
+        };
+        /** @description In a dry run of a rule with `perKey`: it reads no state */
+        KeyPreview: {
+            /** @description The key of the event, or its beginning */
+            key: string;
+            /** @enum {string} */
+            limits: "not_evaluated";
+            warnings?: string[];
         };
         Ledger: {
             /**
@@ -4449,6 +4458,7 @@ export interface components {
             name?: string;
             /** @description In a dry run: what each action would do */
             results?: components["schemas"]["ActionResult"][];
+            perKey?: components["schemas"]["KeyPreview"];
             trace?: components["schemas"]["Trace"];
         };
         RuleRolledBackEvent: {
@@ -5628,6 +5638,7 @@ export type GroupOrder = components['schemas']['GroupOrder'];
 export type GroupedRule = components['schemas']['GroupedRule'];
 export type GuardToSet = components['schemas']['GuardToSet'];
 export type Hours = components['schemas']['Hours'];
+export type KeyPreview = components['schemas']['KeyPreview'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
 export type Limit = components['schemas']['Limit'];

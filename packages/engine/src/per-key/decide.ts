@@ -48,12 +48,10 @@ export function decide(perKey: CompiledPerKey, key: string, state: KeyState, eve
     return { ...nothing, kind: 'suppressed', suppression, isCounted: true }
   }
   const { consumed } = counting
-  const refuse = (suppression: Suppression): Decision => ({
-    ...nothing,
-    kind: 'suppressed',
-    suppression,
-    consumed,
-  })
+  // Of more events than it takes, the oldest are used up: it may be left itself, if some were recorded late.
+  const isCounted = perKey.atLeast !== undefined && !consumed.includes(event)
+  const claimed = { ...nothing, consumed, isCounted }
+  const refuse = (suppression: Suppression): Decision => ({ ...claimed, kind: 'suppressed', suppression })
   const limit = findLimit(perKey, state.granted, event)
   if (limit !== undefined) {
     const until = new Date(limit.until).toISOString()
@@ -61,18 +59,18 @@ export function decide(perKey: CompiledPerKey, key: string, state: KeyState, eve
   }
   const others = [...(state.holder ? [state.holder] : []), ...state.queue]
   const [first] = others
-  if (first === undefined || perKey.whileRunning === undefined) return { ...nothing, kind: 'run', consumed }
+  if (first === undefined || perKey.whileRunning === undefined) return { ...claimed, kind: 'run' }
   if (perKey.whileRunning === 'skip')
     return refuse({ reason: 'while_running', key: shown, executionId: first.executionId })
   if (perKey.whileRunning === 'queue')
     return state.queue.length >= maxQueued
       ? refuse({ reason: 'queue_full', key: shown })
-      : { ...nothing, kind: 'wait', consumed }
+      : { ...claimed, kind: 'wait' }
   const newer = others.find((other) => isBefore(event, other))
   if (newer !== undefined)
     return refuse({ reason: 'while_running', key: shown, executionId: newer.executionId })
   const isBusy = state.holder !== undefined && !state.holder.isWaiting
-  return { kind: isBusy ? 'wait' : 'run', replaced: others, consumed, isCounted: false }
+  return { ...claimed, kind: isBusy ? 'wait' : 'run', replaced: others }
 }
 
 /** By the order of acceptance. */

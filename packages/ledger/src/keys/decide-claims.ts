@@ -42,7 +42,7 @@ export async function decideClaims<Execution extends RecordableExecution>(
     noteClaim(state, event, claim, decision.consumed)
     replaced.push(...decision.replaced.map(({ executionId }) => executionId))
     consumed.push(...decision.consumed.map(({ executionId }) => executionId))
-    if (claim.isGranted || claim.isCounted || claim.place !== null) claims.push(claim)
+    claims.push(claim)
     const { suppression } = decision
     if (suppression) suppressed.push({ execution, suppression })
     if (decision.kind !== 'run') records.set(execution, unbegunRecord(execution.record, suppression))
@@ -56,7 +56,14 @@ export async function decideClaims<Execution extends RecordableExecution>(
     })
     return { ...outcome, executions }
   }
-  return { outcomeOf, records, suppressed, claims, consumed, replaced }
+  return {
+    outcomeOf,
+    records,
+    suppressed,
+    claims: claims.flatMap((claim) => settle(claim, consumed)),
+    consumed,
+    replaced,
+  }
 }
 
 function keysOf(executions: readonly Asking<RecordableExecution>[]): KeyToRead[] {
@@ -84,6 +91,12 @@ function claimOf(
   const isGranted = kind !== 'suppressed' && perKey.atMost !== undefined
   const isExclusive = perKey.whileRunning !== undefined && kind !== 'suppressed'
   return { execution, keyId, isGranted, isCounted, place, isExclusive, windowMs }
+}
+
+/** An event may be used up by a later one of the same commit. @returns the claim, if anything is left of it */
+function settle(claim: NewClaim, consumed: readonly string[]): NewClaim[] {
+  const isCounted = claim.isCounted && !consumed.includes(claim.execution.record.id)
+  return claim.isGranted || isCounted || claim.place !== null ? [{ ...claim, isCounted }] : []
 }
 
 /** What waited is over. What is in progress holds the key until it has ended. */
