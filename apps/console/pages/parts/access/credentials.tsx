@@ -96,7 +96,9 @@ function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
   const put = async () => {
     const given = fieldsOf[kind].flatMap(([field]) => (values[field] ? [[field, values[field]]] : []))
     const list = hosts.split(/[\s,]+/).filter((host) => host !== '')
-    const credential = { kind, hosts: list, ...Object.fromEntries(given) } as CredentialToPut
+    const { clientAuthentication } = values
+    const client = kind === 'oauth2' && clientAuthentication !== undefined && { clientAuthentication }
+    const credential = { kind, hosts: list, ...Object.fromEntries(given), ...client } as CredentialToPut
     if ((await change(() => api().developer.credentials.put(name.trim(), credential))) !== undefined) close()
   }
   return (
@@ -110,20 +112,21 @@ function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
       note={
         of === undefined
           ? 'A credential of this name is replaced. Its values cannot be shown again.'
-          : 'Calls use the new values within a second, and rules stay as they are.'
+          : 'All of its values are replaced. Calls use the new ones within a second, and rules stay as they are.'
       }
     >
-      <label>
-        Name
-        <input
-          required
-          readOnly={of !== undefined}
-          maxLength={64}
-          value={name}
-          placeholder="CRM"
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </label>
+      {of === undefined && (
+        <label>
+          Name
+          <input
+            required
+            maxLength={64}
+            value={name}
+            placeholder="CRM"
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        </label>
+      )}
       <label>
         Kind
         <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as CredentialKind)}>
@@ -146,6 +149,20 @@ function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
           />
         </label>
       ))}
+      {kind === 'oauth2' && (
+        <label>
+          Where the token endpoint reads the client
+          <select
+            value={values.clientAuthentication ?? 'header'}
+            onChange={({ currentTarget }) =>
+              setValues({ ...values, clientAuthentication: currentTarget.value })
+            }
+          >
+            <option value="header">in the Authorization header</option>
+            <option value="body">in the body</option>
+          </select>
+        </label>
+      )}
       <label>
         Hosts that it is sent to
         <input
