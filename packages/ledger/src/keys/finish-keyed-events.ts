@@ -2,9 +2,9 @@ import type { Database, Statements } from '@automation/database'
 import type { ExecutionRecord, RecordableExecution } from '../outcomes/execution-record.js'
 import { finishEvents, type Outcome } from '../outcomes/finish-events.js'
 import { addWoken, type FollowUps } from '../outcomes/follow-ups.js'
-import { settleWaits, waitLocksOf } from '../waits/settle-waits.js'
 import { decideClaims, unbegunRecord } from './decide-claims.js'
 import { insertSuppressed, replaceExecutions, writeClaims } from './key-claims.js'
+import { settleWaits, waitLocksOf } from './settle-waits.js'
 import { withKeys } from './with-keys.js'
 
 /**

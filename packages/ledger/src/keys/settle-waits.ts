@@ -1,7 +1,7 @@
 import type { Statements } from '@automation/database'
 import type { RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
-import type { OpenWait, WokenExecution } from './open-wait.js'
+import type { OpenWait, WokenExecution } from '../waits/open-wait.js'
 
 /** How many executions a commit wakes itself, in some 20 ms; workers wake the others (wake-on.ts). */
 export const wokenAtOnce = 1_000
