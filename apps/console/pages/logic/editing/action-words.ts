@@ -86,7 +86,7 @@ export function nameConfigField(type: string, name: string): string {
 const innerWords: Readonly<Record<string, string>> = {
   eventType: 'an event',
   match: 'for which',
-  conditions: 'and',
+  conditions: 'with the conditions',
   then: 'which makes the rule',
   key: 'for each',
   atMost: 'at most',

@@ -42,15 +42,25 @@ export function PerKeyChips({ definition: { perKey = null }, set }: Props) {
             path="perKey"
             value={perKey}
             change={(next) => set({ perKey: next as PerKey })}
-            remove={() => {
-              removes('the limit')
-              set({ perKey: null })
-            }}
           />
         )}
         <FaultOf path="perKey" />
       </div>
-      <span class="line-end" />
+      <span class="line-end">
+        {perKey !== null && (
+          <button
+            type="button"
+            class="plain icon-button small"
+            aria-label="Remove the limit"
+            onClick={() => {
+              removes('the limit')
+              set({ perKey: null })
+            }}
+          >
+            <Icon name="close" />
+          </button>
+        )}
+      </span>
     </div>
   )
 }
