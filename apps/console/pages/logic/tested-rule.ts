@@ -2,17 +2,18 @@ import { describeClause } from './describe-clause.js'
 import { type RecentSpan, spans } from './filters.js'
 import type { Definition } from './rule-definition.js'
 
-type TestedRule = Pick<Definition, 'trigger' | 'group' | 'order' | 'conditions' | 'actions'>
+type TestedRule = Pick<Definition, 'trigger' | 'group' | 'order' | 'schedule' | 'conditions' | 'actions'>
 
 /** What a backtest evaluates. A name changes nothing. */
 export function testedOf({
   trigger,
   group = null,
   order = null,
+  schedule = null,
   conditions,
   actions,
 }: Definition): TestedRule {
-  return { trigger, group, order, conditions, actions }
+  return { trigger, group, order, schedule, conditions, actions }
 }
 
 /** The spans of a backtest, and a range of one's own. */

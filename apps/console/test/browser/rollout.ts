@@ -80,7 +80,7 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
     )
     await client.rules.update(rule.id, { description: 'changed by somebody else' })
     await page.getByRole('button', { name: 'Promote', exact: true }).click()
-    await dialog.getByText('changed by somebody else').waitFor()
+    await dialog.getByText('Description is "changed by somebody else" now.').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Keep it, on top of v2' }).click()
     await page.getByText('made from v2').waitFor()

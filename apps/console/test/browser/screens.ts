@@ -57,6 +57,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await amount.fill(typed)
     t.equal(await amount.inputValue(), typed)
     await amount.fill('2')
+    await page.getByRole('button', { name: 'As JSON' }).click()
     await page.locator('textarea').last().fill(`{"id":${typed}}`)
     await page.getByText('id Has more digits than a number can keep. Write it as a string').waitFor()
     await page.locator('textarea').last().fill(`{"id":"${typed}"}`)

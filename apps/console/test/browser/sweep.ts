@@ -116,6 +116,31 @@ export const saysAll: RuleToCreate = {
   ],
 }
 
+/** Limits, hours, and waits of each kind. */
+const hours = { days: 'mon-fri', from: '09:00', to: '17:00', timezone: 'Europe/Berlin' }
+const knowsTimes: RuleToCreate = {
+  name: 'Remind unless they paid',
+  trigger: 'DEAL_CREATED',
+  conditions: [{ time: hours }],
+  perKey: {
+    key: '{{deal.id}}',
+    atLeast: { events: 2, within: '24h' },
+    atMost: { runs: 1, per: '7d' },
+    whileRunning: 'skip',
+  },
+  actions: [
+    {
+      type: 'WAIT',
+      config: {
+        duration: '3d',
+        for: { eventType: 'DEAL_WON', match: { 'deal.id': '{{deal.id}}' }, then: 'stop' },
+      },
+    },
+    { type: 'WAIT', config: { until: '{{renewal}}', offset: '-3d', time: hours } },
+    { type: 'CREATE_TASK', config: { title: 'Remind {{name}}' } },
+  ],
+}
+
 async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['client']) {
   const rule = await client.rules.create({
     name: 'Call hot leads',
@@ -189,8 +214,15 @@ async function fill(client: Awaited<ReturnType<Context['makeWorkspace']>>['clien
   })
   const { tasks } = await client.tasks.list()
   const split = await client.rules.create(saysAll)
+  const timed = await client.rules.create(knowsTimes)
+  const ticking = await client.rules.create({
+    ...{ name: 'Figures', trigger: 'SCHEDULE', actions: saysAll.actions.slice(1) },
+    schedule: { cron: '0 9 * * 1-5', timezone: 'America/Argentina/Buenos_Aires', catchUp: 'none' },
+  })
   return [
     `rules/${split.id}`,
+    `rules/${timed.id}`,
+    `rules/${ticking.id}`,
     'rules?group=orders',
     `tasks?id=${tasks[0]?.id}`,
     'nowhere',

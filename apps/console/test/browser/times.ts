@@ -152,6 +152,31 @@ export function testTimes(t: Test, { browser, makeWorkspace }: Context): void {
     t.strictSame(complaints, [])
   })
 
+  t.test(
+    'how often a rule should match is set from its menu, makes no version, and is taken back',
+    async (t) => {
+      const { client, visit } = await makeWorkspace()
+      const { id } = await client.rules.create({
+        name: 'Heartbeat',
+        trigger: 'LEAD_CREATED',
+        actions: [task],
+      })
+      const { page, complaints, at } = await visit(browser, 'editor')
+      await go(page, at(`rules/${id}`))
+      await page.getByRole('button', { name: 'More for Heartbeat' }).click()
+      await page.getByRole('menuitem', { name: 'Expect a match…' }).click()
+      await page.getByLabel('At least once in').fill('24h')
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Heartbeat should match every 24h').waitFor()
+      t.match(await client.rules.get(id), { expectEvery: '24h', version: 1 })
+      await page.getByRole('button', { name: 'Undo' }).last().click()
+      await page.getByText('Heartbeat should match every 24h').waitFor({ state: 'detached' })
+      await page.waitForLoadState('networkidle')
+      t.equal((await client.rules.get(id)).expectEvery, null)
+      t.strictSame(complaints, [])
+    },
+  )
+
   t.test('every schedule opens without JSON, and saves as it was', async (t) => {
     const { client, visit } = await makeWorkspace()
     const { page, complaints, at } = await visit(browser)

@@ -14,7 +14,14 @@ const definition = {
 }
 
 t.test('a backtest evaluates neither the name nor the description', async (t) => {
-  t.same(Object.keys(testedOf(definition)), ['trigger', 'group', 'order', 'conditions', 'actions'])
+  t.same(Object.keys(testedOf(definition)), [
+    'trigger',
+    'group',
+    'order',
+    'schedule',
+    'conditions',
+    'actions',
+  ])
 })
 
 t.test('a clause is named by its words at any depth', async (t) => {

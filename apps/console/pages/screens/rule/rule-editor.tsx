@@ -123,6 +123,7 @@ function DraftNote({ draft, saved }: { draft: ReturnType<typeof useRuleDraft>; s
   return saved ? (
     <>
       v{saved.version}, changed <When at={saved.updatedAt} />
+      {saved.expectEvery && `, should match every ${saved.expectEvery}`}
     </>
   ) : (
     'Nothing is saved yet.'

@@ -1,6 +1,6 @@
 import type { Rule } from '@automation/client'
 import { useState } from 'preact/hooks'
-import { useLocation } from 'preact-iso'
+import { lazy, useLocation } from 'preact-iso'
 import { Menu } from '../../parts/menu.js'
 import { Question } from '../../parts/question.js'
 import { api } from '../../state/session.js'
@@ -8,10 +8,13 @@ import { toast } from '../../state/toasts.js'
 import { useChange } from '../../state/use-change.js'
 import { linkTo } from '../../state/use-filters.js'
 
+const ExpectEvery = lazy(() => import('./expect-every.js').then(({ ExpectEvery }) => ExpectEvery))
+
 /** What can be done with a rule as a whole. */
 export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {
   const { route } = useLocation()
   const [isDeleting, askDeletion] = useState(false)
+  const [isTimed, askTime] = useState(false)
   const { change, problem, isBusy } = useChange('rules')
   async function duplicate(): Promise<void> {
     const copy = await change(() => api().rules.clone(rule.id, { ifVersion: rule.version }))
@@ -34,6 +37,7 @@ export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {
         label={`More for ${rule.name}`}
         items={[
           { label: 'Duplicate', icon: 'copy', run: () => void duplicate() },
+          { label: 'Expect a match…', icon: 'clock', run: () => askTime(true) },
           { label: 'Delete…', icon: 'trash', isDanger: true, run: () => askDeletion(true) },
         ]}
       />
@@ -42,6 +46,7 @@ export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {
           {problem}
         </span>
       )}
+      {isTimed && <ExpectEvery rule={rule} close={() => askTime(false)} />}
       {isDeleting && (
         <Question
           title={`Delete ${rule.name}`}

@@ -21,20 +21,11 @@ export function nextComparisonMs(comparison: RuleComparison | undefined, reads: 
   return isOver ? false : nextLookMs(reads)
 }
 
-/** What a draft or a shadow would have done until now. Workers compute it when somebody looks, at most once a minute. */
+/** What a draft or a shadow would have done until now. Workers compute it when somebody looks, at most once a minute. What grows stands last. */
 export function DifferenceView({ comparison, definition, word, look, isLooking }: Props) {
   const { difference, differenceFault } = comparison
   return (
     <>
-      {difference && (
-        <ReportView
-          report={difference}
-          trigger={definition.trigger}
-          word={word}
-          nameClause={(path) => clauseAt(definition, path)}
-        />
-      )}
-      {differenceFault && <p class="notice">It could not be computed: {differenceFault}.</p>}
       <div class="row">
         <button type="button" class="small" aria-disabled={isLooking} onClick={look}>
           Refresh
@@ -49,6 +40,15 @@ export function DifferenceView({ comparison, definition, word, look, isLooking }
           )}
         </span>
       </div>
+      {differenceFault && <p class="notice">It could not be computed: {differenceFault}.</p>}
+      {difference && (
+        <ReportView
+          report={difference}
+          trigger={definition.trigger}
+          word={word}
+          nameClause={(path) => clauseAt(definition, path)}
+        />
+      )}
     </>
   )
 }

@@ -85,6 +85,21 @@ function InShadow({ rule, reload, isDrafted }: Props) {
       <p>
         It does nothing. This is what it would have done since its last change, <When at={rule.updatedAt} />.
       </p>
+      {may('editor') && (
+        <div class="row">
+          <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void leave(true)}>
+            Switch it on
+          </button>
+          <button type="button" aria-disabled={isBusy} onClick={() => void leave(false)}>
+            Leave shadow mode, switched off
+          </button>
+        </div>
+      )}
+      {problem && (
+        <p role="alert" class="notice bad">
+          {problem}
+        </p>
+      )}
       {!isWanted && (
         <button type="button" onClick={() => want(true)}>
           Compute
@@ -100,21 +115,6 @@ function InShadow({ rule, reload, isDrafted }: Props) {
           look={() => found.refetch()}
           isLooking={found.isFetching}
         />
-      )}
-      {may('editor') && (
-        <div class="row">
-          <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void leave(true)}>
-            Switch it on
-          </button>
-          <button type="button" aria-disabled={isBusy} onClick={() => void leave(false)}>
-            Leave shadow mode, switched off
-          </button>
-        </div>
-      )}
-      {problem && (
-        <p role="alert" class="notice bad">
-          {problem}
-        </p>
       )}
     </>
   )
