@@ -20,11 +20,11 @@ export function DayChips({ label, days, change }: Props) {
           key={day}
           type="button"
           class={`chip ${days.includes(day) ? 'field-chip' : 'empty-chip'}`}
-          aria-label={dayNames[day]}
           aria-pressed={days.includes(day)}
           onClick={() => toggle(day)}
         >
-          {dayNames[day]?.slice(0, 2)}
+          <span aria-hidden="true">{dayNames[day]?.slice(0, 2)}</span>
+          <span class="hidden">{dayNames[day]}</span>
         </button>
       ))}
     </fieldset>
