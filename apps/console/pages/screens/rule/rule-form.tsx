@@ -71,7 +71,7 @@ export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
               set={set}
               note={(index) =>
                 evaluation.passedBy[index] === undefined || evaluation.verdicts.length === 0
-                  ? undefined
+                  ? ''
                   : `${evaluation.passedBy[index]} of ${evaluation.verdicts.length} pass`
               }
             >

@@ -142,7 +142,7 @@ export function ConditionLine({ condition, path, joint, note, menu, change, remo
           <FaultOf path={path} />
         </div>
         <LineEnd name={name} menu={menu} remove={remove}>
-          {note && <span class="sub count">{note}</span>}
+          {note !== undefined && <span class="sub count">{note}</span>}
         </LineEnd>
       </fieldset>
       {kind && <GroupLines {...{ condition, kind, path, change, remove }} />}
