@@ -5916,6 +5916,7 @@ export interface operations {
                      *           "group": null,
                      *           "order": null,
                      *           "schedule": null,
+                     *           "perKey": null,
                      *           "conditions": [
                      *             {
                      *               "field": "score",
@@ -6025,6 +6026,7 @@ export interface operations {
                      *       "group": null,
                      *       "order": null,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6106,6 +6108,7 @@ export interface operations {
                      *       "group": null,
                      *       "order": null,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6202,6 +6205,7 @@ export interface operations {
                      *       "group": null,
                      *       "order": null,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6338,6 +6342,7 @@ export interface operations {
                      *       "group": "routing",
                      *       "order": 1,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6427,6 +6432,7 @@ export interface operations {
                      *       "group": null,
                      *       "order": null,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6666,6 +6672,7 @@ export interface operations {
                      *           "group": null,
                      *           "order": null,
                      *           "schedule": null,
+                     *           "perKey": null,
                      *           "conditions": [
                      *             {
                      *               "field": "score",
@@ -6694,6 +6701,7 @@ export interface operations {
                      *           "group": null,
                      *           "order": null,
                      *           "schedule": null,
+                     *           "perKey": null,
                      *           "conditions": [
                      *             {
                      *               "field": "score",
@@ -6764,6 +6772,7 @@ export interface operations {
                      *       "group": null,
                      *       "order": null,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -6837,6 +6846,7 @@ export interface operations {
                      *       "group": null,
                      *       "order": null,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -7470,6 +7480,7 @@ export interface operations {
                      *       "group": null,
                      *       "order": null,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -7490,15 +7501,15 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000021\"",
-                     *       "savedAt": "2026-01-12T09:00:30.000Z",
+                     *       "savedAt": "2026-01-12T09:00:29.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:30.000Z",
-                     *         "to": "2026-01-12T09:00:31.000Z",
+                     *         "from": "2026-01-12T09:00:29.000Z",
+                     *         "to": "2026-01-12T09:00:30.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:32.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:31.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
@@ -7520,7 +7531,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:33.000Z",
+                     *             "at": "2026-01-12T09:00:32.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -7567,7 +7578,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:34.000Z"
+                     *         "computedAt": "2026-01-12T09:00:33.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -7648,6 +7659,7 @@ export interface operations {
                      *       "group": null,
                      *       "order": null,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -7668,7 +7680,7 @@ export interface operations {
                      *       "basedOn": 3,
                      *       "isStale": false,
                      *       "etag": "\"3-01970000-0000-7000-8000-000000000021\"",
-                     *       "savedAt": "2026-01-12T09:00:30.000Z",
+                     *       "savedAt": "2026-01-12T09:00:29.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": null,
                      *       "differenceFault": null
@@ -7780,6 +7792,7 @@ export interface operations {
                      *       "group": null,
                      *       "order": null,
                      *       "schedule": null,
+                     *       "perKey": null,
                      *       "conditions": [
                      *         {
                      *           "field": "score",
@@ -7806,11 +7819,11 @@ export interface operations {
                      *       "executionCount": 9,
                      *       "successCount": 9,
                      *       "failureCount": 0,
-                     *       "lastSuccessAt": "2026-01-12T09:00:24.000Z",
+                     *       "lastSuccessAt": "2026-01-12T09:00:23.000Z",
                      *       "lastFailureAt": null,
                      *       "lastError": null,
                      *       "createdAt": "2026-01-12T09:00:08.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:35.000Z"
+                     *       "updatedAt": "2026-01-12T09:00:34.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -8129,6 +8142,7 @@ export interface operations {
                      *           "group": null,
                      *           "order": null,
                      *           "schedule": null,
+                     *           "perKey": null,
                      *           "isActive": false,
                      *           "mode": "live",
                      *           "nextRunAt": null,
@@ -9297,10 +9311,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "eventId": "01970000-0000-7000-8000-000000000007",
+                     *       "eventId": "01970000-0000-7000-8000-000000000008",
                      *       "type": "LEAD_CREATED",
                      *       "eventType": "LEAD_CREATED",
-                     *       "judgedAt": "2026-01-12T09:00:16.000Z",
+                     *       "judgedAt": "2026-01-12T09:00:19.000Z",
                      *       "nextCursor": null,
                      *       "rules": [
                      *         {
@@ -9308,8 +9322,9 @@ export interface operations {
                      *           "name": "Call hot leads",
                      *           "version": 3,
                      *           "verdict": "matched",
-                     *           "executionId": "01970000-0000-7000-8000-000000000006",
+                     *           "executionId": "01970000-0000-7000-8000-000000000007",
                      *           "outranked": null,
+                     *           "suppressed": null,
                      *           "decisive": [
                      *             "conditions[0]"
                      *           ],
@@ -9830,9 +9845,9 @@ export interface operations {
                      * @example {
                      *       "executions": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000006",
+                     *           "id": "01970000-0000-7000-8000-000000000007",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
-                     *           "eventId": "01970000-0000-7000-8000-000000000007",
+                     *           "eventId": "01970000-0000-7000-8000-000000000008",
                      *           "eventType": "LEAD_CREATED",
                      *           "ruleId": "01970000-0000-7000-8000-000000000004",
                      *           "subscriptionId": null,
@@ -9843,9 +9858,10 @@ export interface operations {
                      *           "actionsExecuted": 1,
                      *           "dryRun": false,
                      *           "error": null,
-                     *           "startedAt": "2026-01-12T09:00:18.000Z",
+                     *           "suppressed": null,
+                     *           "startedAt": "2026-01-12T09:00:21.000Z",
                      *           "dueAt": null,
-                     *           "finishedAt": "2026-01-12T09:00:19.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:21.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -9890,9 +9906,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000006",
+                     *       "id": "01970000-0000-7000-8000-000000000007",
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
-                     *       "eventId": "01970000-0000-7000-8000-000000000007",
+                     *       "eventId": "01970000-0000-7000-8000-000000000008",
                      *       "eventType": "LEAD_CREATED",
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "subscriptionId": null,
@@ -9903,9 +9919,10 @@ export interface operations {
                      *       "actionsExecuted": 1,
                      *       "dryRun": false,
                      *       "error": null,
-                     *       "startedAt": "2026-01-12T09:00:18.000Z",
+                     *       "suppressed": null,
+                     *       "startedAt": "2026-01-12T09:00:21.000Z",
                      *       "dueAt": null,
-                     *       "finishedAt": "2026-01-12T09:00:19.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:21.000Z",
                      *       "results": [
                      *         {
                      *           "action": "CREATE_TASK",
@@ -10873,7 +10890,8 @@ export interface operations {
                      *           "unit": "clauses",
                      *           "description": "In one rule: its conditions and the `when` of its actions"
                      *         }
-                     *       ]
+                     *       ],
+                     *       "zoneData": "2025c"
                      *     }
                      */
                     "application/json": components["schemas"]["Vocabulary"];
@@ -13216,8 +13234,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:01:03.000Z",
-                     *       "to": "2026-01-12T09:01:04.000Z",
+                     *       "from": "2026-01-12T09:01:07.000Z",
+                     *       "to": "2026-01-12T09:01:08.000Z",
                      *       "isComplete": true,
                      *       "imbalance": 0,
                      *       "faults": [],
@@ -13228,29 +13246,30 @@ export interface operations {
                      *         "rejected": 0
                      *       },
                      *       "events": {
-                     *         "accepted": 42,
-                     *         "fromOutside": 15,
+                     *         "accepted": 51,
+                     *         "fromOutside": 18,
                      *         "fromReceipts": 2,
                      *         "replayed": 4,
                      *         "emitted": 0,
-                     *         "service": 21,
-                     *         "done": 42,
+                     *         "service": 27,
+                     *         "done": 48,
                      *         "quarantined": 0,
-                     *         "waiting": 0,
+                     *         "waiting": 3,
                      *         "overdue": 0
                      *       },
                      *       "executions": {
-                     *         "begun": 37,
+                     *         "begun": 43,
                      *         "succeeded": 13,
-                     *         "failed": 21,
-                     *         "cancelled": 0,
+                     *         "failed": 24,
+                     *         "cancelled": 2,
+                     *         "suppressed": 0,
                      *         "waiting": 3,
-                     *         "leased": 0,
+                     *         "leased": 1,
                      *         "overdue": 0,
                      *         "deliveries": {
-                     *           "begun": 21,
+                     *           "begun": 24,
                      *           "succeeded": 0,
-                     *           "failed": 21,
+                     *           "failed": 24,
                      *           "cancelled": 0,
                      *           "unfinished": 0
                      *         }
@@ -13260,7 +13279,7 @@ export interface operations {
                      *         "emittedEvents": 0,
                      *         "calls": {
                      *           "succeeded": 0,
-                     *           "failed": 21,
+                     *           "failed": 24,
                      *           "unknown": 0,
                      *           "open": 0
                      *         }
