@@ -62,6 +62,7 @@ t.test('client and command line install offline in an empty directory, and run t
       (error: { code: number; stdout: string; stderr: string }) => error,
     )
 
+  // What checks files must import nothing of the database, so packages/rules keeps its faults and its statements in files of their own.
   t.match(await automation('--help'), {
     code: 0,
     stdout: /^Usage: automation .*[\s\S]*\n {2}rules [\s\S]*\n {2}mcp /,

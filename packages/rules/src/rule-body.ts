@@ -10,7 +10,7 @@ import { findEmitFaults } from './own-names.js'
 import { findGroupFaults } from './rule-group.js'
 import { findModeFaults } from './rule-mode.js'
 import { findTriggerFaults } from './rule-schedule.js'
-import { findExpectationFaults } from './silence/expectations.js'
+import { findExpectationFaults } from './silence/find-expectation-faults.js'
 
 interface RuleBodyFaults {
   /** Of the shape, and of patterns, placeholders and limits. */
