@@ -306,6 +306,7 @@ function rulesOf(noun: Noun | undefined, id: string): object {
 function nounOf({ path }: Operation): Noun | undefined {
   if (path.endsWith('/difference')) return 'shadow'
   if (path.endsWith('/{id}/cancel')) return 'waiting'
+  if (path.endsWith('/{id}/schedule')) return 'scheduled'
   const word = /([\w-]+)\/\{(?:id|userId|name)\}/.exec(path)?.[1]
   if (word === undefined) return undefined
   const noun = nounOfWord[word]

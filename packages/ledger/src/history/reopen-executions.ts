@@ -46,7 +46,8 @@ export async function reopenExecutions(
     chosen_executions AS MATERIALIZED (
       SELECT DISTINCT ON (coalesce(key_claims.key_id, locked_executions.id)) locked_executions.*
       FROM locked_executions
-      LEFT JOIN key_claims ON key_claims.execution_id = locked_executions.id AND key_claims.is_exclusive
+      LEFT JOIN key_claims ON key_claims.execution_id = locked_executions.id
+        AND key_claims.workspace_id = locked_executions.workspace_id AND key_claims.is_exclusive
       ORDER BY coalesce(key_claims.key_id, locked_executions.id), locked_executions.id
     ),
     reopened_executions AS (
@@ -65,7 +66,8 @@ export async function reopenExecutions(
     ),
     held_keys AS (
       UPDATE key_claims SET place = 'holds' FROM chosen_executions
-      WHERE key_claims.execution_id = chosen_executions.id AND key_claims.is_exclusive
+      WHERE key_claims.execution_id = chosen_executions.id AND key_claims.workspace_id = chosen_executions.workspace_id
+        AND key_claims.is_exclusive
     ),
     replaced_tasks AS (
       UPDATE tasks SET action_index = replaced.free_index
@@ -111,8 +113,10 @@ async function lockKeysOf(
 ): Promise<void> {
   const rows = await transaction.$queryRaw<{ keyId: string }[]>(Prisma.sql`
     SELECT DISTINCT key_id AS "keyId" FROM (
-      SELECT executions.id FROM ${retryable(narrowing, version)} ORDER BY executions.id LIMIT ${limit}) AS chosen
-    JOIN key_claims ON key_claims.execution_id = chosen.id AND key_claims.is_exclusive`)
+      SELECT executions.id, executions.workspace_id FROM ${retryable(narrowing, version)}
+      ORDER BY executions.id LIMIT ${limit}) AS chosen
+    JOIN key_claims ON key_claims.execution_id = chosen.id AND key_claims.workspace_id = chosen.workspace_id
+      AND key_claims.is_exclusive`)
   if (rows.length === 0) return
   await lockKeys(
     transaction,
@@ -138,7 +142,8 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
     WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL AND NOT EXISTS (
       SELECT FROM key_claims AS own JOIN key_claims AS others USING (key_id) JOIN executions AS other ON other.id = others.execution_id
-      WHERE own.execution_id = executions.id AND own.is_exclusive AND others.execution_id <> own.execution_id
+      WHERE own.execution_id = executions.id AND own.workspace_id = executions.workspace_id
+        AND own.is_exclusive AND others.execution_id <> own.execution_id
         AND others.place IS NOT NULL AND other.due_at IS NOT NULL) AND (
       rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (

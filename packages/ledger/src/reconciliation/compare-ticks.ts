@@ -22,13 +22,14 @@ export async function compareTicks(
   { from, to }: { from: number; to: number },
 ): Promise<Inconsistency[]> {
   const own =
-    workspaceId === undefined ? Prisma.empty : Prisma.sql`AND ticks.workspace_id = ${workspaceId}::uuid`
+    workspaceId === undefined ? Prisma.empty : Prisma.sql`AND rules.workspace_id = ${workspaceId}::uuid`
   const pairs = await snapshot.$queryRaw<TickPair[]>(Prisma.sql`
     WITH ticks AS (
       SELECT ticks.id, rule_id, schedule, scheduled_since, (data ->> 'scheduledAt')::timestamptz AS at, (data ->> 'missed')::int AS missed
-      FROM events AS ticks JOIN rules ON rules.id = rule_id AND rules.schedule IS NOT NULL
-      WHERE type = 'SCHEDULE' AND replay_of IS NULL AND substr(ticks.id::text, 15, 1) = '8' ${own}
-        AND EXISTS (SELECT FROM rules WHERE next_run_at IS NOT NULL)
+      FROM events AS ticks JOIN rules ON rules.id = rule_id AND rules.workspace_id = ticks.workspace_id
+        AND rules.schedule IS NOT NULL ${own}
+      WHERE type = 'SCHEDULE' AND replay_of IS NULL AND substr(ticks.id::text, 15, 1) = '8'
+        AND EXISTS (SELECT FROM rules WHERE next_run_at IS NOT NULL ${own})
         AND ticks.id >= ${firstIdOf(from)}::uuid AND ticks.id < ${firstIdOf(to)}::uuid
       ORDER BY ticks.id DESC LIMIT ${maxTicks}
     ),
