@@ -35,7 +35,7 @@ function newOutcome(execution: Execution) {
 }
 
 /** A recorder whose commits of emitted events end one by one, when the test ends them. `commits` has the number of items of each commit. */
-function openRecorder() {
+function openRecorder(others: object = {}) {
   const heavy: (() => void)[] = []
   const commits: number[] = []
   const database = {
@@ -47,6 +47,7 @@ function openRecorder() {
       if (emitted.length > 0) await new Promise<void>((resolve) => heavy.push(resolve))
       return name === 'record_steps' ? ids.map((id) => ({ what: 'recorded', id })) : []
     },
+    ...others,
   } as never as Database
   const queue = { addCaused: async () => {}, addDue: async () => {} }
   const metrics = createWorkerMetrics(openMetrics())
@@ -135,4 +136,20 @@ t.test('a step of another owner does not wait behind a burst', async (t) => {
   await recorder.recordStep(quiet())
   heavy[1]?.()
   t.strictSame(new Set(await Promise.all(burst)), new Set([true]))
+})
+
+t.test('a commit has at most 1,000 keys of events and rows', async (t) => {
+  const counts: number[] = []
+  const run = async (name: string, _text: string, values: string[]) => {
+    if (name === 'note_event_keys') counts.push(JSON.parse(values[0] ?? '').length)
+    return []
+  }
+  const database = { run, transact: (work: (statements: object) => Promise<unknown>) => work({ run }) }
+  const { recorder } = openRecorder(database)
+  const outcomes = Array.from({ length: 60 }, () => {
+    const { execution } = newStep(0, 0, { ...context.event, id: newId() })
+    return { ...newOutcome(execution), waitKeys: Array.from({ length: 50 }, newId) }
+  })
+  await Promise.all(outcomes.map((outcome) => recorder.finishEvent(outcome)))
+  t.strictSame(counts, [19 * 50, 19 * 50, 19 * 50, 3 * 50])
 })

@@ -9,6 +9,11 @@ export class ReadTooLong extends Error {
   override message = 'A read took longer than it may'
 }
 
+/** A transaction took longer than it may, or waited too long for a lock, and was rolled back. */
+export class TransactionTooLong extends Error {
+  override message = 'A transaction took longer than it may'
+}
+
 /** True where Postgres refused the data itself (SQLSTATE classes 22 and 23). Another attempt with the same row cannot help. */
 export function isRowFault(error: unknown): boolean {
   return /^2[23]/.test(causeOf(error).sqlState)
@@ -45,16 +50,21 @@ export function isLockConflict(error: unknown): boolean {
 }
 
 /**
- * True where Postgres cancelled a statement that took longer than it may, or that somebody asked it to cancel, and undid it. A lock conflict
- * is another case: the whole statement is repeated.
+ * True where Postgres cancelled a statement that took longer than it may, or that somebody asked it to cancel, and undid it; or a whole transaction
+ * was. A lock conflict is another case: the whole statement is repeated.
  */
 export function isStatementTimeout(error: unknown): boolean {
-  return causeOf(error).sqlState === '57014'
+  return error instanceof TransactionTooLong || causeOf(error).sqlState === '57014'
+}
+
+/** True where a statement waited for a lock for longer than its transaction may. */
+export function isLockTimeout(error: unknown): boolean {
+  return causeOf(error).sqlState === '55P03'
 }
 
 /** True where Postgres cancelled a statement and undid it: after a timeout, a request to cancel it, or a lock conflict. */
 export function isStatementCancelled(error: unknown): boolean {
-  return isLockConflict(error) || isStatementTimeout(error) || causeOf(error).sqlState === '55P03'
+  return isLockConflict(error) || isStatementTimeout(error) || isLockTimeout(error)
 }
 
 /** True where a table does not exist yet, since the schema is older than this code. */

@@ -39,6 +39,7 @@ export { migrate } from './migrate.js'
 export { listMigrations, OtherTables } from './migrations.js'
 export {
   type Database,
+  keyedTransactions,
   openDatabase,
   type ReadLimits,
   readLimitsOf,

@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import { openConnections, openReads, openTransactions } from './connections.js'
-import { isStatementCancelled, ReadTooLong } from './database-errors.js'
+import { isLockTimeout, isStatementCancelled, ReadTooLong, TransactionTooLong } from './database-errors.js'
 import { type Prisma, PrismaClient } from './generated/client.js'
 import { newId } from './ids.js'
 
@@ -28,6 +28,15 @@ export interface Statements {
 /** So short (ms) that a renewal without a response is repeated before the lease ends. */
 const urgentMs = 2_500
 
+/** How many transactions that wait for one another (`transact`) a process has at a time. */
+export const keyedTransactions = 5
+/** One that is done later (ms) is rolled back. A WAIT counts on that: time ends it when no event from before can be committed any more. */
+const longestKeyedMs = 11_000
+/**
+ * One that stands still is over before another one gives up its lock. Within the transaction, since PgBouncer takes no other way to set them.
+ */
+const beginKeyedSql = `BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '3s'`
+
 /** What the reads of all workspaces may take together. */
 export interface ReadLimits {
   /** Connections. */
@@ -46,10 +55,11 @@ export function readLimitsOf(poolSize: number): ReadLimits {
 }
 
 /**
- * Opens the connections to Postgres, with Prisma on top. They are of four kinds, so that no kind waits for another:
+ * Opens the connections to Postgres, with Prisma on top. They are of five kinds, so that no kind waits for another:
  *
  *   statements     single statements of Prisma and `run`, which accept, load and record
  *   transactions   interactive transactions only
+ *   keyed          transactions that wait for one another; opened when they are first needed
  *   reads          the queries of tenants, whose work depends on their filters; opened when they are first needed
  *   urgent         one more connection, opened when it is first needed, for statements that must not wait for a free one
  *
@@ -60,6 +70,7 @@ export function openDatabase(url: string, poolSize: number, readLimits = readLim
   const transactionCount = Math.ceil(poolSize / 3)
   const statements = openConnections(url, Math.max(1, poolSize - transactionCount))
   const transactions = openTransactions(url, transactionCount, statements)
+  const keyed = openConnections(url, keyedTransactions)
   const urgent = openConnections(url, 1, urgentMs)
   const reads = openReads(url, readLimits.pool, readLimits.timeoutMs)
   let reader: PrismaClient | undefined
@@ -100,11 +111,12 @@ export function openDatabase(url: string, poolSize: number, readLimits = readLim
     /** The same over the urgent connection: for the renewal of leases, which must not wait for a free connection. */
     runUrgent: <Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> =>
       runOn<Row>(urgent, name, text, values),
-    /** Runs such statements in one transaction: they are committed together, or none where `work` or the commit fails. */
+    /**
+     * Runs such statements in one transaction: they are committed together, or none where `work` or the commit fails. It may wait 4 s for a lock, and
+     * last 11 s: TransactionTooLong.
+     */
     transact: <Result>(work: (statements: Statements) => Promise<Result>): Promise<Result> =>
-      transactOn(transactions, work),
-    /** How many interactive transactions there are at a time. */
-    transactionLimit: transactionCount,
+      transactOn(keyed, work),
     /** The present number of connections for statements and transactions, and of callers that wait for one. */
     poolUse: () => ({
       busy: sumOf(pools, ({ totalCount, idleCount }) => totalCount - idleCount),
@@ -124,7 +136,7 @@ export function openDatabase(url: string, poolSize: number, readLimits = readLim
     async close(): Promise<void> {
       await client.$disconnect()
       await reader?.$disconnect()
-      await Promise.all([...pools, reads, urgent].map((pool) => pool.end()))
+      await Promise.all([...pools, keyed, reads, urgent].map((pool) => pool.end()))
     },
   }
 }
@@ -147,17 +159,19 @@ async function transactOn<Result>(
   const ignore = () => {}
   connection.on('error', ignore)
   try {
-    await connection.query('BEGIN')
+    const startedAt = performance.now()
+    await connection.query(beginKeyedSql)
     const result = await work({
       run: async <Row extends object>(name: string, text: string, values: unknown[]) =>
         (await connection.query<Row>({ name, text, values })).rows,
     })
+    if (performance.now() - startedAt > longestKeyedMs) throw new TransactionTooLong()
     await connection.query('COMMIT')
     return result
   } catch (error) {
     // A connection on which this fails, too, is not clean, and the pool discards it.
     await connection.query('ROLLBACK').catch(() => {})
-    throw error
+    throw isLockTimeout(error) ? new TransactionTooLong() : error
   } finally {
     connection.off('error', ignore)
     connection.release()

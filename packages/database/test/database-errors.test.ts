@@ -8,6 +8,7 @@ import {
   isStatementTimeout,
   isTableMissing,
   isTooLarge,
+  TransactionTooLong,
 } from '../src/database-errors.js'
 import { Prisma } from '../src/generated/client.js'
 
@@ -59,7 +60,10 @@ const kinds: Record<string, { is: (error: unknown) => boolean; errors: unknown[]
     is: isLockConflict,
     errors: [...['40001', '40P01'].flatMap(inBoth), ofPrisma('P2034', { kind: 'TransactionWriteConflict' })],
   },
-  'a statement that took too long': { is: isStatementTimeout, errors: inBoth('57014') },
+  'a statement that took too long': {
+    is: isStatementTimeout,
+    errors: [...inBoth('57014'), new TransactionTooLong()],
+  },
   'a statement that is too large': {
     is: isTooLarge,
     errors: [

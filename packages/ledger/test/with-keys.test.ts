@@ -1,4 +1,5 @@
-import { newId, openDatabase, type Statements } from '@automation/database'
+import { setTimeout as delay } from 'node:timers/promises'
+import { keyedTransactions, newId, openDatabase, type Statements } from '@automation/database'
 import t from 'tap'
 import { lockKeys, withKeys } from '../src/keys/with-keys.js'
 
@@ -42,8 +43,8 @@ t.test('commits that name their keys in different orders do not wait for each ot
 })
 
 t.test('commits without a common key do not wait for each other', async (t) => {
-  const { id } = await createCount()
-  await t.resolves(withKeys(one, [`a ${id}`], () => withKeys(other, [`b ${id}`], async () => {})))
+  // Of 4,096 buckets, these have two.
+  await t.resolves(withKeys(one, ['a'], () => withKeys(other, ['b'], async () => {})))
 })
 
 t.test('work that fails leaves nothing, and its keys are free', async (t) => {
@@ -90,4 +91,69 @@ t.test('a transaction of Prisma takes the same keys', async (t) => {
   })
   await waiting
   t.equal(await count(), 11)
+})
+
+t.test('commits with any number of keys leave room in the locks of Postgres', async (t) => {
+  const countSql = `SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory' AND granted`
+  const keys = Array.from({ length: 20_000 }, (_, index) => `${index}`)
+  const count = async (statements: Statements) =>
+    (await statements.run<{ locks: number }>('count_test_locks', countSql, []))[0]?.locks ?? 0
+  const race = [one, other].map((database, index) =>
+    withKeys(database, index ? keys : keys.toReversed(), count),
+  )
+  for (const locks of await Promise.all(race)) t.ok(locks < 4_200, `${locks}`)
+})
+
+t.test('commits with keys and other transactions do not take connections from each other', async (t) => {
+  const database = openDatabase(process.env.DATABASE_URL ?? '', 4)
+  t.teardown(() => database.close())
+  let free = () => {}
+  const isFree = new Promise<void>((resolve) => {
+    free = resolve
+  })
+  const held = [1, 2].map(() =>
+    database.system.$transaction(async (transaction) => {
+      await transaction.$queryRaw`SELECT 1`
+      await isFree
+    }),
+  )
+  const keyed = Array.from({ length: keyedTransactions }, (_, index) =>
+    withKeys(database, [`${index}`], () => isFree),
+  )
+  await withKeys(other, ['a'], async () => {})
+  free()
+  await t.resolves(Promise.all([...held, ...keyed]))
+})
+
+const sleep = (statements: Statements, seconds: number) =>
+  statements.run('test_sleep', 'SELECT pg_sleep($1)', [seconds])
+
+t.test('a commit that stands still, waits or lasts too long is given up', { jobs: 3 }, async (t) => {
+  void t.test('the keys of one that stands still are free after 3 s', async (t) => {
+    const { increment, count } = await createCount()
+    const still = withKeys(one, ['a'], async (statements) => {
+      await increment(statements)
+      await delay(3_800)
+    })
+    await Promise.all([t.rejects(still), delay(100).then(() => withKeys(other, ['a'], increment))])
+    t.equal(await count(), 1)
+  })
+  void t.test('one waits 4 s for a key', async (t) => {
+    const { increment, count } = await createCount()
+    const slow = withKeys(one, ['b'], (statements) => sleep(statements, 5))
+    await delay(100)
+    await t.rejects(withKeys(other, ['b'], increment), { message: 'A transaction took longer than it may' })
+    await slow
+    t.equal(await count(), 0)
+  })
+  void t.test('one that lasts 11 s is rolled back, so that time may end a WAIT after 15 s', async (t) => {
+    const { increment, count } = await createCount()
+    const long = withKeys(one, ['0'], async (statements) => {
+      await increment(statements)
+      await sleep(statements, 6)
+      await sleep(statements, 6)
+    })
+    await t.rejects(long, { message: 'A transaction took longer than it may' })
+    t.equal(await count(), 0)
+  })
 })

@@ -6,6 +6,7 @@ import {
   type Database,
   isLockConflict,
   isOutOfMemory,
+  keyedTransactions,
 } from '@automation/database'
 import {
   type EmittedEvent,
@@ -30,6 +31,11 @@ import { endExecutionSpan } from './trace-executions.js'
 
 /** What enters together has one commit, and a commit waits for no other one. One outcome may have more rows than this. */
 const limits = { maxItems: 200, maxWeight: 1_000, atOnce: 10, patienceMs: 0 }
+/**
+ * With keys, a commit waits for others, and items meanwhile for it: two commits with one key would only wait for each other. None waits for a
+ * connection: the two kinds of commits have two each, and the sweeper has one.
+ */
+const keyedLimits = { ...limits, atOnce: (keyedTransactions - 1) / 2, patienceMs: 1_000 }
 const maxAttempts = 5
 /** How long (ms) Postgres has to find memory again before a heavy outcome is to blame. */
 const memoryPauseMs = 1_000
@@ -66,11 +72,14 @@ export class Recorder {
   /** What waits for the lock of a key delays nothing without one. */
   readonly #finishKeyedEvent = createBatcher<Outcome<Execution>, Execution[] | undefined>(
     (outcomes) => this.#finishEvents(outcomes, finishKeyedEvents),
-    { ...limits, weigh: ({ executions }) => countRows(executions) },
+    {
+      ...keyedLimits,
+      weigh: ({ executions, waitKeys = [] }) => countRows(executions) + waitKeys.length,
+    },
   )
   readonly #recordKeyedStep = createBatcher<Step<Execution>, boolean>(
     (steps) => this.#recordSteps(steps, recordKeyedSteps),
-    { ...limits, weigh: ({ execution }) => countRows([execution]) },
+    { ...keyedLimits, weigh: ({ execution }) => countRows([execution]) },
   )
 
   constructor(parts: RecorderParts) {
