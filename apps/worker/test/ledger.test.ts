@@ -1,8 +1,8 @@
-import { type Database, executionIdOf, newId, openDatabase } from '@automation/database'
+import { type Database, executionIdOf, newId, openDatabase, readClock } from '@automation/database'
 import { compileRule, Evaluation } from '@automation/engine'
 import { matchLists } from '@automation/launcher/match-lists'
 import type { Outcome as AnyOutcome, ExecutionRecord, TaskToCreate } from '@automation/ledger'
-import { countsOf } from '@automation/ledger'
+import { countsOf, finishEvents } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -427,6 +427,22 @@ t.test('emitted events are committed with their execution, once', async (t) => {
   ])
   const { jobId } = await own.event.findUniqueOrThrow({ where: { id: sibling.id } })
   t.equal(jobId, emitted.id, 'a sibling is found by the job that carries it')
+})
+
+t.test('an emitted event is accepted when it is written, however long its commit has waited', async (t) => {
+  const { own, createRule, createOutcome } = await createWorkspace()
+  const outcome = await createOutcome([{ ruleId: await createRule() }])
+  const id = newId()
+  const ids = { id, jobId: id, workspaceId: outcome.event.workspaceId, rootId: outcome.event.id }
+  const emitted = { ...ids, actionIndex: 0, type: 'DEAL_WON', data: {}, addressee: null, depth: 1 }
+  for (const execution of outcome.executions) execution.emitted = [emitted]
+  const before = await readClock(database)
+  await database.transact(async (statements) => {
+    await statements.run('test_sleep', 'SELECT pg_sleep(0.5)', [])
+    await finishEvents(statements, [outcome])
+  })
+  const { acceptedAt } = await own.event.findUniqueOrThrow({ where: { id } })
+  t.ok(acceptedAt.getTime() >= before + 500)
 })
 
 t.test(

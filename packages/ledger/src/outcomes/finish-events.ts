@@ -124,8 +124,9 @@ const finishEventsSql = `
   ),
   -- end of the tasks
   inserted_events AS (
-    INSERT INTO events (id, workspace_id, type, data, depth, caused_by, root_id, job_id)
-    SELECT new_events.id, new_events.workspace_id, new_events.type, new_events.data, new_events.depth,
+    -- The transaction may have waited for keys: an event from before the wait would come after the end of a WAIT's time.
+    INSERT INTO events (id, workspace_id, type, data, accepted_at, depth, caused_by, root_id, job_id)
+    SELECT new_events.id, new_events.workspace_id, new_events.type, new_events.data, (SELECT clock_timestamp()), new_events.depth,
            new_events.caused_by, new_events.root_id, new_events.job_id
     FROM json_to_recordset($3::json) AS new_events (
       id uuid, workspace_id uuid, type text, data json, depth int, caused_by uuid, root_id uuid, job_id uuid)
