@@ -1,8 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
-import { newId, tickIdOf } from '@automation/database'
+import { type Database, newId, Prisma, tickIdOf } from '@automation/database'
 import { auditLedger, makeTicks } from '@automation/ledger'
+import { openMetrics } from '@automation/process/telemetry'
 import { changeRules, createRules, saveRules } from '@automation/rules'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { createTicker } from '../src/repair/tick-schedules.js'
+import { createWorkerMetrics } from '../src/worker-metrics.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
 const task = [{ type: 'CREATE_TASK', config: { title: 'At {{localTime}}, {{missed}} missed' } }]
@@ -170,7 +174,35 @@ t.test('a tick whose rule is switched off before a worker takes it up does nothi
   t.equal(await harness.own.task.count({ where: { ruleId: id } }), 0)
 })
 
-t.test('a schedule that cannot be read ends alone', async (t) => {
+t.test('a tick whose rule has no schedule any more does nothing', async (t) => {
+  const harness = await createQuiet(t)
+  const { id } = await schedule(harness, { every: '1m' })
+  await makeDue(harness, id, 0)
+  const { events } = await makeTicks(harness.database)
+  const other = { trigger: 'LEAD_CREATED', schedule: Prisma.DbNull, nextRunAt: null }
+  await harness.own.rule.update({ where: { id }, data: other })
+  harness.startWorker()
+  harness.startSweeper()
+  await harness.untilDone(events[0]?.id ?? '')
+  t.equal(await harness.own.task.count({ where: { ruleId: id } }), 0)
+})
+
+t.test('a schedule that changes while its tick is computed does not run by the old one', async (t) => {
+  const harness = await createQuiet(t)
+  const { id } = await schedule(harness, { every: '1m' })
+  await makeDue(harness, id, 0)
+  const run: Database['run'] = async (name, text, values) => {
+    if (name === 'make_ticks') await change(harness, id, { schedule: { every: '2m' } })
+    return harness.database.run(name, text, values)
+  }
+  const { events } = await makeTicks({ run })
+  t.strictSame(events, [])
+  t.strictSame(await readTicks(harness, id), [])
+  const { nextRunAt } = await harness.own.rule.findUniqueOrThrow({ where: { id } })
+  t.ok((nextRunAt?.getTime() ?? 0) > (await ago(harness, 0)).getTime() - 1_000)
+})
+
+t.test('a schedule that one process cannot read stays due for others, and is reported once', async (t) => {
   const harness = await createQuiet(t)
   const [faulty, sound] = [await schedule(harness, { every: '1m' }), await schedule(harness, { every: '1m' })]
   for (const { id } of [faulty, sound]) await makeDue(harness, id, 0)
@@ -181,7 +213,22 @@ t.test('a schedule that cannot be read ends alone', async (t) => {
   const made = await makeTicks(harness.database)
   t.match(made.faulty, [{ ruleId: faulty.id, fault: /Mars/ }])
   t.equal(made.events.length, 1)
-  t.strictSame(await makeTicks(harness.database), { events: [], latenesses: [], faulty: [], isMore: false })
+  const nothing = { events: [], latenesses: [], faulty: [], isMore: false }
+  t.strictSame(await makeTicks(harness.database, [faulty.id]), nothing)
+
+  const lines: object[] = []
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) })
+  const tick = createTicker(harness.database, harness.queue, log, createWorkerMetrics(openMetrics()))
+  await tick(() => false)
+  await tick(() => false)
+  t.match(lines, [{ ruleId: faulty.id, msg: 'a schedule cannot be read; its tick stays due' }])
+  t.equal(lines.length, 1)
+
+  const { nextRunAt } = await harness.own.rule.findUniqueOrThrow({ where: { id: faulty.id } })
+  await harness.own.rule.update({ where: { id: faulty.id }, data: { schedule: { every: '1m' } } })
+  await makeTicks(harness.database)
+  const [event] = await readTicks(harness, faulty.id)
+  t.match(event?.data, { scheduledAt: nextRunAt?.toISOString(), missed: 0 })
 })
 
 t.test('the reconciliation finds a tick that was lost, and one that was made twice', async (t) => {

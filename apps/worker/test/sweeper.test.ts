@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { firstIdOf, newId, readClock } from '@automation/database'
+import { type Database, firstIdOf, newId, readClock } from '@automation/database'
 import { walkEvents, walkExecutions } from '@automation/ledger'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -88,6 +88,22 @@ t.test('an event whose job cannot be restored hides no other, on its page or on 
   while (!lines.some(({ failed }) => failed)) await setTimeout(20)
   t.match(lines.filter(({ failed }) => failed)[0], { failed: 1, jobId: ids[3], err: { message: /refused/ } })
   t.equal(lines.filter(({ msg }) => msg === 'sweep failed; the next sweep continues').length, 0)
+})
+
+t.test('jobs are restored while ticks of schedules take long', async (t) => {
+  const harness = await createQuietHarness(t)
+  const ids = await storeEvents(harness, 3)
+  let free = () => {}
+  const isFree = new Promise<void>((resolve) => {
+    free = resolve
+  })
+  const run: Database['run'] = async (name, text, values) => {
+    if (name === 'find_due_schedules') await isFree
+    return harness.database.run(name, text, values)
+  }
+  const { restored } = startWatchedSweeper(t, { ...harness, database: { ...harness.database, run } })
+  await untilRestored(restored, ids.length)
+  free()
 })
 
 t.test('an execution whose job cannot be restored hides no other', async (t) => {

@@ -24,7 +24,7 @@ import {
   type RestoringQueue,
   restoreJobs,
 } from './restore-jobs.js'
-import { tickSchedules } from './tick-schedules.js'
+import { createTicker } from './tick-schedules.js'
 
 const pauseMs = 2_000
 /** The longest transaction that holds the lock. Postgres ends it too, in case this process stands still. */
@@ -56,7 +56,11 @@ export function startSweeper(
   const cancelling = repeat(cancel, pauseMs, (error) =>
     log.warn({ err: error }, 'executions could not be cancelled; the next attempt continues'),
   )
-  return { stop: () => Promise.all([sweeping.stop(), cancelling.stop()]) }
+  // Without the sweeper's lock: a worker that stands still holds it for up to 10 s, and a tick is made once in any case.
+  const ticking = repeat(createTicker(database, queue, log, metrics), pauseMs, (error) =>
+    log.warn({ err: error }, 'ticks could not be made; the next attempt continues'),
+  )
+  return { stop: () => Promise.all([sweeping.stop(), cancelling.stop(), ticking.stop()]) }
 
   async function cancel(isStopped: () => boolean): Promise<void> {
     const cancelled = await continueCancellations(database, isStopped)
@@ -71,8 +75,6 @@ export function startSweeper(
   async function sweep(isStopped: () => boolean): Promise<void> {
     const endAt = performance.now() + lastPageMs
     const isOver = () => isStopped() || performance.now() > endAt
-    // Without the lock: a worker that stands still holds it for up to 10 s, and a tick is made once in any case.
-    await tickSchedules(database, queue, log, metrics, isOver)
     const now = await readClock(database)
     const dueBefore = grace.hear(now)
     const { restored, failed, example } = await database.system.$transaction(

@@ -1,19 +1,19 @@
 import { yieldEvery } from '@automation/admission'
-import { type Database, Prisma, tickIdOf } from '@automation/database'
+import { type Database, tickIdOf } from '@automation/database'
 import { describeTick, scheduleType } from '@automation/engine'
 import type { UndoneEvent } from '../unfinished/unfinished-work.js'
 import { type DueSchedule, type SettledTicks, settleTicks } from './settle-ticks.js'
 
-/** The rules of one transaction. */
+/** The rules of one statement. */
 const rulesAtOnce = 500
-/** How long (ms) one transaction computes ticks. The next one goes on. */
+/** How long (ms) the ticks of one statement are computed. The next one goes on. */
 const computingMs = 500
 /** Others have the event loop after so many ms. */
 const sliceMs = 10
-const timeoutMs = 10_000
 
 interface DueRule extends DueSchedule {
   id: string
+  version: number
   workspaceId: string
   createdBy: string | null
   /** Of Postgres, as epoch ms. */
@@ -29,65 +29,61 @@ export interface MadeTicks {
   events: UndoneEvent[]
   /** How late each of them was made (s). */
   latenesses: number[]
-  /** The rules whose schedules cannot be read any more: they have no further tick. */
+  /** The rules whose schedules this process cannot read: their ticks stay due. */
   faulty: { ruleId: string; fault: string }[]
   /** More may be due. */
   isMore: boolean
 }
 
 /**
- * Makes the events of the ticks that are due, each once, whatever the number of workers: a rule is locked, its event inserted and its next tick
- * planned in one transaction. A rule that is locked by another worker, or by a change, is left for the next sweep.
+ * Makes the events of the ticks that are due, each once, whatever the number of workers: ticks are computed without a lock, and one statement inserts
+ * the event of a rule and plans its next tick, if the rule is still as it was read. One that another worker, or a change, has locked is left for the
+ * next call.
+ *
+ * @param skipped rules that this process cannot read
  */
-export function makeTicks(database: Database): Promise<MadeTicks> {
-  return database.system.$transaction(
-    async (transaction) => {
-      const due = await transaction.$queryRaw<DueRule[]>(dueRules)
-      const settled = await settleAll(due)
-      const ticking = settled.flatMap(({ rule, ticks: { tick } }) => (tick ? [{ rule, tick }] : []))
-      const rows = ticking.map(({ rule, tick }) => {
-        const data = describeTick(rule.schedule, tick.at, tick.missed)
-        return {
-          id: tickIdOf(rule.id, tick.at, rule.now),
-          workspace_id: rule.workspaceId,
-          data,
-          rule_id: rule.id,
-        }
-      })
-      if (settled.length > 0) await transaction.$executeRaw(record(rows, settled))
-      return {
-        events: rows.map(({ id, rule_id: ruleId }, index) => ({
-          ...(ticking[index] as { rule: DueRule }).rule,
-          hasWorkspace: true,
-          id,
-          addressee: { kind: 'rule', id: ruleId },
-          jobId: id,
-        })),
-        latenesses: ticking.map(({ rule, tick }) => (rule.now - tick.at) / 1_000),
-        faulty: settled.flatMap(({ rule, ticks: { fault } }) =>
-          fault === undefined ? [] : [{ ruleId: rule.id, fault }],
-        ),
-        isMore:
-          due.length === rulesAtOnce ||
-          settled.length < due.length ||
-          settled.some(({ ticks }) => ticks.isUnfinished),
-      }
-    },
-    { timeout: timeoutMs },
-  )
+export async function makeTicks(
+  database: Pick<Database, 'run'>,
+  skipped: readonly string[] = [],
+): Promise<MadeTicks> {
+  const due = await database.run<DueRule>('find_due_schedules', findDueSql, [skipped, rulesAtOnce])
+  const settled = await settleAll(due)
+  const readable = settled.filter(({ ticks: { fault } }) => fault === undefined)
+  const rows = readable.map(rowOf)
+  const made = new Set<string>()
+  if (rows.length > 0)
+    for (const { id } of await database.run<{ id: string }>('make_ticks', makeTicksSql, [
+      JSON.stringify(rows),
+      scheduleType,
+    ]))
+      made.add(id)
+  const ticking = readable.flatMap(({ rule, ticks: { tick } }, index) => {
+    const id = rows[index]?.event_id
+    return tick && id && made.has(rule.id) ? [{ id, rule, at: tick.at }] : []
+  })
+  return {
+    events: ticking.map(({ id, rule }) => {
+      return { ...rule, hasWorkspace: true, id, addressee: { kind: 'rule', id: rule.id }, jobId: id }
+    }),
+    latenesses: ticking.map(({ rule, at }) => (rule.now - at) / 1_000),
+    faulty: settled.flatMap(({ rule, ticks: { fault } }) =>
+      fault === undefined ? [] : [{ ruleId: rule.id, fault }],
+    ),
+    isMore:
+      due.length === rulesAtOnce ||
+      settled.length < due.length ||
+      settled.some(({ ticks }) => ticks.isUnfinished),
+  }
 }
 
-/** Locked in the order of their ids, as by all that lock rules. */
-const dueRules = Prisma.sql`
-  WITH due_rules AS MATERIALIZED (
-    SELECT id FROM rules WHERE next_run_at <= now() ORDER BY next_run_at LIMIT ${rulesAtOnce}
-  )
-  SELECT rules.id, workspace_id AS "workspaceId", created_by AS "createdBy", schedule, missed_ticks AS missed,
+/** $1 rules to skip · $2 how many */
+const findDueSql = `
+  SELECT rules.id, version, workspace_id AS "workspaceId", created_by AS "createdBy", schedule, missed_ticks AS missed,
          round(extract(epoch FROM next_run_at) * 1000)::float8 AS "nextRunAt",
          floor(extract(epoch FROM now()) * 1000)::float8 AS now
   FROM rules JOIN workspaces ON workspaces.id = workspace_id
-  WHERE rules.id IN (SELECT id FROM due_rules) AND next_run_at <= now()
-  ORDER BY rules.id FOR NO KEY UPDATE OF rules SKIP LOCKED`
+  WHERE next_run_at <= now() AND rules.id <> ALL ($1::uuid[])
+  ORDER BY next_run_at LIMIT $2::int`
 
 async function settleAll(due: DueRule[]): Promise<SettledRule[]> {
   const endsAt = performance.now() + computingMs
@@ -100,18 +96,45 @@ async function settleAll(due: DueRule[]): Promise<SettledRule[]> {
   return settled
 }
 
-function record(rows: object[], settled: SettledRule[]): Prisma.Sql {
-  const plans = settled.map(({ rule: { id }, ticks: { nextRunAt, missed } }) => {
-    return { id, next_run_ms: nextRunAt, missed }
-  })
-  return Prisma.sql`
-    WITH inserted_events AS (
-      INSERT INTO events (id, workspace_id, type, data, rule_id)
-      SELECT id, workspace_id, ${scheduleType}, data, rule_id
-      FROM json_to_recordset(${JSON.stringify(rows)}::json) AS ticks (id uuid, workspace_id uuid, data json, rule_id uuid)
-      ON CONFLICT (id) DO NOTHING
-    )
-    UPDATE rules SET next_run_at = to_timestamp(plans.next_run_ms / 1000), missed_ticks = plans.missed
-    FROM json_to_recordset(${JSON.stringify(plans)}::json) AS plans (id uuid, next_run_ms float8, missed int)
-    WHERE rules.id = plans.id`
+function rowOf({ rule, ticks: { tick, nextRunAt, missed } }: SettledRule) {
+  const { id, version, workspaceId, schedule, nextRunAt: dueAt, now } = rule
+  return {
+    id,
+    version,
+    workspace_id: workspaceId,
+    due_ms: dueAt,
+    next_run_ms: nextRunAt,
+    missed,
+    ...(tick && {
+      event_id: tickIdOf(id, tick.at, now),
+      data: describeTick(schedule, tick.at, tick.missed),
+    }),
+  }
 }
+
+/**
+ * Rules are locked in the order of their ids, as by all that lock them.
+ *
+ * $1 rules with what was read and what follows · $2 type of the events
+ */
+const makeTicksSql = `
+  WITH input_rules AS (
+    SELECT * FROM json_to_recordset($1::json) AS input_rules (
+      id uuid, version int, workspace_id uuid, due_ms float8, next_run_ms float8, missed int, event_id uuid, data json)
+  ),
+  locked_rules AS MATERIALIZED (
+    SELECT rules.id FROM rules JOIN input_rules USING (id)
+    WHERE rules.id = ANY (ARRAY(SELECT id FROM input_rules)) AND rules.version = input_rules.version
+      AND round(extract(epoch FROM rules.next_run_at) * 1000) = input_rules.due_ms
+    ORDER BY rules.id FOR NO KEY UPDATE OF rules SKIP LOCKED
+  ),
+  inserted_events AS (
+    INSERT INTO events (id, workspace_id, type, data, rule_id)
+    SELECT event_id, workspace_id, $2, data, id
+    FROM input_rules JOIN locked_rules USING (id) WHERE event_id IS NOT NULL
+    ON CONFLICT (id) DO NOTHING
+  )
+  UPDATE rules SET next_run_at = to_timestamp(input_rules.next_run_ms / 1000), missed_ticks = input_rules.missed
+  FROM input_rules JOIN locked_rules USING (id)
+  WHERE rules.id = input_rules.id AND rules.id = ANY (ARRAY(SELECT id FROM locked_rules))
+  RETURNING rules.id`

@@ -42,8 +42,8 @@ export function settleTicks({ schedule, nextRunAt, missed: before }: DueSchedule
       missed++
     }
   } catch (error) {
-    // Another release may know a zone no more. The schedules of others go on.
-    return { nextRunAt: null, missed, fault: String(error) }
+    // Another release, or another machine, may know its zone.
+    return { nextRunAt, missed: before, fault: String(error) }
   }
   return { nextRunAt: at, missed, isUnfinished: true }
 }
