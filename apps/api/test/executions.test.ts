@@ -1,4 +1,4 @@
-import { newId, Prisma } from '@automation/database'
+import { newId, newTickId, Prisma } from '@automation/database'
 import { type ActionResult, compileRule, findNextAction, type RuleDefinition } from '@automation/engine'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
@@ -439,6 +439,23 @@ t.test('an execution by hand can be read before, and without, a row of its own',
   t.strictSame(await retry(notMatched.id), notRetryable('not_matched'))
   t.strictSame(await retry(gone.id), conflict('The rule was deleted, so this execution cannot be retried'))
   t.strictSame(await retry((await storeEvent(workspace)).id), notFound)
+})
+
+t.test('a tick is no execution: the one that it has caused has an id of its own', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await storeRule(workspace)
+  const storeTick = () => {
+    const id = newTickId()
+    return storeEvent(workspace, { id, type: 'SCHEDULE', ruleId: rule.id, ruleIds: [rule.id] })
+  }
+  const [ran, notMatched] = [await storeTick(), await storeTick()]
+  const execution = await storeExecution(workspace, ran, rule.id)
+  t.not(execution.id, ran.id)
+  t.match(await read(workspace, ran.id), { id: execution.id, eventId: ran.id, status: 'succeeded' })
+  t.match(await read(workspace, notMatched.id), { id: notMatched.id, status: 'not_matched' })
+  t.strictSame(idsOf(await list(workspace, 'status=not_matched')), [notMatched.id])
+  for (const change of ['cancel', 'retry'])
+    t.match(statusAndBody(await workspace.call('POST', `${path}/${ran.id}/${change}`)), notFound)
 })
 
 t.test('a retry continues where the execution failed, and keeps the finished actions', async (t) => {

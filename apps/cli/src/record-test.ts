@@ -1,5 +1,5 @@
 import type { RuleTest } from '@automation/check'
-import { executionIdOf, isTickId } from '@automation/database'
+import { executionIdOf, isTick } from '@automation/database'
 import {
   type ActionResult,
   compileRule,
@@ -24,7 +24,8 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
     const tables = database.forWorkspace(event.workspaceId)
     const rules = await tables.rule.findMany({ where: { trigger: event.type } })
     const addressee = addresseeOf(event)
-    const idOf = (rule: { id: string }) => executionIdOf({ id: event.id, addressee }, rule.id)
+    const addressed = { id: event.id, addressee }
+    const idOf = (rule: { id: string }) => executionIdOf(addressed, rule.id)
     const found = await tables.execution.findMany({ where: { id: { in: rules.map(idOf) } } })
     const executions = new Map(found.map((execution) => [execution.id, execution]))
     const done = new Map<string, ReturnType<typeof listDone>[]>()
@@ -40,7 +41,7 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
       noteRecorded(given, results, definition)
       done.set(rule.name, [...(done.get(rule.name) ?? []), byIt])
     }
-    const ticking = isTickId(event.id) ? rules.find(({ id }) => id === event.ruleId) : undefined
+    const ticking = isTick(addressed) ? rules.find(({ id }) => id === event.ruleId) : undefined
     const expected = Object.fromEntries([...done].map(([name, lists]) => [name, expect(lists)]))
     return {
       name: `Recorded ${event.type} ${event.id}`,

@@ -62,9 +62,9 @@ export function highestIdLike(id: string): string {
  * So a job that is delivered twice gets the same execution id, repeated outside calls have the same idempotency key, and the
  * executions of an event are found without an index of their own.
  */
-export function executionIdOf(event: { id: string; addressee: object | null }, ruleId: string): string {
+export function executionIdOf(event: AddressedEvent, ruleId: string): string {
   // An event by hand has one execution, so the caller gets the execution's id before it runs.
-  if (event.addressee !== null && !isTickId(event.id)) return event.id
+  if (event.addressee !== null && !isTick(event)) return event.id
   const digest = hash('sha1', event.id + ruleId)
   const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
   return `${event.id.slice(0, 13)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
@@ -87,9 +87,17 @@ export function tickIdOf(ruleId: string, scheduledAt: number, now: number): stri
   return `${time}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
 }
 
-/** Whether an event with an addressee is a tick of its schedule, or the replay of one: all others were requested by hand. */
-export function isTickId(eventId: string): boolean {
-  return eventId.charAt(14) === '8'
+interface AddressedEvent {
+  id: string
+  addressee: { kind: 'rule' | 'subscription' } | null
+}
+
+/**
+ * Whether an event is a tick of a schedule, or the replay of one: all others that are for one rule were requested by hand. Deliveries have ids of
+ * version 8, too.
+ */
+export function isTick({ id, addressee }: AddressedEvent): boolean {
+  return addressee?.kind === 'rule' && id.charAt(14) === '8'
 }
 
 /** A new id for the replay of a tick. */

@@ -22,7 +22,7 @@ export {
   firstIdOf,
   highestId,
   highestIdLike,
-  isTickId,
+  isTick,
   isUuid,
   keyIdOf,
   lowestId,

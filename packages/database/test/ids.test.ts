@@ -49,7 +49,14 @@ t.test(
     t.equal(timeOf(id), timeOf(event.id))
     const variants = new Set(Array.from({ length: 200 }, () => executionIdOf(event, newId()).charAt(19)))
     t.same([...variants].sort(), ['8', '9', 'a', 'b'])
-    t.equal(executionIdOf({ ...event, addressee: { id: first } }, first), event.id, 'by hand they are one')
+    t.equal(executionIdOf({ ...event, addressee: { kind: 'rule' } }, first), event.id, 'by hand they are one')
+    const tick = { id, addressee: { kind: 'rule' } } as const
+    t.not(executionIdOf(tick, first), tick.id, 'that of a tick was not requested')
+    t.equal(
+      executionIdOf({ ...tick, addressee: { kind: 'subscription' } }, first),
+      tick.id,
+      'nor is a delivery with such an id a tick',
+    )
   },
 )
 

@@ -128,7 +128,7 @@ t.test('the id of an execution depends on its event and rule only', async (t) =>
   t.not(id, executionIdOf(event, newId()))
   t.not(id, executionIdOf({ id: newId(), addressee: null }, ruleId))
   t.equal(
-    executionIdOf({ id: event.id, addressee: { id: ruleId } }, ruleId),
+    executionIdOf({ id: event.id, addressee: { kind: 'rule' } }, ruleId),
     event.id,
     'executed by hand, it is the event',
   )

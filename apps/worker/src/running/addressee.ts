@@ -1,18 +1,18 @@
 import { findSubscription, subscriptionRetry } from '@automation/access'
-import { type Database, isTickId } from '@automation/database'
+import { type Database, isTick } from '@automation/database'
 import { type Addressee, type LoadedEvent, mayRunSql } from '@automation/ledger'
 import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
 
 /**
  * Finds the current state of an event's addressee: a rule that was triggered manually, active or not, one whose schedule has a tick, or an active
- * subscription.
- * Undefined where it was deleted, or is a shadow by now: that does nothing.
+ * subscription. Undefined where it was deleted, is a shadow by now, or has no schedule any more: that does nothing.
  */
 export async function findAddressee(
   database: Database,
   { id: eventId, workspaceId, rulesVersion }: Pick<LoadedEvent, 'id' | 'workspaceId' | 'rulesVersion'>,
-  { kind, id }: Addressee,
+  addressee: Addressee,
 ): Promise<{ rule: ReadyRule | undefined; rulesVersion: number }> {
+  const { kind, id } = addressee
   if (kind === 'subscription') {
     const subscription = await findSubscription(database, workspaceId, id)
     return { rule: subscription?.isActive ? makeReadySubscription(subscription) : undefined, rulesVersion }
@@ -20,7 +20,7 @@ export async function findAddressee(
   const [row] = await database.run<RuleRow>('find_addressee', findAddresseeSql, [
     workspaceId,
     id,
-    !isTickId(eventId),
+    !isTick({ id: eventId, addressee }),
   ])
   if (row === undefined || row.id === null) return { rule: undefined, rulesVersion }
   return { rule: makeReady({ ...row, id: row.id }), rulesVersion: row.rulesVersion }
@@ -42,6 +42,7 @@ const findAddresseeSql = `
   SELECT w.rules_version AS "rulesVersion", r.id, r.name, r.version, r.per_key AS "perKey", r.conditions, r.actions
   FROM workspaces w
   LEFT JOIN rules r ON r.workspace_id = w.id AND r.id = $2::uuid AND ${mayRunSql('r', '$3::boolean')}
+    AND ($3::boolean OR r.schedule IS NOT NULL)
   WHERE w.id = $1::uuid`
 
 /** Presents a subscription as a rule with one action: a call with retries for about a day. */

@@ -82,7 +82,7 @@ export function narrowEvents(
 }
 
 /** The ids of an event's executions begin with its millisecond (executionIdOf): an index leads to the few of that time. */
-const executionsOfEvent = Prisma.sql`
+export const executionsOfEvent = Prisma.sql`
   executions.workspace_id = events.workspace_id AND executions.event_id = events.id
   AND executions.id BETWEEN (left(events.id::text, 13) || '-0000-0000-000000000000')::uuid
                         AND (left(events.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid`

@@ -1,4 +1,5 @@
 import { firstIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
+import { executionsOfEvent } from './list-events.js'
 import type { ExecutionFilter } from './list-executions.js'
 import { joinConditions } from './narrowing.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
@@ -28,9 +29,8 @@ const conditionOf: Record<UnstartedStatus, Prisma.Sql> = {
   not_matched: Prisma.sql`(events.done_at IS NOT NULL AND NOT events.quarantined AND events.rule_set_id IS NOT NULL)`,
 }
 
-/** The execution of an addressee has the id of its event. It may have a row before its event is done. */
-const hasNoRow = Prisma.sql`NOT EXISTS (
-  SELECT FROM executions WHERE executions.workspace_id = events.workspace_id AND executions.id = events.id)`
+/** It may have a row before its event is done. */
+const hasNoRow = Prisma.sql`NOT EXISTS (SELECT FROM executions WHERE ${executionsOfEvent})`
 
 /** Lists executions that have no row, newest first, by the filters of narrowExecutions. A page reads a bounded number of events, and may be short. */
 export function listUnstarted(

@@ -1,5 +1,5 @@
 import { NotAdmitted } from '@automation/admission'
-import { isTickId, newId, newTickId } from '@automation/database'
+import { isTick, newId, newTickId } from '@automation/database'
 import { findReplayable, type Narrowing } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
@@ -41,7 +41,7 @@ export async function replayEvents(
     const events = await findReplayable(workspace.reads, narrowing, last, size)
     const replays = events.map(({ id: replayOf, ...event }) => ({
       ...event,
-      id: isTickId(replayOf) ? newTickId() : newId(),
+      id: isTick({ ...event, id: replayOf }) ? newTickId() : newId(),
       workspaceId: workspace.id,
       createdBy: workspace.createdBy,
       replayOf,

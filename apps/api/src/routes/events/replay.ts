@@ -1,4 +1,4 @@
-import { isTickId, isUuid, newId, newTickId, type WorkspaceDatabase } from '@automation/database'
+import { isTick, isUuid, newId, newTickId, type WorkspaceDatabase } from '@automation/database'
 import { addresseeOf, type ReplayableEvent } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -31,7 +31,7 @@ export const replayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { id: replayOf, ...event } = await findEventToReplay(workspace.database, params.id)
       const replay = {
         ...event,
-        id: isTickId(replayOf) ? newTickId() : newId(),
+        id: isTick({ ...event, id: replayOf }) ? newTickId() : newId(),
         workspaceId: workspace.id,
         createdBy: workspace.createdBy,
         replayOf,

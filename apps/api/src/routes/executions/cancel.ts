@@ -17,7 +17,7 @@ import { Matches } from '../../lists/matches.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { Id, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
-import { presentUnstarted } from './read.js'
+import { findExecution, presentUnstarted } from './read.js'
 
 const cancellableStatuses = ['waiting', 'retrying'] as const
 
@@ -142,9 +142,9 @@ export const cancelRoutes: FastifyPluginAsyncTypebox = async (app) => {
  * @throws a refusal where there is nothing to cancel
  */
 async function findRequested(transaction: WorkspaceTransaction, id: string): Promise<ExecutionStatus> {
-  const execution = await transaction.execution.findUnique({ where: { id }, omit: { results: true } })
+  const { event, execution } = await findExecution(transaction, id)
+  if (execution !== null && execution.id !== id) throw refusals.executionNotFound()
   if (execution !== null && execution.dueAt !== null) return execution.status
   if (execution !== null) throw refusals.notCancellable(execution.status)
-  const event = await transaction.event.findUnique({ where: { id }, omit: { data: true } })
   throw refusals.notCancellable(presentUnstarted(event).status)
 }

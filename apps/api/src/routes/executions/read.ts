@@ -1,5 +1,5 @@
 import { orNull } from '@automation/access'
-import { isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
+import { executionIdOf, isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import { type ActionResult, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
 import { type Addressee, addresseeOf, readEvaluatedEvent, type UnstartedRow } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -42,9 +42,7 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
       const { params, query } = request
       const { reads: database } = request.workspace
       if (!isUuid(params.id)) throw refusals.executionNotFound()
-      // The event first: where it is done, its execution was committed with it and is seen by the question after.
-      const event = await findEvent(database, params.id)
-      const row = await database.execution.findUnique({ where: { id: params.id } })
+      const { event, execution: row } = await findExecution(database, params.id)
       if (row === null) return presentUnstarted(event)
       const { id: executionId, ruleId, status, error } = row
       const results = row.results as unknown as ActionResult[]
@@ -62,15 +60,26 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
   })
 }
 
-type StoredEvent = Omit<Prisma.EventGetPayload<object>, 'data'>
-
-function findEvent(database: WorkspaceDatabase, id: string): Promise<StoredEvent | null> {
-  return database.event.findUnique({ where: { id }, omit: { data: true } })
+/**
+ * Finds an execution by its id. Of an event with an addressee that is the event's, until it has a row and after: that of a tick then has an id of its
+ * own.
+ */
+export async function findExecution(
+  database: Pick<WorkspaceDatabase, 'event' | 'execution'>,
+  id: string,
+): Promise<{ event: StoredEvent | null; execution: Prisma.ExecutionGetPayload<object> | null }> {
+  // The event first: where it is done, its execution was committed with it and is seen by the question after.
+  const event = await database.event.findUnique({ where: { id }, omit: { data: true } })
+  const addressee = event && addresseeOf(event)
+  const executionId = addressee ? executionIdOf({ id, addressee }, addressee.id) : id
+  return { event, execution: await database.execution.findUnique({ where: { id: executionId } }) }
 }
+
+type StoredEvent = Omit<Prisma.EventGetPayload<object>, 'data'>
 
 type EventToPresent = Omit<UnstartedRow, 'ruleId'> & { ruleId: string | null }
 
-/** The execution of an addressee has the id of its event, so it can be presented before it has a row of its own, and without one. */
+/** The execution of an addressee can be presented before it has a row of its own, and without one. */
 export function presentUnstarted(event: EventToPresent | null): Execution {
   const addressee = event && addresseeOf(event)
   if (event === null || addressee === null) throw refusals.executionNotFound()

@@ -19,7 +19,7 @@ import { Matches } from '../../lists/matches.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { Id, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
-import { presentUnstarted } from './read.js'
+import { findExecution, presentUnstarted } from './read.js'
 
 const Version = Type.Optional(
   Type.Enum(['same', 'latest'], {
@@ -134,8 +134,8 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
 /** Why it was not opened again. */
 async function findObstacle(transaction: WorkspaceTransaction, id: string): Promise<Error> {
-  const execution = await transaction.execution.findUnique({ where: { id }, omit: { results: true } })
-  const event = await transaction.event.findUnique({ where: { id }, omit: { data: true } })
+  const { event, execution } = await findExecution(transaction, id)
+  if (execution !== null && execution.id !== id) return refusals.executionNotFound()
   if (execution === null && event?.quarantined) return refusals.quarantined()
   const { status, ruleId } = execution ?? presentUnstarted(event)
   if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable(status)
