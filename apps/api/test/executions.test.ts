@@ -93,6 +93,7 @@ t.test('executions are listed newest first, with all fields except results', asy
     actionsExecuted: 2,
     dryRun: false,
     error: 'It broke',
+    suppressed: null,
     startedAt: '2026-01-02T03:04:05.678Z',
     dueAt: null,
     finishedAt: '2026-01-02T03:04:05.678Z',
