@@ -27,7 +27,7 @@ async function leave(isInState: () => Promise<boolean>): Promise<void> {
 async function createLeasedHarness(t: Test) {
   const harness = await createHarness(t)
   const { database, own } = harness
-  const claims = new Claims(database, new Causation(database), { giveBack() {} })
+  const claims = new Claims(database, new Causation(database), { giveBack() {}, hold() {}, release() {} })
   return {
     ...harness,
     read: (id: string) => own.execution.findUniqueOrThrow({ where: { id } }),

@@ -16,7 +16,11 @@ t.test('a worker learns the creator of a workspace with an event and with a clai
     const [loaded] = await loadEvents(database, [event.id])
     t.equal(loaded === 'isolate' ? undefined : loaded?.createdBy, createdBy)
     const id = await leaveExecution(harness, ruleId, { dueAt: new Date(0) })
-    const step = await new Claims(database, new Causation(database), { giveBack() {} }).claim(id)
+    const step = await new Claims(database, new Causation(database), {
+      giveBack() {},
+      hold() {},
+      release() {},
+    }).claim(id)
     t.equal(step?.execution.event.createdBy, createdBy)
   }
 })

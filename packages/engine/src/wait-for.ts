@@ -1,4 +1,5 @@
 import type { ActionConfig } from './actions/index.js'
+import { maxMatchLength } from './actions/wait.js'
 import { areEqual, toNumber } from './comparison.js'
 import type { CompiledCondition } from './compiled-condition.js'
 import { compileCondition } from './conditions.js'
@@ -47,7 +48,7 @@ export function readMatch(paths: readonly string[], data: unknown): Match | unde
   for (const path of paths) {
     const value = readOrMiss(compilePath(path), data)
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined
-    if (value === '') return undefined
+    if (value === '' || (typeof value === 'string' && value.length > maxMatchLength)) return undefined
     Object.defineProperty(match, path, { value, enumerable: true })
   }
   return match

@@ -107,6 +107,8 @@ t.test('values that are equal meet under one key, and nothing else ends a WAIT',
   for (const data of [{}, { a: null }, { a: { b: null } }, { a: { b: '' } }, { a: { b: [7] } }, null, 5])
     t.equal(readMatch(['a.b'], data), undefined)
   t.strictSame(readMatch(['a'], { a: 1 }), { a: 1 })
+  t.ok(readMatch(['a'], { a: 'x'.repeat(1_000) }))
+  t.equal(readMatch(['a'], { a: 'x'.repeat(1_001) }), undefined, 'no WAIT has a longer one')
   t.not(writeMatch('A', { a: 1, b: 2 }), writeMatch('A', { a: 2, b: 1 }))
   t.equal(writeMatch('A', { a: 1, b: 2 }), writeMatch('A', { b: 2, a: 1 }))
   t.end()

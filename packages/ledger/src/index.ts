@@ -147,5 +147,5 @@ export {
   walkExecutions,
 } from './unfinished/unfinished-work.js'
 export { findEndingEvents } from './waits/find-ending-events.js'
-export { findTimeOuts, type TimeOut } from './waits/find-time-outs.js'
+export { TimeOuts } from './waits/find-time-outs.js'
 export { nothingSeen, type OpenWait, type WokenExecution } from './waits/open-wait.js'

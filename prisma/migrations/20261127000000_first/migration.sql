@@ -348,6 +348,7 @@ CREATE TABLE event_keys (
   is_waking BOOLEAN NOT NULL DEFAULT false
 );
 CREATE INDEX event_keys_key_accepted_at_idx ON event_keys (key, accepted_at);
+CREATE INDEX event_keys_key_id_idx ON event_keys (key, id);
 CREATE UNIQUE INDEX event_keys_event_id_key_key ON event_keys (event_id, key);
 CREATE INDEX event_keys_waking ON event_keys (id) WHERE is_waking;
 

@@ -1,20 +1,27 @@
-import { createReadBatcher, type Database, waitKeyOf } from '@automation/database'
+import { yieldEvery } from '@automation/admission'
+import { type Database, waitKeyOf } from '@automation/database'
 import {
+  defaultWorkLimits,
   type EndingEvent,
   Evaluation,
   endsWait,
   type Match,
+  type WaitFor,
   type WorkLimits,
   writeMatch,
 } from '@automation/engine'
-import { findEndingEvents, findTimeOuts, nothingSeen, type TimeOut } from '@automation/ledger'
+import { findEndingEvents, nothingSeen, TimeOuts } from '@automation/ledger'
 import { findAfter } from './await-event.js'
 import type { Execution, Look } from './execution.js'
 
-/** How soon (ms) an execution looks again whose time is over while events of its type are still to be run. */
-const againMs = 250
+/** How soon (ms) an execution looks again whose time is over while events of its type are still to be run: the longer it is over, the later. */
+const againMs = { least: 250, most: 5_000 }
 /** A claim may be as much too early (ms). */
 const earlyMs = 500
+/** How long (ms) a look may hold the event loop before others have a turn. */
+const sliceMs = 10
+/** What it costs to read an event, some 0.1 ms, beside its conditions. */
+const unitsOfEvent = 4_000
 
 /**
  * Creates a function that looks for the event that ends the WAIT of a claimed execution: among those with its key that were not looked at yet, the
@@ -23,7 +30,7 @@ const earlyMs = 500
  * Whether its time is over is asked first: the events that were accepted in time have left their keys by then, so that the look finds them.
  */
 export function createEventFinder(database: Database, workLimits: WorkLimits | undefined) {
-  const isTimeOver = createReadBatcher<TimeOut, boolean>((waits) => findTimeOuts(database, waits))
+  const timeOuts = new TimeOuts(database)
   return async (execution: Execution, waitSeen: string | null): Promise<Look | undefined> => {
     const { record, rule, event } = execution
     const index = record.results.findIndex((result) => result?.status === 'scheduled' && result.waitsFor)
@@ -36,34 +43,51 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     const match = waitsFor.match as Match
     const until = Date.parse(untilText ?? '')
     const isLate = Date.now() >= until - earlyMs
-    const isOver = isLate && (await isTimeOver({ workspaceId, eventType, until }))
+    const isOver = isLate && (await timeOuts.isOver({ workspaceId, eventType, until }))
     const key = waitKeyOf(workspaceId, writeMatch(eventType, match))
     const wait = { key, eventType, seen: waitSeen ?? nothingSeen, after: findAfter(execution), until }
     const { ruleId, ruleVersion } = record
-    const { events, seen, hasMore } = await findEndingEvents(database, {
-      workspaceId,
-      ruleId,
-      ruleVersion,
-      wait,
-    })
-    const warnings = new Set<string>()
-    const ending = events.filter(({ acceptedAt, data }) => {
-      const evaluation = new Evaluation(acceptedAt, workLimits)
-      const ends = endsWait(waitFor, match, data, evaluation)
-      execution.evaluation.charge(evaluation.spent)
-      if (evaluation.fault !== null) warnings.add(`An event did not end the WAIT: ${evaluation.fault}`)
-      return ends
-    })
-    const again = hasMore ? Date.now() : isLate ? Math.max(until, Date.now() + againMs) : undefined
-    return { found: findEarliest(ending), isOver: isOver && !hasMore, seen, again, warnings: [...warnings] }
+    const comparison = new Comparison(waitFor, match, workLimits)
+    const looking = { workspaceId, ruleId, ruleVersion, wait }
+    const { seen, hasMore, isCut } = await findEndingEvents(database, looking, (one) =>
+      comparison.compare(one),
+    )
+    const { found, warnings } = comparison
+    if (isCut) warnings.add('Not all events from before the rule was saved were compared with the WAIT')
+    const overdue = Math.min(againMs.most, Math.max(againMs.least, (Date.now() - until) / 4))
+    const again = hasMore ? Date.now() : isLate ? Math.max(until, Date.now() + overdue) : undefined
+    return { found, isOver: isOver && !hasMore, seen, again, warnings: [...warnings] }
   }
 }
 
-function findEarliest(events: readonly EndingEvent[]): EndingEvent | undefined {
-  return events.reduce<EndingEvent | undefined>(
-    (first, event) => (first === undefined || isBefore(event, first) ? event : first),
-    undefined,
-  )
+/**
+ * One look: it compares events with a WAIT, and keeps the earliest that ends it. Each event has its own work, so that those that do not match cost the waiting
+ * execution nothing; what all of them cost ends the look, and the next one goes on.
+ */
+class Comparison {
+  found: EndingEvent | undefined
+  readonly warnings = new Set<string>()
+  readonly #waitFor: WaitFor
+  readonly #match: Match
+  readonly #limits: WorkLimits
+  #spent = 0
+
+  constructor(waitFor: WaitFor, match: Match, limits: WorkLimits = defaultWorkLimits) {
+    this.#waitFor = waitFor
+    this.#match = match
+    this.#limits = limits
+  }
+
+  /** @returns whether there is work left for another event */
+  async compare(event: EndingEvent): Promise<boolean> {
+    if (this.found !== undefined && !isBefore(event, this.found)) return true
+    await yieldEvery(sliceMs)
+    const evaluation = new Evaluation(event.acceptedAt, this.#limits)
+    if (endsWait(this.#waitFor, this.#match, event.data, evaluation)) this.found = event
+    if (evaluation.fault !== null) this.warnings.add(`An event did not end the WAIT: ${evaluation.fault}`)
+    this.#spent += evaluation.spent + unitsOfEvent
+    return this.#spent < this.#limits.event
+  }
 }
 
 function isBefore(one: EndingEvent, other: EndingEvent): boolean {

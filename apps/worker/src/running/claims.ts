@@ -30,7 +30,7 @@ const share = 1 / 20
 export class Claims {
   readonly #database: Database
   readonly #causation: Causation
-  readonly #leases: Pick<Leases, 'giveBack'>
+  readonly #leases: Pick<Leases, 'giveBack' | 'hold' | 'release'>
   readonly #workLimits: WorkLimits | undefined
   readonly #findEvent: ReturnType<typeof createEventFinder>
   readonly #claim: (id: string) => Promise<ClaimedExecution | undefined>
@@ -43,7 +43,7 @@ export class Claims {
   constructor(
     database: Database,
     causation: Causation,
-    leases: Pick<Leases, 'giveBack'>,
+    leases: Pick<Leases, 'giveBack' | 'hold' | 'release'>,
     workLimits?: WorkLimits,
   ) {
     this.#database = database
@@ -72,8 +72,18 @@ export class Claims {
     if (mayEmit(rule, claimed)) await this.#causation.countStored(event)
     const execution = continueClaimed(claimed, event, rule, evaluation, this.#causation)
     if (execution.record.finishedAt === null)
-      execution.look = await this.#findEvent(execution, claimed.waitSeen)
+      execution.look = await this.#look({ execution, lease: claimed.lease }, claimed.waitSeen)
     return { execution, lease: claimed.lease }
+  }
+
+  /** A look at many events may take longer than a lease. */
+  async #look(step: Step<Execution>, waitSeen: string | null): Promise<Execution['look']> {
+    this.#leases.hold(step)
+    try {
+      return await this.#findEvent(step.execution, waitSeen)
+    } finally {
+      this.#leases.release(step)
+    }
   }
 
   async #giveBackOnFailure<Result>(claims: HeldLease[], work: () => Promise<Result>): Promise<Result> {

@@ -17,6 +17,8 @@ const offset: Format = (text) =>
 
 /** In one WAIT. */
 const maxMatched = 5
+/** Of a text that is matched. */
+export const maxMatchLength = 1_000
 
 const WaitFor = Type.Object(
   {
@@ -26,7 +28,7 @@ const WaitFor = Type.Object(
       Type.Unsafe<string | number | boolean>({
         type: ['string', 'number', 'boolean'],
         minLength: 1,
-        maxLength: 1_000,
+        maxLength: maxMatchLength,
       }),
       {
         minProperties: 1,

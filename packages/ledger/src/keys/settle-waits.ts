@@ -65,7 +65,8 @@ function waitRow(id: string, { key, eventType, seen, after, until }: OpenWait) {
 }
 
 /**
- * A row that is locked is being claimed, recorded or cancelled: if it goes on waiting, wake_late_waits finds the key, under its lock.
+ * A row that is locked may be in a cancellation that is rolled back: it goes on waiting then, and only the key knows that it has to be woken. So a key that
+ * leaves anything waiting is marked.
  *
  * $1 keys of events · $2 how many executions are woken at most
  */
@@ -79,10 +80,16 @@ const noteEventKeysSql = `
     WHERE wait_key = ANY (ARRAY(SELECT key FROM input_keys)) AND status = 'waiting' AND due_at > now()
     LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
   ),
+  left_keys AS (
+    SELECT key FROM (SELECT DISTINCT key FROM input_keys) AS keys
+    WHERE EXISTS (
+      SELECT FROM executions
+      WHERE wait_key = keys.key AND status = 'waiting' AND due_at > now()
+        AND id NOT IN (SELECT id FROM waiting_executions))
+  ),
   inserted_keys AS (
     INSERT INTO event_keys (workspace_id, key, event_id, accepted_at, is_waking)
-    SELECT workspace_id, key, event_id, to_timestamp(accepted_ms / 1000),
-           (SELECT count(*) FROM waiting_executions) = $2::int
+    SELECT workspace_id, key, event_id, to_timestamp(accepted_ms / 1000), key IN (SELECT key FROM left_keys)
     FROM input_keys
     ON CONFLICT (event_id, key) DO NOTHING
   ),
@@ -97,7 +104,7 @@ const noteEventKeysSql = `
 
 /**
  * Also one whose rule is so young that an event may have been done before it: that one left no key, so the execution looks for it
- * (find-ending-events.ts).
+ * (find-ending-events.ts). One that has looked already asks for newer keys only, in their order.
  *
  * $1 executions that wait
  */
@@ -113,11 +120,17 @@ const wakeLateWaitsSql = `
     WHERE executions.id = input_waits.id AND executions.status = 'waiting'
       AND executions.id = ANY (ARRAY(SELECT id FROM input_waits))
       AND (
-        EXISTS (
+        input_waits.seen < 0 AND EXISTS (
           SELECT FROM event_keys
-          WHERE event_keys.key = input_waits.key AND event_keys.id > input_waits.seen
+          WHERE event_keys.key = input_waits.key
             AND event_keys.accepted_at BETWEEN input_waits.after_at AND input_waits.until
             AND (event_keys.accepted_at, event_keys.event_id) > (input_waits.after_at, input_waits.after_id))
+        OR input_waits.seen >= 0 AND EXISTS (
+          SELECT FROM (
+            SELECT accepted_at, event_id FROM event_keys
+            WHERE key = input_waits.key AND id > input_waits.seen ORDER BY id OFFSET 0) AS newer
+          WHERE newer.accepted_at BETWEEN input_waits.after_at AND input_waits.until
+            AND (newer.accepted_at, newer.event_id) > (input_waits.after_at, input_waits.after_id))
         OR input_waits.seen < 0 AND EXISTS (
           SELECT FROM rule_versions
           WHERE rule_versions.rule_id = executions.rule_id AND rule_versions.version = executions.rule_version

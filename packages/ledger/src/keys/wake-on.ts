@@ -2,13 +2,13 @@ import type { Database } from '@automation/database'
 import { wokenAtOnce } from './settle-waits.js'
 
 /**
- * $1 how many
+ * A row that is locked may be cancelled, or not (settle-waits.ts): its key stays marked until it is certain.
  *
- * A row that is locked looks for the key by itself (settle-waits.ts), so the work is over when no other one is left.
+ * $1 how many · $2 the key before
  */
 const wakeOnSql = `
   WITH waking_keys AS (
-    SELECT id, key FROM event_keys WHERE is_waking ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+    SELECT id, key FROM event_keys WHERE is_waking AND id > $2::bigint ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
   ),
   waiting_executions AS (
     SELECT executions.id FROM waking_keys JOIN executions ON executions.wait_key = waking_keys.key
@@ -20,17 +20,30 @@ const wakeOnSql = `
   ),
   done_keys AS (
     UPDATE event_keys SET is_waking = false FROM waking_keys
-    WHERE event_keys.id = waking_keys.id AND (SELECT count(*) FROM waiting_executions) < $1::int
+    WHERE event_keys.id = waking_keys.id AND NOT EXISTS (
+      SELECT FROM executions
+      WHERE executions.wait_key = waking_keys.key AND executions.status = 'waiting' AND executions.due_at > now()
+        AND executions.wait_seen < waking_keys.id AND executions.id NOT IN (SELECT id FROM waiting_executions))
   )
-  SELECT (SELECT count(*) FROM waiting_executions)::int AS woken, (SELECT count(*) FROM waking_keys)::int AS keys`
+  SELECT id::text AS id, (SELECT count(*) FROM waiting_executions)::int AS woken FROM waking_keys`
 
-/** Wakes what the commits of events have left waiting, until nothing is left. The sweeper adds the jobs. @returns how many were woken */
+/**
+ * Wakes what the commits of events have left waiting, key by key, until only locked rows are left: these have their turn in the next sweep. The sweeper adds
+ * the jobs.
+ *
+ * @returns how many were woken
+ */
 export async function wakeOn(database: Pick<Database, 'run'>, isOver: () => boolean): Promise<number> {
   let sum = 0
+  let before = '0'
   while (!isOver()) {
-    const [row] = await database.run<{ woken: number; keys: number }>('wake_on', wakeOnSql, [wokenAtOnce])
-    if (row === undefined || row.keys === 0) break
+    const [row] = await database.run<{ id: string; woken: number }>('wake_on', wakeOnSql, [
+      wokenAtOnce,
+      before,
+    ])
+    if (row === undefined) break
     sum += row.woken
+    if (row.woken < wokenAtOnce) before = row.id
   }
   return sum
 }
