@@ -26,12 +26,13 @@ const offline = {
   npm_config_offline: 'true',
   npm_config_audit: 'false',
   npm_config_fund: 'false',
-  npm_config_pack_destination: `${project}/packed`,
   npm_config_cache: `${project}/cache`,
 }
 const [pack = '', install = ''] = blocksOf('sh').join('').split('\n')
-await run('sh', ['-c', pack], { cwd: root, env: offline })
-await run('sh', ['-c', install.replace('/path/to', `${project}/packed`)], { cwd: project, env: offline })
+const packHere = `${pack.replace(/\s*#.*/, '')} -- ${project}/packed --no-image`
+await run('sh', ['-c', packHere], { cwd: root, env: offline })
+const installHere = install.replace('/path/to/artefacts', `${project}/packed`)
+await run('sh', ['-c', installHere], { cwd: project, env: offline })
 const installed = `${project}/node_modules/@automation/client`
 
 t.test('the package contains code, types and pages, and nothing else', async (t) => {
