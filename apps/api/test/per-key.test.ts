@@ -164,3 +164,46 @@ t.test('while an execution of its key has not ended, another one cannot be retri
   t.equal((await call('POST', `/api/executions/${first}/retry`)).status, 202)
   t.equal((await call('POST', `/api/executions/${second}/retry`)).status, 409)
 })
+
+t.test('an execution that waits for its key says so, and a retry waits before later events', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { call, database } = workspace
+  const wait = { type: 'WAIT', config: { duration: '30d' } }
+  const perKey = { key: '{{lead.id}}', whileRunning: 'queue' }
+  const body = ruleBody({ perKey, conditions: [], actions: [wait] })
+  const { body: rule } = await call<Rule>('POST', rulesPath, { body })
+  const ids: string[] = []
+  for (let count = 0; count < 4; count++)
+    ids.push((await post(workspace, 1)).results[0]?.executionId as string)
+  const [first, second, third, fourth] = ids as [string, string, string, string]
+  const read = async (id: string) => (await call<object>('GET', `/api/executions/${id}`)).body
+  t.match(await read(first), { status: 'waiting', waitsFor: null, dueAt: /Z$/ })
+  for (const id of [second, third, fourth])
+    t.match(await read(id), { status: 'waiting', waitsFor: 'key', dueAt: null, results: [] })
+  const { body: list } = await call<{ executions: object[] }>('GET', '/api/executions?status=waiting')
+  t.match(list.executions, [{ waitsFor: 'key', dueAt: null }, {}, {}, { waitsFor: null }])
+
+  const end = (id: string) =>
+    database.execution.update({
+      where: { id },
+      data: { status: 'failed', error: 'x', dueAt: null, finishedAt: new Date() },
+    })
+  for (const id of [first, second]) await end(id)
+  const filter = { ruleId: rule.id, status: ['failed'] }
+  t.match(await call('POST', '/api/executions/retry', { body: { filter, dryRun: false } }), {
+    status: 202,
+    body: { matched: 2, retried: 2 },
+  })
+  const places = async () =>
+    (await database.keyClaim.findMany({ orderBy: { eventId: 'asc' } })).map(({ place }) => place)
+  // Two others wait already, so both wait: whoever comes first gets the key.
+  t.strictSame(await places(), ['queued', 'queued', 'queued', 'queued'])
+  for (const id of [first, second])
+    t.match(await read(id), { status: 'retrying', waitsFor: 'key', dueAt: null })
+
+  for (const id of ids) await end(id)
+  t.equal((await call('POST', `/api/executions/${third}/retry`)).status, 202)
+  t.match(await read(third), { waitsFor: null, dueAt: /Z$/ })
+  t.equal((await call('POST', `/api/executions/${second}/retry`)).status, 202)
+  t.match(await read(second), { status: 'retrying', waitsFor: 'key', dueAt: null })
+})

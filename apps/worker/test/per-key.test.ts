@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { executionIdOf } from '@automation/database'
 import type { PerKey } from '@automation/engine'
-import { createClaimRemoval } from '@automation/ledger'
+import { createClaimRemoval, narrowToExecution, reopenExecutions } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
@@ -212,6 +212,31 @@ t.test('queue: executions of a key run one after another, in the order of their 
   )
 })
 
+t.test('queue: an execution that is reopened comes before later events', async (t) => {
+  const harness = await start(t)
+  const { call, answer, bodies } = await startServer(t)
+  const ruleId = await harness.createRule([call], undefined, ofOne('queue'))
+  const first = await postOne(harness, ruleId, 1)
+  await answer(500)
+  await harness.untilStatus(first, 'failed')
+  const [second, third] = [await postOne(harness, ruleId, 2), await postOne(harness, ruleId, 3)]
+  const narrowing = narrowToExecution(harness.workspaceId, first)
+  const [reopened] = await harness.own.$transaction((transaction) =>
+    reopenExecutions(transaction as never, narrowing, 'same', 1),
+  )
+  t.equal(reopened?.id, first)
+  await answer()
+  for (const id of [second, first]) {
+    await harness.untilStatus(id, 'succeeded')
+    await answer()
+  }
+  await harness.untilStatus(third, 'succeeded')
+  t.strictSame(
+    bodies.map((body) => JSON.parse(body).n),
+    [1, 2, 1, 3],
+  )
+})
+
 t.test(
   'queue: an execution that is cancelled leaves its key to the next, which the sweeper wakes',
   async (t) => {
@@ -254,8 +279,8 @@ t.test(
     t.strictSame(
       states.map(({ status, error }) => [status, error]),
       [
-        ['cancelled', 'A newer event of its key replaced it'],
-        ['cancelled', 'A newer event of its key replaced it'],
+        ['cancelled', `A newer event of its key replaced it, with execution ${ids[1]}`],
+        ['cancelled', `A newer event of its key replaced it, with execution ${ids[2]}`],
         ['waiting', null],
       ],
     )
@@ -271,6 +296,7 @@ t.test(
     await answer()
     const ended = await harness.untilStatus(old, 'cancelled')
     t.match(ended.results, [{ status: 'success' }])
+    t.equal(ended.error, `A newer event of its key replaced it, with execution ${young}`)
     await answer()
     await answer()
     await harness.untilStatus(young, 'succeeded')

@@ -1017,7 +1017,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a failed or cancelled execution from its first unfinished action
-         * @description Actions that succeeded are not repeated, and calls keep their idempotency keys. One that somebody cancelled is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, and one whose key another execution has 409 with `key_in_use`.
+         * @description Actions that succeeded are not repeated, and calls keep their idempotency keys. One that somebody cancelled is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -3136,6 +3136,7 @@ export interface components {
             suppressed: components["schemas"]["Suppression"] | null;
             startedAt: string | null;
             dueAt: string | null;
+            waitsFor: "key" | null;
             finishedAt: string | null;
             results: components["schemas"]["ActionResult"][];
             trace?: components["schemas"]["Trace"] | null;
@@ -3227,6 +3228,7 @@ export interface components {
             suppressed: components["schemas"]["Suppression"] | null;
             startedAt: string | null;
             dueAt: string | null;
+            waitsFor: "key" | null;
             finishedAt: string | null;
         };
         ExecutionToCancel: Record<string, unknown>;

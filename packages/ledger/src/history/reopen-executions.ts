@@ -1,5 +1,6 @@
 import { Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
-import { skippedAfterFailure } from '@automation/engine'
+import { maxQueued, skippedAfterFailure } from '@automation/engine'
+import { endOfTime } from '../keys/end-of-time.js'
 import { lockKeys } from '../keys/with-keys.js'
 import { mayRunSql } from '../may-run.js'
 import { countMatches, type Matches } from './count-matches.js'
@@ -28,6 +29,7 @@ const spacingSeconds = 0.06
  * - A task whose result does not stay gets an index below 0. If a version creates a task at that index again, it is another task.
  * - An execution counts once, when it ends: a failed one is subtracted from its rule's failures, also from those in a row.
  * - Where executions of a key exclude each other, one is reopened only while no other one of its key is unfinished, and of several the oldest.
+ *   Where they queue, it waits for its key, in the order of their events: mostly before all that wait. A full queue takes none.
  * - Counters are locked in the order of their ids, as every statement of the ledger does.
  */
 export async function reopenExecutions(
@@ -39,22 +41,31 @@ export async function reopenExecutions(
   await lockKeysOf(transaction, narrowing, version, limit)
   return transaction.$queryRaw<ReopenedExecution[]>(Prisma.sql`
     WITH locked_executions AS MATERIALIZED (
-      SELECT executions.*, rule_versions.version, rule_versions.actions
+      SELECT executions.*, rule_versions.version, rule_versions.actions, ${queues} AS queues
       FROM ${retryable(narrowing, version)}
       ORDER BY executions.id LIMIT ${limit} FOR UPDATE OF executions
     ),
     chosen_executions AS MATERIALIZED (
-      SELECT DISTINCT ON (coalesce(key_claims.key_id, locked_executions.id)) locked_executions.*
-      FROM locked_executions
-      LEFT JOIN key_claims ON key_claims.execution_id = locked_executions.id
-        AND key_claims.workspace_id = locked_executions.workspace_id AND key_claims.is_exclusive
-      ORDER BY coalesce(key_claims.key_id, locked_executions.id), locked_executions.id
+      SELECT *, turn > 1 OR is_key_in_use AS waits_for_key FROM (
+        SELECT locked_executions.*, ${keyIsInUse('locked_executions')} AS is_key_in_use,
+               row_number() OVER (
+                 PARTITION BY coalesce(key_claims.key_id, locked_executions.id)
+                 ORDER BY key_claims.accepted_at, key_claims.event_id) AS turn,
+               (SELECT count(*) FROM key_claims AS waiting
+                WHERE waiting.key_id = key_claims.key_id AND waiting.workspace_id = key_claims.workspace_id
+                  AND waiting.place = 'queued') AS queued
+        FROM locked_executions
+        LEFT JOIN key_claims ON key_claims.execution_id = locked_executions.id
+          AND key_claims.workspace_id = locked_executions.workspace_id AND key_claims.is_exclusive
+      ) AS ordered_executions
+      WHERE turn = 1 AND NOT is_key_in_use OR queues AND queued + turn <= ${maxQueued}
     ),
     reopened_executions AS (
       UPDATE executions SET
         status = 'retrying', error = NULL, finished_at = NULL, lease = NULL,
         rule_version = coalesce(chosen_executions.version, chosen_executions.rule_version),
-        due_at = now() + make_interval(secs => ${spacingSeconds}::float8 * (position - 1)),
+        due_at = CASE WHEN waits_for_key THEN ${endOfTime}::timestamptz
+                      ELSE now() + make_interval(secs => ${spacingSeconds}::float8 * (position - 1)) END,
         results = coalesce(
           (SELECT json_agg(${reopenedResult} ORDER BY index)
            FROM json_array_elements(chosen_executions.results) WITH ORDINALITY AS known (result, index)
@@ -65,7 +76,7 @@ export async function reopenExecutions(
       RETURNING executions.id, executions.event_id, executions.due_at
     ),
     held_keys AS (
-      UPDATE key_claims SET place = 'holds' FROM chosen_executions
+      UPDATE key_claims SET place = CASE WHEN waits_for_key THEN 'queued' ELSE 'holds' END FROM chosen_executions
       WHERE key_claims.execution_id = chosen_executions.id AND key_claims.workspace_id = chosen_executions.workspace_id
         AND key_claims.is_exclusive
     ),
@@ -140,16 +151,25 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
   return Prisma.sql`executions
     LEFT JOIN rules ON rules.id = executions.rule_id AND rules.workspace_id = executions.workspace_id
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
-    WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL AND NOT EXISTS (
-      SELECT FROM key_claims AS own JOIN key_claims AS others USING (key_id) JOIN executions AS other ON other.id = others.execution_id
-      WHERE own.execution_id = executions.id AND own.workspace_id = executions.workspace_id
-        AND own.is_exclusive AND others.execution_id <> own.execution_id
-        AND others.place IS NOT NULL AND other.due_at IS NOT NULL) AND (
+    WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL
+    AND (${queues} OR NOT ${keyIsInUse('executions')}) AND (
       rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (
         SELECT FROM subscriptions
         WHERE executions.is_delivery AND subscriptions.id = executions.rule_id AND subscriptions.workspace_id = executions.workspace_id
           AND subscriptions.is_active))`
+}
+
+/** Whether an execution that is reopened waits for its key. */
+const queues = Prisma.sql`coalesce(rule_versions.per_key->>'whileRunning' = 'queue', false)`
+
+/** Whether another execution of its key has not ended, and the two exclude each other. */
+function keyIsInUse(execution: 'executions' | 'locked_executions'): Prisma.Sql {
+  return Prisma.sql`EXISTS (
+      SELECT FROM key_claims AS own JOIN key_claims AS others USING (key_id) JOIN executions AS other ON other.id = others.execution_id
+      WHERE own.execution_id = ${Prisma.raw(execution)}.id AND own.workspace_id = ${Prisma.raw(execution)}.workspace_id
+        AND own.is_exclusive AND others.execution_id <> own.execution_id
+        AND others.place IS NOT NULL AND other.due_at IS NOT NULL)`
 }
 
 /** Only the attempts of an action that starts again are kept: its failures are counted from 0. */

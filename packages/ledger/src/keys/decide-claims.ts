@@ -2,11 +2,9 @@ import type { Statements } from '@automation/database'
 import { decide, isBefore, type KeyEvent } from '@automation/engine'
 import type { ExecutionRecord, KeyToClaim, RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
-import type { NewClaim, SuppressedExecution } from './key-claims.js'
+import { endOfTime } from './end-of-time.js'
+import type { NewClaim, Replacement, SuppressedExecution } from './key-claims.js'
 import { type KeyToRead, readKeyStates, type StoredKeyState } from './key-states.js'
-
-/** Of what waits for its key: no time ends it. */
-const endOfTime = new Date(Date.UTC(9_999, 0))
 
 type Asking<Execution> = Execution & { claim: KeyToClaim }
 
@@ -31,7 +29,7 @@ export async function decideClaims<Execution extends RecordableExecution>(
   const suppressed: SuppressedExecution[] = []
   const claims: NewClaim[] = []
   const consumed: string[] = []
-  const replaced: string[] = []
+  const replaced: Replacement[] = []
   for (const execution of undecided) {
     const { keyId, key, perKey } = execution.claim
     const state = states.get(keyId) as StoredKeyState
@@ -40,7 +38,7 @@ export async function decideClaims<Execution extends RecordableExecution>(
     const claim = claimOf(execution, decision)
     noteReplaced(state, decision.replaced)
     noteClaim(state, event, claim, decision.consumed)
-    replaced.push(...decision.replaced.map(({ executionId }) => executionId))
+    replaced.push(...decision.replaced.map(({ executionId: id }) => ({ id, by: event.executionId })))
     consumed.push(...decision.consumed.map(({ executionId }) => executionId))
     claims.push(claim)
     const { suppression } = decision

@@ -49,7 +49,7 @@ export async function wakeQueues(
 /** $1 how many */
 const findFreeQueuesSql = `
   SELECT DISTINCT waiting.key_id AS id FROM key_claims AS waiting
-  JOIN executions ON executions.id = waiting.execution_id AND executions.status = 'waiting'
+  JOIN executions ON executions.id = waiting.execution_id AND executions.due_at IS NOT NULL
   WHERE waiting.place = 'queued' AND NOT EXISTS (
     SELECT FROM key_claims AS holding JOIN executions AS held ON held.id = holding.execution_id
     WHERE holding.key_id = waiting.key_id AND holding.place = 'holds' AND held.due_at IS NOT NULL)

@@ -63,7 +63,7 @@ const recordStepsSql = `
   updated_executions AS (
     UPDATE executions SET
       status = CASE WHEN stopped.id IS NULL AND cancel_requested IS NULL THEN input_steps.status ELSE 'cancelled' END,
-      error = CASE WHEN cancel_requested THEN 'It was cancelled' ELSE coalesce(stopped.reason, input_steps.error) END,
+      error = CASE WHEN cancel_requested THEN coalesce(executions.error, 'It was cancelled') ELSE coalesce(stopped.reason, input_steps.error) END,
       results = CASE WHEN cancel_requested IS NULL THEN input_steps.results
                      ELSE coalesce(
                        (SELECT json_agg(

@@ -1,6 +1,6 @@
 import { orNull } from '@automation/access'
 import { Suppression } from '@automation/engine'
-import type { ListedExecutionRow } from '@automation/ledger'
+import { type ListedExecutionRow, waitsForKey } from '@automation/ledger'
 import { Type } from 'typebox'
 import { ExecutionResult } from '../../acceptance/execution-result.js'
 import { EvaluationStatus } from '../../acceptance/results.js'
@@ -32,7 +32,14 @@ export const ListedExecution = Type.Object(
     dueAt: orNull(
       Type.String({
         format: 'date-time',
-        description: 'When the execution continues. null if it is finished or not started.',
+        description:
+          'When the execution continues. null if it is finished or not started, and while it waits for its key.',
+      }),
+    ),
+    waitsFor: orNull(
+      Type.Enum(['key'], {
+        description:
+          'What it waits for where no time ends that. key: until the executions of its key that come before it have ended (`perKey.whileRunning` of the rule).',
       }),
     ),
     finishedAt: orNull(Timestamp),
@@ -60,7 +67,8 @@ export function presentExecutionRow(row: ExecutionRow) {
     error: row.error,
     suppressed: row.suppression as Suppression | null,
     startedAt: row.startedAt.toISOString(),
-    dueAt: row.dueAt?.toISOString() ?? null,
+    dueAt: waitsForKey(row) ? null : (row.dueAt?.toISOString() ?? null),
+    waitsFor: waitsForKey(row) ? ('key' as const) : null,
     finishedAt: row.finishedAt?.toISOString() ?? null,
   }
 }

@@ -102,6 +102,7 @@ export function presentUnstarted(event: EventToPresent | null): Execution {
     suppressed: null,
     startedAt: null,
     dueAt: null,
+    waitsFor: null,
     finishedAt: event.doneAt?.toISOString() ?? null,
   }
 }

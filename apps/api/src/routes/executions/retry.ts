@@ -7,6 +7,7 @@ import {
   narrowToExecution,
   reopenExecutions,
   retryableStatuses,
+  waitsForKey,
 } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -60,7 +61,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'retryExecution',
       summary: 'Retry a failed or cancelled execution from its first unfinished action',
       description:
-        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that somebody cancelled is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, and one whose key another execution has 409 with `key_in_use`.',
+        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that somebody cancelled is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.',
       params: Type.Object({ id: Id }),
       body: RetryBody,
       response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -79,7 +80,8 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
         })
         const { eventId, dueAt } = reopened
         const { id: workspaceId, createdBy } = workspace
-        app.inbox.resume({ executionId: id, eventId, workspaceId, createdBy, dueAt })
+        if (!waitsForKey(reopened))
+          app.inbox.resume({ executionId: id, eventId, workspaceId, createdBy, dueAt })
         return reopened
       }
       const present = () => presentAccepted(`/api/executions/${id}`, id)
