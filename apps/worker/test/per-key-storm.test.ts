@@ -123,6 +123,7 @@ t.test(
     const statusOf = (event: { id: string }, ruleId: string) =>
       executions.get(executionIdOf({ ...event, addressee: null }, ruleId))?.status
 
+    const lefts: number[] = []
     for (let k = 0; k < keyCount; k++) {
       const ofKey = events.filter((event) => event.k === k)
       const at = (event: { id: string }) => accepted.get(event.id) ?? 0
@@ -140,9 +141,8 @@ t.test(
       const left = await read.keyClaim.count({
         where: { isCounted: true, ruleId: least, eventId: { in: ofKey.map(({ id }) => id) } },
       })
-      // The last events may have been recorded in another order, so that none of them was the completing one.
       t.equal(3 * counted + left, ofKey.length, `each event of key ${k} counts once`)
-      t.ok(left < 6, `${left} events of key ${k} wait for others`)
+      lefts.push(left)
       t.ok(
         ofKey.every((event) => statusOf(event, queue) === 'succeeded'),
         `the queue of key ${k} is empty`,
@@ -160,5 +160,21 @@ t.test(
     const now = Date.now()
     const request = { workspaceId, from: now - 3_600_000, to: now + 60_000, keptSince: 0, budgetMs: 5_000 }
     t.strictSame((await auditLedger(attacker, request)).faults, [])
+
+    // Events that were recorded out of order may be left although they are enough: those that each lacked were accepted after it. The next events
+    // of the key complete them.
+    const completeLeft = async (k: number, count: number) => {
+      for (let left = count; ; left -= 2) {
+        const event = { ...newEvent(), data: { k } }
+        await inbox.accept(event)
+        await harness.untilDone(event.id)
+        const { status } = await read.execution.findUniqueOrThrow({
+          where: { id: executionIdOf(event, least) },
+        })
+        t.equal(status, left >= 2 ? 'succeeded' : 'suppressed', `key ${k} had ${left} events left`)
+        if (left < 2) break
+      }
+    }
+    for (const [k, left] of lefts.entries()) await completeLeft(k, left)
   },
 )

@@ -1,10 +1,11 @@
-import type { Grouped, RuleDefinition, Schedule } from '@automation/engine'
+import type { Grouped, PerKey, RuleDefinition, Schedule } from '@automation/engine'
 import type { EarlierRule } from './earlier-rules.js'
 import type { GroupMember } from './group-members.js'
 
 export interface TestedDefinition extends RuleDefinition, Partial<Grouped> {
   trigger: string
   schedule?: Schedule | null
+  perKey?: PerKey | null
 }
 
 /** What is compared over which range; at least one of `active` and `draft`. */

@@ -10,6 +10,7 @@ import {
   isListCondition,
   isReference,
   listLeaves,
+  listPlaceholderUses,
   listRootPaths,
   maxSurveyText,
   type ObservedField,
@@ -50,6 +51,16 @@ export function checkObserved(
   rule.conditions.forEach((condition, n) => {
     checkCondition(condition, `conditions[${n}]`, place)
   })
+  for (const path of listTemplateReads(rule.perKey?.key)) {
+    const never = findNever(path, seen)
+    if (never !== undefined)
+      report.find(
+        'unseen_placeholder',
+        index,
+        'perKey.key',
+        `{{${path}}} ${never} So all of them share one key.`,
+      )
+  }
   const declared = readDeclared(rule.actions)
   rule.actions.forEach((action, n) => {
     if (action.when) checkCondition(action.when, `actions[${n}].when`, place)
@@ -63,6 +74,10 @@ export function checkObserved(
       }
     }
   })
+}
+
+function listTemplateReads(template = ''): string[] {
+  return [...new Set(listPlaceholderUses(template).flatMap(({ reads }) => reads))]
 }
 
 interface Place {

@@ -1,4 +1,10 @@
-import { excerptOf, type Grouped, type RuleDefinition, type WorkBudget } from '@automation/engine'
+import {
+  excerptOf,
+  type Grouped,
+  type PerKey,
+  type RuleDefinition,
+  type WorkBudget,
+} from '@automation/engine'
 import { Type } from 'typebox'
 
 export const severities = ['info', 'warning', 'error'] as const
@@ -35,6 +41,7 @@ export interface CheckedRule extends RuleDefinition, Partial<Grouped> {
   readonly id?: string
   readonly name: string
   readonly trigger: string
+  readonly perKey?: PerKey | null
   /** Only active rules are compared with one another. Default: true. */
   readonly isActive?: boolean
 }

@@ -24,10 +24,6 @@ export { findTestFaults } from './tests/find-test-faults.js'
 export { writeJunit } from './tests/junit.js'
 export { maxTests, RuleTest } from './tests/rule-test.js'
 export { runTests, type TestResult } from './tests/run-tests.js'
-export {
-  prepareRules,
-  type SimulatedEvent,
-  type Simulation,
-  simulateEvents,
-} from './tests/simulate-events.js'
+export { type SimulatedEvent, type Simulation, simulateEvents } from './tests/simulate-events.js'
+export { prepareRules } from './tests/simulated-rules.js'
 export { describe } from './words.js'

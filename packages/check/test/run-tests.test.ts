@@ -2,8 +2,10 @@ import {
   type CheckedRule,
   measureCoverage,
   mutateClauses,
+  prepareRules,
   type RuleTest,
   runTests,
+  simulateEvents,
   writeJunit,
 } from '@automation/check'
 import t from 'tap'
@@ -290,4 +292,76 @@ t.test('the events of a test end a WAIT in their order, or its time does', async
   check('time ', won('2026-01-08T00:00:01Z', { sum: 5 }))
   check('time ', won('2026-01-06T12:00:00Z', { lead: 'l2', sum: 5 }))
   check('time ', won('2026-01-04T12:00:00Z', { sum: 5 }))
+})
+
+t.test('perKey is simulated: in the order of the events, with the limits of the service', async (t) => {
+  const remind = (perKey: object, actions: object[] = [{ type: 'CREATE_TASK', config: { title: 'Call' } }]) =>
+    [
+      {
+        name: 'Remind',
+        trigger: 'LEAD_UPDATED',
+        conditions: [],
+        perKey: { key: '{{id}}', ...perKey },
+        actions,
+      },
+    ] as never
+  const at = (time: string, id = 1) => ({
+    type: 'LEAD_UPDATED' as const,
+    at: `2026-01-${time}Z`,
+    data: { id },
+  })
+  const check = (perKey: object, events: object[], expect: object, actions?: object[]) =>
+    runTests(remind(perKey, actions), [{ name: 'perKey', events, expect } as RuleTest])[0]?.failures
+
+  const weekly = { atMost: { runs: 1, per: '7d' } }
+  const week = [at('01T09:00:00'), at('08T08:59:59.999'), at('08T09:00:00'), at('08T09:00:00', 2)]
+  t.strictSame(check(weekly, week, { Remind: 3 }), [])
+  t.match(check(weekly, week.slice(0, 2), { Remind: 2 }), [
+    /actual 1 execution: it matched, but perKey suppressed it: the limit of its key was reached until 2026-01-08T09:00:00.000Z, by execution of event 1/,
+  ])
+  const third = { atLeast: { events: 3, within: '24h' } }
+  const six = [1, 2, 3, 4, 5, 6].map((hour) => at(`01T0${hour}:00:00`))
+  t.strictSame(check(third, six, { Remind: 2 }), [])
+  t.match(check(third, six.slice(0, 2), { Remind: 1 }), [/2 of 3 events so far/])
+  t.strictSame(check(third, [at('01T09:00:00'), at('01T10:00:00'), at('02T09:00:00')], { Remind: 'no' }), [])
+
+  const slow = [
+    { type: 'WAIT', config: { duration: '1h' } },
+    { type: 'CREATE_TASK', config: { title: 'Call' } },
+    { type: 'WAIT', config: { duration: '1h' } },
+    { type: 'CREATE_TASK', config: { title: 'Call again' } },
+  ]
+  const burst = [at('01T09:00:00'), at('01T09:30:00'), at('01T10:00:00')]
+  t.strictSame(check({ whileRunning: 'skip' }, [...burst, at('01T11:00:01')], { Remind: 2 }, slow), [])
+  t.match(check({ whileRunning: 'skip' }, burst, { Remind: 2 }, slow), [
+    /execution of event 1 of its key had not ended/,
+  ])
+  const last = [{ type: 'CREATE_TASK' }, { type: 'CREATE_TASK' }]
+  t.strictSame(
+    check({ whileRunning: 'replace' }, burst.slice(0, 2), { Remind: last }, slow),
+    [],
+    'a debounce',
+  )
+  t.strictSame(
+    check({ whileRunning: 'replace' }, [...burst, at('01T11:30:00')], { Remind: 2 }, slow),
+    [],
+    'the third has done something',
+  )
+  t.strictSame(check({ whileRunning: 'queue' }, burst, { Remind: 3 }, slow), [])
+  const emit = [
+    { type: 'WAIT', config: { duration: '1h' } },
+    { type: 'EMIT_EVENT', config: { eventType: 'DEAL_CREATED' } },
+  ]
+  const prepared = prepareRules(remind({ whileRunning: 'queue' }, emit))
+  const { events } = simulateEvents(
+    prepared,
+    burst.map((event) => ({ ...event, at: Date.parse(event.at) })),
+  )
+  t.strictSame(
+    events
+      .filter(({ type }) => type === 'DEAL_CREATED')
+      .map(({ at: moment }) => new Date(moment).toISOString()),
+    ['10', '11', '12'].map((hour) => `2026-01-01T${hour}:00:00.000Z`),
+    'one after another',
+  )
 })

@@ -1,5 +1,6 @@
 import {
   type ConditionTrace,
+  describeSuppression,
   explainRule,
   type ListTrace,
   normaliseRule,
@@ -8,14 +9,13 @@ import {
 import type { CheckedRule } from '../finding.js'
 import type { Expected, ExpectedAction, RuleTest, TestEvent } from './rule-test.js'
 import {
-  prepareRules,
   type SimulatedAction,
   type SimulatedEvent,
   type SimulatedExecution,
-  type SimulatedRules,
   type Simulation,
   simulateEvents,
 } from './simulate-events.js'
+import { prepareRules, type SimulatedRules } from './simulated-rules.js'
 
 export interface TestResult {
   readonly name: string
@@ -170,7 +170,7 @@ function explainMissing(rules: SimulatedRules, simulation: Simulation, indexes: 
 /** Names the clauses that failed, for the events that the rule considered. */
 function explainRuleMissing(
   { rules, compiled, byTrigger }: SimulatedRules,
-  { events, outranked }: Simulation,
+  { events, outranked, suppressed }: Simulation,
   index: number,
 ): string {
   const rule = rules[index] as CheckedRule
@@ -178,6 +178,9 @@ function explainRuleMissing(
   const outranking = outranked.find((one) => one.rule === index)
   if (outranking !== undefined)
     return `it matched, but ${JSON.stringify(rules[outranking.by]?.name)} came first in the group ${rule.group}`
+  const suppression = suppressed.findLast((one) => one.rule === index)?.suppression
+  if (suppression !== undefined)
+    return `it matched, but perKey suppressed it: ${describeSuppression(suppression)}`
   const considered = events.filter(({ type }) => type === rule.trigger)
   if (considered.length === 0) return `there was no ${rule.trigger} event`
   const [event] = considered as [SimulatedEvent]

@@ -2,24 +2,21 @@ import {
   type ActionResult,
   assume,
   type CompiledRule,
-  compileRule,
   Evaluation,
   endsWait,
   findNextAction,
-  findOutranked,
   type Given,
-  type Grouped,
-  hasGroups,
   isCallType,
   keepWaited,
   type Match,
   maxEmissionDepth,
   type ReadyAction,
-  ruleHolds,
+  type Suppression,
   settleAction,
   showConfig,
 } from '@automation/engine'
-import type { CheckedRule } from '../finding.js'
+import { SimulatedKeys } from './simulated-keys.js'
+import { findRunning, type SimulatedRules } from './simulated-rules.js'
 
 export interface SimulatedEvent {
   readonly type: string
@@ -51,37 +48,20 @@ export interface SimulatedOutranked {
   readonly by: number
 }
 
+/** A rule that matched an event, and whose `perKey` did not grant it. */
+export interface SimulatedSuppression {
+  readonly rule: number
+  readonly event: SimulatedEvent
+  readonly suppression: Suppression
+}
+
 export interface Simulation {
+  /** Without those that others of their key replaced before they did anything. */
   readonly executions: readonly SimulatedExecution[]
   readonly outranked: readonly SimulatedOutranked[]
+  readonly suppressed: readonly SimulatedSuppression[]
   /** All events in the order of their moments, those that were emitted included. */
   readonly events: readonly SimulatedEvent[]
-}
-
-/** Rules that were compiled once for many simulations. */
-export interface SimulatedRules {
-  readonly rules: readonly CheckedRule[]
-  readonly compiled: readonly CompiledRule[]
-  readonly byTrigger: ReadonlyMap<string, readonly number[]>
-  /** The places of the rules in groups; undefined where none is in one. */
-  readonly places: readonly Grouped[] | undefined
-}
-
-export function prepareRules(rules: readonly CheckedRule[]): SimulatedRules {
-  const byTrigger = new Map<string, number[]>()
-  rules.forEach(({ trigger, isActive }, index) => {
-    if (isActive === false) return
-    const known = byTrigger.get(trigger)
-    if (known === undefined) byTrigger.set(trigger, [index])
-    else known.push(index)
-  })
-  const places = rules.map(({ group = null, order = null }) => ({ group, order }))
-  return {
-    rules,
-    compiled: rules.map(compileRule),
-    byTrigger,
-    places: hasGroups(places) ? places : undefined,
-  }
 }
 
 /** More events than these are a loop of rules with several branches. */
@@ -89,11 +69,15 @@ const maxEvents = 10_000
 
 /** An execution that is not finished. */
 interface Running {
+  readonly rule: number
   readonly compiled: CompiledRule
   readonly event: SimulatedEvent
   readonly depth: number
   readonly results: SimulatedAction[]
   readonly evaluation: Evaluation
+  /** The moment of its event, or at which its key was free. */
+  startedAt: number
+  isReplaced: boolean
   /** The last event that ended a WAIT of it, or its own: a WAIT ends by a later one. */
   after: SimulatedEvent
 }
@@ -106,7 +90,7 @@ type Happening = { readonly at: number } & (
 
 /**
  * What the service does with these events, by its own engine: conditions are evaluated at the moment of the event, a WAIT ends in its time or by an
- * event, an emitted event is an event of its own, and every call ends as it is given, or succeeds.
+ * event, an emitted event is an event of its own, and every call ends as it is given, or succeeds. `perKey` is asked in the order of the events.
  */
 export function simulateEvents(
   rules: SimulatedRules,
@@ -121,9 +105,11 @@ class Simulator {
   readonly #given: Given | undefined
   readonly #queue: Happening[] = []
   readonly #seen: SimulatedEvent[] = []
-  readonly #executions: SimulatedExecution[] = []
+  readonly #executions: Running[] = []
   readonly #outranked: SimulatedOutranked[] = []
-  /** Those that wait for an event, and the index of that action. */
+  readonly #suppressed: SimulatedSuppression[] = []
+  readonly #keys = new SimulatedKeys<Running>()
+  /** Those in a WAIT, and the index of that action. */
   readonly #waiting = new Map<Running, number>()
 
   constructor(rules: SimulatedRules, given: Given | undefined) {
@@ -140,28 +126,61 @@ class Simulator {
       if ('event' in next) this.#accept(next.event, next.depth)
       else this.#endByTime(next.running, next.index)
     }
-    return { executions: this.#executions, outranked: this.#outranked, events: this.#seen }
+    const executions = this.#executions.flatMap(({ rule, event, depth, results, isReplaced }) =>
+      isReplaced && results.every(({ action }) => action === 'WAIT')
+        ? []
+        : { rule, event, depth, actions: results },
+    )
+    return { executions, outranked: this.#outranked, suppressed: this.#suppressed, events: this.#seen }
   }
 
   #accept(event: SimulatedEvent, depth: number): void {
-    this.#seen.push(event)
+    const position = this.#seen.push(event) - 1
     for (const [running, index] of [...this.#waiting]) this.#endByEvent(running, index, event)
-    const { running, losers } = evaluate(this.#rules, event)
+    const { running, losers } = findRunning(this.#rules, event)
     this.#outranked.push(...losers)
     for (const rule of running) {
       const compiled = this.#rules.compiled[rule] as CompiledRule
-      const results: SimulatedAction[] = []
-      this.#executions.push({ rule, event, depth, actions: results })
-      this.#advance({ compiled, event, depth, results, evaluation: new Evaluation(event.at), after: event })
+      const evaluation = new Evaluation(event.at)
+      const own = { rule, compiled, event, depth, evaluation, startedAt: event.at, isReplaced: false }
+      const execution: Running = { ...own, results: [], after: event }
+      if (this.#isGranted(execution, position)) this.#advance(execution)
     }
   }
 
+  /** Whether it begins now. */
+  #isGranted(execution: Running, position: number): boolean {
+    const { rule, compiled, event, evaluation } = execution
+    const { perKey } = compiled
+    const { kind, suppression, replaced } =
+      perKey === undefined
+        ? { kind: 'run', suppression: undefined, replaced: [] }
+        : this.#keys.ask({ rule, perKey, event, position, execution }, evaluation)
+    for (const one of replaced) {
+      one.isReplaced = true
+      this.#waiting.delete(one)
+    }
+    if (suppression) this.#suppressed.push({ rule, event, suppression })
+    else this.#executions.push(execution)
+    return kind === 'run'
+  }
+
+  #end(execution: Running): void {
+    const next = this.#keys.release(execution)
+    if (next === undefined) return
+    next.startedAt = Math.max(next.startedAt, momentOf(execution, execution.results.length))
+    this.#advance(next)
+  }
+
   #advance(running: Running): void {
-    const { compiled, event, depth, results, evaluation } = running
+    const { compiled, event, depth, results, evaluation, startedAt } = running
     evaluation.beginRule()
     for (;;) {
-      const action = findNextAction(compiled, event.data, event.at, results, evaluation)
-      if (action === undefined) return
+      const action = findNextAction(compiled, event.data, startedAt, results, evaluation)
+      if (action === undefined) {
+        this.#end(running)
+        return
+      }
       if (action.type === 'WAIT') {
         this.#wait(running, action)
         return
@@ -184,12 +203,9 @@ class Simulator {
       until: new Date(until).toISOString(),
       config: showConfig(action),
     }
-    if (waitFor === undefined) {
-      this.#advance(running)
-      return
-    }
     this.#queue.push({ at: until, running, index })
     this.#waiting.set(running, index)
+    if (waitFor === undefined) return
     // Those of other WAITs before this one.
     const since = this.#seen.slice(this.#seen.indexOf(running.after) + 1)
     for (const event of since) if (this.#endByEvent(running, index, event)) return
@@ -198,10 +214,11 @@ class Simulator {
   #endByEvent(running: Running, index: number, event: SimulatedEvent): boolean {
     const { compiled, results } = running
     const { waitFor } = compiled.actions[index] as CompiledRule['actions'][number]
+    if (waitFor === undefined) return false
     const result = results[index] as SimulatedAction
     const { match } = (result.config as { for: { match: Match } }).for
     const isInTime = event.at <= Date.parse(result.until ?? '')
-    if (waitFor?.eventType !== event.type || !isInTime) return false
+    if (waitFor.eventType !== event.type || !isInTime) return false
     if (!endsWait(waitFor, match, event.data, new Evaluation(event.at))) return false
     const { waited, warnings } = keepWaited(event.data, compiled.waitedFields)
     const told = [...(result.warnings ?? []), ...warnings]
@@ -217,7 +234,8 @@ class Simulator {
   #endByTime(running: Running, index: number): void {
     if (this.#waiting.get(running) !== index) return
     this.#waiting.delete(running)
-    running.results[index] = { ...(running.results[index] as SimulatedAction), ended: 'time' }
+    if (running.compiled.actions[index]?.waitFor)
+      running.results[index] = { ...(running.results[index] as SimulatedAction), ended: 'time' }
     this.#advance(running)
   }
 }
@@ -227,29 +245,11 @@ function rankOf(next: Happening): number {
 }
 
 /** When an action was reached: the end of the WAIT before it. */
-function momentOf({ event, results }: Running, index: number): number {
+function momentOf({ startedAt, results }: Running, index: number): number {
   const last = results
     .slice(0, index)
     .findLast(({ action, until }) => action === 'WAIT' && until !== undefined)
-  return last?.until === undefined ? event.at : Date.parse(last.until)
-}
-
-/** The rules that run for an event. One that needs too much work does nothing, but comes first in its group as if it had matched. */
-function evaluate({ rules, compiled, byTrigger, places }: SimulatedRules, event: SimulatedEvent) {
-  const { type, at, data, for: name } = event
-  const evaluation = new Evaluation(at)
-  const running: number[] = []
-  const matched: number[] = []
-  for (const index of byTrigger.get(type) ?? []) {
-    if (name !== undefined && rules[index]?.name !== name) continue
-    const holds = ruleHolds(compiled[index] as CompiledRule, data, evaluation)
-    if (holds) running.push(index)
-    if (holds || evaluation.fault !== null) matched.push(index)
-  }
-  if (places === undefined) return { running, losers: [] }
-  const winners = findOutranked(places, matched)
-  const losers = Array.from(winners, ([rule, by]) => ({ rule, by }))
-  return { running: running.filter((index) => !winners.has(index)), losers }
+  return last?.until === undefined ? startedAt : Date.parse(last.until)
 }
 
 function perform(

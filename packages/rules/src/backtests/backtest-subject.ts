@@ -15,6 +15,7 @@ export async function readActiveVersion(
       group: true,
       order: true,
       schedule: true,
+      perKey: true,
       conditions: true,
       actions: true,
     },
@@ -36,16 +37,18 @@ export function definitionToTest({
   group = null,
   order = null,
   schedule = null,
+  perKey = null,
   conditions,
   actions,
 }: Tested): TestedDefinition {
-  const ticking = schedule === null ? {} : { schedule }
-  return { trigger, group, order, ...ticking, conditions, actions } as unknown as TestedDefinition
+  const optional = { ...(schedule === null ? {} : { schedule }), ...(perKey === null ? {} : { perKey }) }
+  return { trigger, group, order, ...optional, conditions, actions } as unknown as TestedDefinition
 }
 
 interface Tested extends Partial<Grouped> {
   trigger: string
   schedule?: unknown
+  perKey?: unknown
   conditions: unknown
   actions: unknown
 }
