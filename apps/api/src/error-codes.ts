@@ -32,7 +32,10 @@ export const errorCodes = {
   event_type_of_catalogue: [409, 'An event type of the catalogue cannot be changed or deleted'],
   execution_not_found: [404, 'The workspace has no such execution'],
   key_in_use: [409, 'Another execution of the same key has not ended: retry it after that'],
-  execution_cancelled: [409, 'Somebody cancelled the execution, so it cannot be retried: replay its event'],
+  execution_cancelled: [
+    409,
+    'A person cancelled the execution, or a newer event of its key replaced it, so it cannot be retried: replay its event',
+  ],
   execution_not_cancellable: [409, 'Only an execution that has begun and has not ended can be cancelled'],
   execution_not_retryable: [409, 'Only a failed or cancelled execution can be retried'],
   guard_not_found: [404, 'The rule has no guard'],

@@ -9,7 +9,7 @@ export function addExecutionsCancel(executions: Command): void {
   addCommand(executions, {
     name: 'cancel',
     description:
-      'Cancel an execution that has not ended, or with a filter those that wait or retry: they are counted first. A cancelled execution cannot be retried.',
+      'Cancel an execution that has not ended, or with a filter those that wait or retry: they are counted first. What you cancel cannot be retried: replay its event.',
     example: `--rule ${exampleId} --yes`,
     reads: apiVariables,
     exits: ['declined'],

@@ -14,7 +14,7 @@ export function addExecutionsList(executions: Command): void {
   })
     .option(
       '--status <statuses>',
-      'comma-separated list of pending, running, waiting, retrying, succeeded, failed, cancelled, not_matched',
+      'comma-separated list of pending, running, waiting, retrying, succeeded, failed, cancelled, suppressed, not_matched',
     )
     .option('--rule <id>', 'only executions of this rule', readId)
     .option('--event <id>', 'only executions of this event', readId)

@@ -9,7 +9,8 @@ const Version = Type.Enum(['same', 'latest'])
 export function addExecutionsRetry(executions: Command): void {
   addCommand(executions, {
     name: 'retry',
-    description: 'Retry a failed or cancelled execution from its first unfinished action.',
+    description:
+      'Retry a failed execution from its first unfinished action, or one that the switch-off of its rule cancelled.',
     example: `${exampleId} --version latest`,
     reads: apiVariables,
   })

@@ -1017,7 +1017,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a failed or cancelled execution from its first unfinished action
-         * @description Actions that succeeded are not repeated, and calls keep their idempotency keys. One that somebody cancelled is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.
+         * @description Actions that succeeded are not repeated, and calls keep their idempotency keys. One that the switch-off of its rule cancelled can be retried when the rule is on. One that a person cancelled, or that a newer event of its key replaced, is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -1061,7 +1061,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an execution that has not ended
-         * @description A cancelled execution is neither a success nor a failure, and cannot be retried: a replay of its event begins a new one. One that has ended, or has not begun, is 409 with `execution_not_cancellable`.
+         * @description A cancelled execution is neither a success nor a failure. What a person cancels cannot be retried, unlike what the switch-off of its rule cancelled: a replay of its event begins a new execution. One that has ended, or has not begun, is 409 with `execution_not_cancellable`.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -3123,7 +3123,7 @@ export interface components {
             subscriptionId: string | null;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
+             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched";
@@ -3215,7 +3215,7 @@ export interface components {
             subscriptionId: string | null;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
+             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched";
@@ -3359,7 +3359,7 @@ export interface components {
             /** @description If a greater share of the executions of the last hour fails, the previous version is restored. It counts from five finished executions on. */
             maxFailureRate?: number;
         };
-        /** @description The next action follows at the first moment within these hours after that */
+        /** @description Hours of the week, by the clock of a time zone */
         Hours: {
             /** @description Days such as mon-fri, or sat,sun */
             days: string;
@@ -3809,7 +3809,7 @@ export interface components {
         /**
          * @description Limits of the executions that events start, for each key
          * @example {
-         *       "key": "{{lead.id}}",
+         *       "key": "{{id}}",
          *       "atMost": {
          *         "runs": 1,
          *         "per": "7d"
@@ -3817,7 +3817,7 @@ export interface components {
          *     }
          */
         PerKey: {
-            /** @description Template over the event data, such as {{lead.id}}. Events for which it gives the same text share a key. Omitted: all events share one. */
+            /** @description Template over the event data, such as {{id}}. Events for which it gives the same text share a key, also those that lack the field. Omitted: all events share one. */
             key?: string;
             atLeast?: components["schemas"]["AtLeast"];
             atMost?: components["schemas"]["AtMost"];
@@ -4445,7 +4445,7 @@ export interface components {
             /** @description false if any action failed so far or the execution was cancelled. A rule that did not match, and an execution that still runs, waits or retries, is a success: `status` distinguishes them. */
             success: boolean;
             /**
-             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution. outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.
+             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution. outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.
              * @enum {string}
              */
             status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched" | "outranked" | "simulated";
@@ -5213,6 +5213,7 @@ export interface components {
                 /** @description Only with `until`: how much earlier or later, such as -3d or +12h. A day has 24 hours here. */
                 offset?: string;
                 for?: components["schemas"]["WaitFor"];
+                /** @description The next action follows at the first moment within these hours after that */
                 time?: components["schemas"]["Hours"];
             };
             when?: components["schemas"]["Condition"];
@@ -5227,7 +5228,7 @@ export interface components {
              */
             onUncertain?: "retry" | "stop";
         };
-        /** @description Ends the WAIT early, at an event that was accepted after that of the execution. `duration` or `until` is then the longest time. Later actions read the data of the event as {{waited.path}}. */
+        /** @description Ends the WAIT early, at an event that was accepted after that of the execution. `duration` or `until` is then the longest time. The values of `match` accept placeholders. Later actions read the data of the event as {{waited.path}}. */
         WaitFor: {
             eventType: components["schemas"]["EventType"];
             /** @description Which events are meant: paths into their data, such as deal.id, and the values that they must equal, such as {{deal.id}}. All of them must, at most 5. A value that is missing or empty fails the action. */

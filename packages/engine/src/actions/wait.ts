@@ -51,7 +51,7 @@ const WaitFor = Type.Object(
     additionalProperties: false,
     title: 'WaitFor',
     description:
-      'Ends the WAIT early, at an event that was accepted after that of the execution. `duration` or `until` is then the longest time. Later actions read the data of the event as {{waited.path}}.',
+      'Ends the WAIT early, at an event that was accepted after that of the execution. `duration` or `until` is then the longest time. The values of `match` accept placeholders. Later actions read the data of the event as {{waited.path}}.',
   },
 )
 

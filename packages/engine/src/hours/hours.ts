@@ -21,7 +21,11 @@ export const Hours = Type.Object(
     }),
     timezone: Type.String({ maxLength: 64, description: 'IANA time zone, such as Europe/Berlin' }),
   },
-  { additionalProperties: false, title: 'Hours' },
+  {
+    additionalProperties: false,
+    title: 'Hours',
+    description: 'Hours of the week, by the clock of a time zone',
+  },
 )
 export type Hours = Type.Static<typeof Hours>
 

@@ -19,7 +19,7 @@ export const PerKey = Type.Object(
         minLength: 1,
         maxLength: 256,
         description:
-          'Template over the event data, such as {{lead.id}}. Events for which it gives the same text share a key. Omitted: all events share one.',
+          'Template over the event data, such as {{id}}. Events for which it gives the same text share a key, also those that lack the field. Omitted: all events share one.',
       }),
     ),
     atLeast: Type.Optional(
@@ -54,7 +54,7 @@ export const PerKey = Type.Object(
     title: 'PerKey',
     additionalProperties: false,
     description: 'Limits of the executions that events start, for each key',
-    examples: [{ key: '{{lead.id}}', atMost: { runs: 1, per: '7d' } }],
+    examples: [{ key: '{{id}}', atMost: { runs: 1, per: '7d' } }],
   },
 )
 export type PerKey = Static<typeof PerKey>

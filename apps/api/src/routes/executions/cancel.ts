@@ -60,7 +60,7 @@ export const cancelRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'cancelExecution',
       summary: 'Cancel an execution that has not ended',
       description:
-        'A cancelled execution is neither a success nor a failure, and cannot be retried: a replay of its event begins a new one. One that has ended, or has not begun, is 409 with `execution_not_cancellable`.',
+        'A cancelled execution is neither a success nor a failure. What a person cancels cannot be retried, unlike what the switch-off of its rule cancelled: a replay of its event begins a new execution. One that has ended, or has not begun, is 409 with `execution_not_cancellable`.',
       params: Type.Object({ id: Id }),
       body: NoBody,
       response: {
