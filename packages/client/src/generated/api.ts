@@ -8333,16 +8333,16 @@ export interface operations {
                      *         "timezone": "Europe/Berlin"
                      *       },
                      *       "isActive": true,
-                     *       "nextRunAt": "2026-01-12T09:00:13.000Z",
+                     *       "nextRunAt": "2026-01-13T08:00:00.000Z",
                      *       "next": [
                      *         {
-                     *           "scheduledAt": "2026-01-12T09:00:13.000Z",
+                     *           "scheduledAt": "2026-01-13T08:00:00.000Z",
                      *           "localTime": "2026-01-13T09:00:00.000+01:00",
                      *           "clockChange": null
                      *         },
                      *         {
-                     *           "scheduledAt": "2026-01-12T09:00:14.000Z",
-                     *           "localTime": "2026-01-13T09:00:00.000+01:00",
+                     *           "scheduledAt": "2026-01-14T08:00:00.000Z",
+                     *           "localTime": "2026-01-14T09:00:00.000+01:00",
                      *           "clockChange": null
                      *         }
                      *       ]
@@ -13829,13 +13829,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.silent",
-                 *       "timestamp": "2026-01-12T09:01:33.000Z",
+                 *       "timestamp": "2026-01-12T09:01:35.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
                  *         "expectEvery": "24h",
-                 *         "lastMatchAt": "2026-01-12T09:01:34.000Z",
-                 *         "at": "2026-01-12T09:01:35.000Z"
+                 *         "lastMatchAt": "2026-01-11T09:01:34.000Z",
+                 *         "at": "2026-01-12T09:01:34.000Z"
                  *       }
                  *     }
                  */
@@ -13878,13 +13878,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "rule.heard",
-                 *       "timestamp": "2026-01-12T09:01:36.000Z",
+                 *       "timestamp": "2026-01-12T09:01:37.000Z",
                  *       "data": {
                  *         "ruleId": "01970000-0000-7000-8000-000000000004",
                  *         "name": "Call hot leads",
                  *         "expectEvery": "24h",
-                 *         "lastMatchAt": "2026-01-12T09:01:37.000Z",
-                 *         "at": "2026-01-12T09:01:37.000Z"
+                 *         "lastMatchAt": "2026-01-12T09:01:36.000Z",
+                 *         "at": "2026-01-12T09:01:36.000Z"
                  *       }
                  *     }
                  */
