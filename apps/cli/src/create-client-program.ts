@@ -53,7 +53,7 @@ export function createClientProgram(): Command {
   const program = createProgram({
     name: 'npm run client --',
     description: `Use the API as a user: read rules, promote drafts, post events, retry executions.
-RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user. Without RULES_URL, the demo that npm start runs is used.`,
+RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user. Without RULES_URL and RULES_TOKEN, the demo that npm start runs is used.`,
     example: `events send LEAD_CREATED '{"name":"Ada","score":95}'`,
   })
   addClientCommands(program)

@@ -215,7 +215,7 @@ t.test('rules, events and executions are used with a token or a key from the env
   t.notMatch(JSON.stringify([list, sent, again, far]), token)
 })
 
-t.test('the token of the demo goes to the demo only', async (t) => {
+t.test('the token of the demo goes to the demo only, and no other token goes there', async (t) => {
   const received: unknown[] = []
   const server = createServer((request, response) => {
     received.push(request.headers.authorization)
@@ -238,6 +238,15 @@ t.test('the token of the demo goes to the demo only', async (t) => {
     errors: 'The API responded 401 of_a_later_version: Authentication required\n',
   })
   t.strictSame(received, ['Bearer other'])
+
+  const foreign = t.testdir({ '.data': { 'demo.json': JSON.stringify({ ...demo, baseUrl: RULES_URL }) } })
+  t.match(await run('client', 'rules list', foreign, { ...none, RULES_TOKEN: 'mine' }), {
+    code: 1,
+    errors: /^Set RULES_URL as well: /,
+  })
+  t.match(await run('client', 'rules list', foreign, none), { code: 1, errors: /responded 401/ })
+  t.strictSame(received, ['Bearer other', 'Bearer demo-token'])
+
   t.match(await list({ RULES_URL: 'ftp://a' }), {
     code: 1,
     errors: 'RULES_URL must look like http://127.0.0.1:3000.\n',

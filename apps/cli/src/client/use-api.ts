@@ -48,12 +48,19 @@ interface Identity {
   workspace: string | undefined
 }
 
-/** Takes what is missing from the demo, but sends the demo's token to no other product. */
+/**
+ * The demo's URL and token are taken together, or neither. Anybody can have written the file in a directory that somebody opens: a token of the
+ * environment must not go to its URL.
+ */
 function completeIdentity({ url, token, workspace }: Partial<Identity>): Identity {
-  const demo = url === undefined ? readDemo() : undefined
+  const demo = url === undefined && token === undefined ? readDemo() : undefined
   const [baseUrl, secret] = [url ?? demo?.baseUrl, token ?? demo?.token]
   if (baseUrl === undefined)
-    throw new CommandError(`Set RULES_URL, or run npm start first, which writes ${demoFile}.`)
+    throw new CommandError(
+      token === undefined
+        ? `Set RULES_URL, or run npm start first, which writes ${demoFile}.`
+        : 'Set RULES_URL as well: RULES_TOKEN goes to no URL that the environment does not name.',
+    )
   if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl))
     throw new CommandError('RULES_URL must look like http://127.0.0.1:3000.')
   if (secret === undefined) throw new CommandError('Set RULES_TOKEN to the token of a user or to an API key.')
