@@ -10,6 +10,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t, { type Test } from 'tap'
 import type { ApiDocument, Schema } from '../src/mcp/api-document.js'
 import { maxCharacters, presentData } from '../src/mcp/present.js'
+import { saveDraft } from '../src/mcp/save-draft.js'
 import { toolMakers } from '../src/mcp/tools.js'
 import { readDocument } from '../src/read-document.js'
 
@@ -147,7 +148,7 @@ t.test(
     t.match(await ask(writer, 'get_draft', { id: rule.id }), { etag, conditions: definition(50).conditions })
     t.match(await call(writer, 'save_draft', { id: rule.id, ...definition(40) }), {
       isError: true,
-      content: [/has a draft already, which .* saved at .*get_draft/],
+      content: [/has a draft already.*get_draft/],
     })
     await user.rules.drafts.save(rule.id, definition(45))
     t.match(await call(writer, 'save_draft', { id: rule.id, ...definition(40), etag }), {
@@ -177,6 +178,28 @@ t.test(
     t.match(await ask(writer, 'list_backtests'), { backtests: [{ id: started.id }] })
   },
 )
+
+t.test('a draft that somebody saves meanwhile is not replaced, nor is any draft by *', async (t) => {
+  const sent: (string | null)[] = []
+  const client = createClient({
+    baseUrl: '',
+    retries: 0,
+    fetch: async (url, init) => {
+      if (init?.method !== 'PUT')
+        return String(url).endsWith('/draft')
+          ? Response.json({ error: 'x' }, { status: 404, headers: { 'x-error-code': 'draft_not_found' } })
+          : Response.json({ id, version: 3 })
+      sent.push(new Headers(init.headers).get('if-match'))
+      return Response.json({ error: 'x' }, { status: 412 })
+    },
+  })
+  const { call } = saveDraft(await readDocument<ApiDocument>('openapi.json'))
+  await t.rejects(call(client, { id, ...definition(50) }, {}), { message: /has a draft already/ })
+  t.strictSame(sent, ['"3"'], 'the ETag of the rule fits no draft')
+  for (const etag of ['*', ' *\t', ['*']])
+    await t.rejects(call(client, { id, ...definition(50), etag }, {}), { message: /^etag must be / })
+  t.equal(sent.length, 1)
+})
 
 t.test('no tool promotes, creates, switches or deletes a rule, or posts an event', async (t) => {
   const sent: string[] = []

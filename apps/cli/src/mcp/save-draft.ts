@@ -12,19 +12,26 @@ export const saveDraft = makeTool('save_draft', {
   },
   isReading: false,
   call: async (client, { path, body }, options, { etag }) => {
-    if (etag === undefined) await refuseToReplace(client, path.id, options)
-    const ifTag = etag === undefined ? undefined : String(etag)
+    if (etag === undefined) return saveFirst(client, path.id, body, options)
+    const ifTag = String(etag)
+    // In If-Match it fits every draft.
+    if (ifTag.trim() === '*')
+      throw new CommandError('etag must be that of the draft: read it with get_draft.')
     return client.rules.drafts.save(path.id, body, { ...options, ifTag })
   },
 })
 
-async function refuseToReplace(client: Client, id: string, options: RequestOptions): Promise<void> {
+type Draft = Parameters<Client['rules']['drafts']['save']>[1]
+
+/** Saves under the ETag of the rule, which fits only as long as it has no draft: somebody may save one at the same time. */
+async function saveFirst(client: Client, id: string, draft: Draft, options: RequestOptions) {
+  const { version } = await client.rules.get(id, options)
   try {
-    const { savedAt, savedBy } = await client.rules.drafts.get(id, options)
-    throw new CommandError(
-      `The rule has a draft already, which ${savedBy} saved at ${savedAt}. Read it with get_draft, and send its etag to replace it.`,
-    )
+    return await client.rules.drafts.save(id, draft, { ...options, ifTag: `"${version}"` })
   } catch (error) {
-    if (!(error instanceof ApiError && error.code === 'draft_not_found')) throw error
+    if (!(error instanceof ApiError && error.status === 412)) throw error
+    throw new CommandError(
+      'The rule has a draft already, or has just changed. Read its draft with get_draft, and send its etag to replace it.',
+    )
   }
 }
