@@ -62,8 +62,11 @@ async function tellOfSilence(recorder: Recorder, workspaceId: string, ruleId: st
     path,
     body: { expectEvery: '24h', isActive: true },
   })
+  const { countedFrom } = await api.app.database
+    .forWorkspace(workspaceId)
+    .ruleSilence.findUniqueOrThrow({ where: { ruleId } })
   for (const wasSilent of [false, true]) {
-    const silence = { ruleId, workspaceId, wasSilent, lastMatchAt: new Date() }
+    const silence = { ruleId, workspaceId, wasSilent, countedFrom, lastMatchAt: new Date() }
     if (!(await reportSilence(api.app.database, silence))) throw new Error('Nothing was reported')
   }
 }

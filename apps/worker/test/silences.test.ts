@@ -1,8 +1,9 @@
-import { executionIdOf, newId } from '@automation/database'
+import { executionIdOf, firstIdOf, newId } from '@automation/database'
 import { areSilencesDue, lookAtSilences } from '@automation/ledger'
 import { changeRules, reportSilence, saveRules } from '@automation/rules'
 import t from 'tap'
-import { createHarness, type Harness } from './fixtures/harness.js'
+import { startSilences } from '../src/repair/silences.js'
+import { createHarness, type Harness, log } from './fixtures/harness.js'
 
 const types = ['rule.silent', 'rule.heard']
 const minuteMs = 60_000
@@ -37,8 +38,8 @@ async function pass({ own }: Harness, ruleId: string, ms: number): Promise<void>
 }
 
 /** What a worker does every ten seconds. */
-async function look({ database }: Harness, ruleId: string, oldestUndone: Date | null = null): Promise<void> {
-  for (const silence of await lookAtSilences(database, 500, oldestUndone))
+async function look({ database }: Harness, ruleId: string, doneUntil = new Date()): Promise<void> {
+  for (const silence of await lookAtSilences(database, 500, doneUntil))
     if (silence.ruleId === ruleId) await reportSilence(database, silence)
 }
 
@@ -149,6 +150,56 @@ t.test('a backlog older than the time delays the alarm', async (t) => {
   t.strictSame(await told(harness), ['rule.silent'])
 })
 
+t.test('an event that is accepted between two looks delays the alarm, too', async (t) => {
+  const harness = await createHarness(t)
+  const ruleId = await openExpecting(harness)
+  await pass(harness, ruleId, 59 * minuteMs)
+  const { database, own, workspaceId } = harness
+  const { run } = database
+  let looks = 0
+  const lookedTwice = new Promise<void>((resolve) => {
+    database.run = async (name, text, values) => {
+      const rows = await run(name, text, values)
+      if (name !== 'look_at_silences') return rows as never
+      if (++looks === 2) resolve()
+      if (looks > 1) return rows as never
+      const acceptedAt = ago(30 * minuteMs)
+      const id = firstIdOf(acceptedAt.getTime())
+      await own.event.create({ data: { id, workspaceId, type: 'LEAD_CREATED', data: {}, acceptedAt } })
+      await pass(harness, ruleId, 2 * minuteMs)
+      return rows as never
+    }
+  })
+  const silences = startSilences(database, log, 1)
+  await lookedTwice
+  await silences.stop()
+  t.strictSame(await told(harness), [])
+})
+
+t.test(
+  'the newest match is the one that was accepted last, whatever the clocks of the APIs say',
+  async (t) => {
+    const harness = await createHarness(t)
+    const ruleId = await openExpecting(harness)
+    await pass(harness, ruleId, 90 * minuteMs)
+    await match(harness, ruleId, ago(5 * minuteMs))
+    await match(harness, ruleId, ago(70 * minuteMs))
+    await look(harness, ruleId)
+    t.strictSame(await told(harness), [])
+  },
+)
+
+t.test('a rule that is edited between a look and its report is not silent', async (t) => {
+  const harness = await createHarness(t)
+  const ruleId = await openExpecting(harness)
+  await pass(harness, ruleId, 90 * minuteMs)
+  const found = await lookAtSilences(harness.database, 500, new Date())
+  const silence = found.find((one) => one.ruleId === ruleId)
+  await save(harness, ruleId, { expectEvery: '2h' })
+  t.equal(silence && (await reportSilence(harness.database, silence)), false)
+  t.strictSame(await told(harness), [])
+})
+
 t.test('a rule that is off is not silent, and counts from its activation', async (t) => {
   const harness = await createHarness(t)
   const ruleId = await openExpecting(harness)
@@ -183,7 +234,7 @@ t.test('several workers report a silence once', async (t) => {
   const harness = await createHarness(t)
   const ruleId = await openExpecting(harness)
   await pass(harness, ruleId, 90 * minuteMs)
-  const [silence] = await lookAtSilences(harness.database, 500, null)
+  const [silence] = await lookAtSilences(harness.database, 500, new Date())
   t.equal(silence?.ruleId, ruleId)
   if (silence)
     t.equal(

@@ -17,10 +17,13 @@ export function startSilences(database: Database, log: Logger, pause = pauseMs) 
 
   async function lookAtAll(isStopped: () => boolean): Promise<void> {
     if (!(await areSilencesDue(database))) return
-    const oldest = await mark.find(await readClock(database))
-    const oldestUndone = oldest === undefined ? null : new Date(oldest.position)
     for (;;) {
-      const silences = await lookAtSilences(database, lookedAtOnce, oldestUndone)
+      // Before each look: an event that is accepted after it may be the one that was expected.
+      const now = await readClock(database)
+      const oldest = await mark.find(now)
+      // The mark is the oldest by the clock of its API, and others may have been accepted between both times.
+      const doneUntil = oldest === undefined ? now : Math.min(oldest.position, oldest.dueSince)
+      const silences = await lookAtSilences(database, lookedAtOnce, new Date(doneUntil))
       for (const silence of silences) await report(silence)
       if (isStopped() || !(await areSilencesDue(database))) return
     }

@@ -6,6 +6,8 @@ export interface Silence {
   workspaceId: string
   /** It was silent at the last look. */
   wasSilent: boolean
+  /** From when the silence counts. It is another time if the rule has matched or was edited since. */
+  countedFrom: Date
   /** When the newest event that it has matched was accepted; null: none is stored. */
   lastMatchAt: Date | null
 }
@@ -21,12 +23,12 @@ export async function areSilencesDue(database: Database): Promise<boolean> {
  * Looks at silences whose last look was ten seconds ago.
  *
  * - The last match is the newest execution of the rule that an event began, in whatever state. One that was executed by hand says nothing of
- *   its events.
- * - Silence counts over the time in which the service worked: of the time between two looks it counts 20 s at most. And it ends with the oldest
- *   event that is not done ($2): an event that waits may be the one that was expected.
+ *   its events. Ids have the clock of the API that made them, so the newest 20 are compared by Postgres' clock.
+ * - Silence counts over the time in which the service worked: of the time between two looks it counts 20 s at most. And it ends where events are
+ *   not done yet ($2): an event that waits may be the one that was expected.
  * - An inactive rule is not silent, and its silence counts from its activation.
  *
- * $1 limit · $2 time of the oldest event that is not done; null: there is none
+ * $1 limit · $2 the time until which events are done
  */
 const lookAtSilencesSql = `
   WITH due_silences AS (
@@ -36,14 +38,16 @@ const lookAtSilencesSql = `
     FOR UPDATE SKIP LOCKED
   ),
   known_silences AS (
-    SELECT due.*, rules.is_active, events.accepted_at AS last_match_at
+    SELECT due.*, rules.is_active, newest.last_match_at
     FROM due_silences AS due
     JOIN rules ON rules.id = due.rule_id
-    LEFT JOIN LATERAL (
-      SELECT event_id FROM executions
-      WHERE executions.rule_id = due.rule_id AND executions.id <> executions.event_id
-      ORDER BY executions.id DESC LIMIT 1) AS newest ON true
-    LEFT JOIN events ON events.id = newest.event_id
+    CROSS JOIN LATERAL (
+      SELECT max(events.accepted_at) AS last_match_at
+      FROM (
+        SELECT event_id FROM executions
+        WHERE executions.rule_id = due.rule_id AND executions.id <> executions.event_id
+        ORDER BY executions.id DESC LIMIT 20) AS matches
+      JOIN events ON events.id = matches.event_id) AS newest
   ),
   moved_silences AS (
     SELECT *,
@@ -55,9 +59,11 @@ const lookAtSilencesSql = `
     UPDATE rule_silences
     SET checked_at = now(), counted_from = least(moved_from, now()), silent_at = CASE WHEN is_active THEN rule_silences.silent_at END
     FROM moved_silences AS moved WHERE rule_silences.rule_id = moved.rule_id
-    RETURNING rule_silences.rule_id, moved.workspace_id, moved.is_active, moved.last_match_at, moved.silent_at, moved.moved_from, moved.seconds
+    RETURNING rule_silences.rule_id, moved.workspace_id, moved.is_active, moved.last_match_at, moved.silent_at, moved.moved_from, moved.seconds,
+              rule_silences.counted_from
   )
-  SELECT rule_id AS "ruleId", workspace_id AS "workspaceId", silent_at IS NOT NULL AS "wasSilent", last_match_at AS "lastMatchAt"
+  SELECT rule_id AS "ruleId", workspace_id AS "workspaceId", silent_at IS NOT NULL AS "wasSilent", last_match_at AS "lastMatchAt",
+         counted_from AS "countedFrom"
   FROM looked_silences
   WHERE is_active AND CASE
     WHEN silent_at IS NULL THEN least(now(), $2::timestamptz) >= moved_from + make_interval(secs => seconds)
@@ -66,13 +72,9 @@ const lookAtSilencesSql = `
 /**
  * Looks at silences, each at most every ten seconds, whichever worker does.
  *
- * @param oldestUndone the time of the oldest event that is not done, of any workspace
+ * @param doneUntil events that were accepted before, in any workspace, are done
  * @returns those that begin or end
  */
-export function lookAtSilences(
-  database: Database,
-  limit: number,
-  oldestUndone: Date | null,
-): Promise<Silence[]> {
-  return database.run<Silence>('look_at_silences', lookAtSilencesSql, [limit, oldestUndone])
+export function lookAtSilences(database: Database, limit: number, doneUntil: Date): Promise<Silence[]> {
+  return database.run<Silence>('look_at_silences', lookAtSilencesSql, [limit, doneUntil])
 }
