@@ -29,7 +29,7 @@ for (const [place, { version }] of Object.entries({
     fail(`package.json has version ${own.version} and ${place} has ${version}: give them the same.`)
 
 await mkdir(directory, { recursive: true })
-const files = [await pack(join(root, 'packages/client')), await packCommandLine()]
+const files = [await packClient(), await packCommandLine()]
 await writeFile(join(directory, 'SHA256SUMS'), (await Promise.all(files.map(sum))).join(''))
 for (const file of files) console.log(join(directory, file))
 if (!process.argv.includes('--no-image')) await buildImage()
@@ -46,9 +46,31 @@ async function pack(from) {
   return JSON.parse(stdout)[0].filename
 }
 
+/** Compiles into an empty directory: the compiler never removes what it has made of a source that is gone. */
+async function packClient() {
+  const from = join(root, 'packages/client')
+  return inStage(async (stage) => {
+    const project = {
+      extends: join(from, 'tsconfig.json'),
+      include: [join(from, 'src')],
+      references: [],
+      compilerOptions: {
+        rootDir: from,
+        outDir: join(stage, 'dist'),
+        composite: false,
+        typeRoots: [join(root, 'node_modules/@types')],
+      },
+    }
+    await writeFile(join(stage, 'tsconfig.json'), JSON.stringify(project))
+    await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', stage])
+    for (const name of ['package.json', 'README.md', 'CHANGELOG.md'])
+      await cp(join(from, name), join(stage, name))
+    return pack(stage)
+  })
+}
+
 async function packCommandLine() {
-  const stage = await mkdtemp(join(tmpdir(), 'automation-cli-'))
-  try {
+  return inStage(async (stage) => {
     const bundle = join(stage, 'apps/cli/dist/bundle')
     await run(process.execPath, ['../../scripts/bundle.mjs', 'automation', `--to=${bundle}`], {
       cwd: join(root, 'apps/cli'),
@@ -61,6 +83,13 @@ async function packCommandLine() {
     await cp(join(root, 'apps/cli/README.md'), join(stage, 'README.md'))
     await writeFile(join(stage, 'package.json'), JSON.stringify(describe(), null, 2))
     return await pack(stage)
+  })
+}
+
+async function inStage(work) {
+  const stage = await mkdtemp(join(tmpdir(), 'automation-package-'))
+  try {
+    return await work(stage)
   } finally {
     await rm(stage, { recursive: true, force: true })
   }

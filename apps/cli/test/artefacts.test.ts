@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -27,6 +27,9 @@ const fileOf = (field: string) => JSON.stringify({ version: 1, rules: [rule(fiel
 t.test('client and command line install offline in an empty directory, and run there', async (t) => {
   const { path, remove } = await makeTemporaryDirectory()
   t.teardown(remove)
+  const stale = fileURLToPath(new URL('../../../../packages/client/dist/src/gone.js', import.meta.url))
+  await writeFile(stale, '')
+  t.teardown(() => rm(stale))
   const { stdout } = await runFile(process.execPath, [script, `${path}/artefacts`, '--no-image'])
   const files = stdout.trim().split('\n')
   t.match(files, [/automation-client-\d+\.\d+\.\d+\.tgz$/, /automation-cli-\d+\.\d+\.\d+\.tgz$/])
@@ -43,6 +46,9 @@ t.test('client and command line install offline in an empty directory, and run t
 
   const cwd = `${path}/empty`
   await writeFile(`${path}/package.json`, '{}')
+  const { stdout: packed } = await runFile('tar', ['-tf', files[0] ?? ''])
+  t.match(packed, 'package/dist/src/index.js')
+  t.notMatch(packed, 'gone', 'what the compiler has made of a removed source')
   await runFile('npm', ['install', '--prefix', cwd, '--offline', '--no-audit', '--no-fund', ...files])
   const api = createServer(({ headers }, response) => {
     t.equal(headers.authorization, 'Bearer ark_x')
