@@ -36,6 +36,7 @@ t.test('an execution that waits or retries is cancelled at once, and is not coun
       status: 'cancelled',
       success: false,
       error: 'It was cancelled',
+      cancelRequested: true,
       dueAt: null,
       finishedAt: String,
     })
@@ -60,6 +61,7 @@ t.test('while a worker holds it the response is 202, also when it is asked again
     dueAt: Date,
     cancelRequested: true,
   })
+  t.match((await workspace.call('GET', `${path}/${id}`)).body, { status: 'running', cancelRequested: true })
   t.equal(await workspace.database.auditEntry.count(), 1, 'it was cancelled once')
   const released = await store(workspace, 'running', { lease: null })
   t.equal((await cancel(workspace, released.id)).status, 200, 'no worker holds this one')

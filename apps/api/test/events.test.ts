@@ -273,6 +273,7 @@ t.test('a replay is a new event with the same type and data, for the current rul
     doneAt: null,
     triggered: 0,
     matched: 0,
+    suppressed: 0,
     failed: 0,
     continuesAt: null,
     results: [],

@@ -95,6 +95,7 @@ t.test('executions are listed newest first, with all fields except results', asy
     error: 'It broke',
     suppressed: null,
     waitsFor: null,
+    cancelRequested: false,
     startedAt: '2026-01-02T03:04:05.678Z',
     dueAt: null,
     finishedAt: '2026-01-02T03:04:05.678Z',

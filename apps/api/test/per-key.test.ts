@@ -51,6 +51,11 @@ t.test('a suppressed execution says why: in the response, its own page, lists an
     '/api/executions?status=suppressed',
   )
   t.match(list.executions, [{ id: executionId, suppressed }])
+  const { body: listed } = await workspace.call<{ events: object[] }>('GET', '/api/events')
+  t.match(listed.events, [
+    { id: second.id, triggered: 1, matched: 1, suppressed: 1 },
+    { id: first.id, triggered: 1, matched: 1, suppressed: 0 },
+  ])
   const { body: why } = await workspace.call<{ rules: object[] }>('GET', `/api/events/${second.id}/why`)
   t.match(why.rules, [{ verdict: 'suppressed', executionId, suppressed, decisive: [] }])
   const { body: counted } = await workspace.call<Rule>('GET', `${rulesPath}/${rule.id}`)

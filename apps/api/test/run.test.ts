@@ -451,6 +451,7 @@ t.test('an event runs every active rule of its type, one entry each, in creation
     status: 'done',
     acceptedAt: event.body.acceptedAt,
     doneAt: event.body.doneAt,
+    suppressed: 0,
     failed: 0,
     continuesAt: null,
     ...answer.body,

@@ -2904,6 +2904,8 @@ export interface components {
             triggered: number;
             /** @description Number of these rules whose conditions matched */
             matched: number;
+            /** @description Of these, the executions that `perKey` of their rule did not grant */
+            suppressed: number;
             /** @description Of these, the executions that failed */
             failed: number;
             continuesAt: string | null;
@@ -3007,6 +3009,8 @@ export interface components {
             triggered: number;
             /** @description Number of executions: rules that matched and were not outranked */
             matched: number;
+            /** @description Of these, the executions that `perKey` of their rule did not grant */
+            suppressed: number;
             /** @description Of these, the executions that failed */
             failed: number;
             continuesAt: string | null;
@@ -3134,6 +3138,8 @@ export interface components {
             dryRun: boolean;
             error: string | null;
             suppressed: components["schemas"]["Suppression"] | null;
+            /** @description Somebody cancelled it, or a newer event of its key replaced it. It ends at its next step, and cannot be retried. */
+            cancelRequested: boolean;
             startedAt: string | null;
             dueAt: string | null;
             waitsFor: "key" | null;
@@ -3226,6 +3232,8 @@ export interface components {
             dryRun: boolean;
             error: string | null;
             suppressed: components["schemas"]["Suppression"] | null;
+            /** @description Somebody cancelled it, or a newer event of its key replaced it. It ends at its next step, and cannot be retried. */
+            cancelRequested: boolean;
             startedAt: string | null;
             dueAt: string | null;
             waitsFor: "key" | null;
@@ -8853,25 +8861,6 @@ export interface operations {
                      * @example {
                      *       "events": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000016",
-                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
-                     *           "type": "LEAD_CREATED",
-                     *           "eventType": "LEAD_CREATED",
-                     *           "ruleId": null,
-                     *           "subscriptionId": null,
-                     *           "depth": 0,
-                     *           "causedBy": null,
-                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
-                     *           "status": "done",
-                     *           "crashes": 0,
-                     *           "acceptedAt": "2026-01-12T09:00:12.000Z",
-                     *           "doneAt": "2026-01-12T09:00:13.000Z",
-                     *           "triggered": 1,
-                     *           "matched": 1,
-                     *           "failed": 0,
-                     *           "continuesAt": null
-                     *         },
-                     *         {
                      *           "id": "01970000-0000-7000-8000-000000000017",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
@@ -8880,13 +8869,34 @@ export interface operations {
                      *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
-                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
+                     *           "replayOf": "01970000-0000-7000-8000-000000000008",
                      *           "status": "done",
                      *           "crashes": 0,
-                     *           "acceptedAt": "2026-01-12T09:00:14.000Z",
-                     *           "doneAt": "2026-01-12T09:00:15.000Z",
+                     *           "acceptedAt": "2026-01-12T09:00:15.000Z",
+                     *           "doneAt": "2026-01-12T09:00:16.000Z",
                      *           "triggered": 1,
                      *           "matched": 1,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "continuesAt": null
+                     *         },
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000018",
+                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *           "type": "LEAD_CREATED",
+                     *           "eventType": "LEAD_CREATED",
+                     *           "ruleId": null,
+                     *           "subscriptionId": null,
+                     *           "depth": 0,
+                     *           "causedBy": null,
+                     *           "replayOf": "01970000-0000-7000-8000-000000000008",
+                     *           "status": "done",
+                     *           "crashes": 0,
+                     *           "acceptedAt": "2026-01-12T09:00:17.000Z",
+                     *           "doneAt": "2026-01-12T09:00:18.000Z",
+                     *           "triggered": 1,
+                     *           "matched": 1,
+                     *           "suppressed": 0,
                      *           "failed": 0,
                      *           "continuesAt": null
                      *         }
@@ -9158,7 +9168,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000007",
+                     *       "id": "01970000-0000-7000-8000-000000000008",
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "type": "LEAD_CREATED",
                      *       "eventType": "LEAD_CREATED",
@@ -9169,10 +9179,11 @@ export interface operations {
                      *       "replayOf": null,
                      *       "status": "done",
                      *       "crashes": 0,
-                     *       "acceptedAt": "2026-01-12T09:00:16.000Z",
-                     *       "doneAt": "2026-01-12T09:00:17.000Z",
+                     *       "acceptedAt": "2026-01-12T09:00:19.000Z",
+                     *       "doneAt": "2026-01-12T09:00:20.000Z",
                      *       "triggered": 1,
                      *       "matched": 1,
+                     *       "suppressed": 0,
                      *       "failed": 0,
                      *       "continuesAt": null,
                      *       "data": {
@@ -9187,7 +9198,7 @@ export interface operations {
                      *           "success": true,
                      *           "status": "succeeded",
                      *           "conditionsPassed": true,
-                     *           "executionId": "01970000-0000-7000-8000-000000000006"
+                     *           "executionId": "01970000-0000-7000-8000-000000000007"
                      *         }
                      *       ]
                      *     }
@@ -9244,7 +9255,7 @@ export interface operations {
                      * @example {
                      *       "events": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000016",
+                     *           "id": "01970000-0000-7000-8000-000000000017",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
                      *           "eventType": "LEAD_CREATED",
@@ -9252,13 +9263,14 @@ export interface operations {
                      *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
-                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
+                     *           "replayOf": "01970000-0000-7000-8000-000000000008",
                      *           "status": "done",
                      *           "crashes": 0,
-                     *           "acceptedAt": "2026-01-12T09:00:12.000Z",
-                     *           "doneAt": "2026-01-12T09:00:13.000Z",
+                     *           "acceptedAt": "2026-01-12T09:00:15.000Z",
+                     *           "doneAt": "2026-01-12T09:00:16.000Z",
                      *           "triggered": 1,
                      *           "matched": 1,
+                     *           "suppressed": 0,
                      *           "failed": 0,
                      *           "continuesAt": null
                      *         }
@@ -9862,9 +9874,10 @@ export interface operations {
                      *           "dryRun": false,
                      *           "error": null,
                      *           "suppressed": null,
+                     *           "cancelRequested": false,
                      *           "startedAt": "2026-01-12T09:00:21.000Z",
                      *           "dueAt": null,
-                     *           "finishedAt": "2026-01-12T09:00:21.000Z"
+                     *           "finishedAt": "2026-01-12T09:00:22.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -9923,9 +9936,10 @@ export interface operations {
                      *       "dryRun": false,
                      *       "error": null,
                      *       "suppressed": null,
+                     *       "cancelRequested": false,
                      *       "startedAt": "2026-01-12T09:00:21.000Z",
                      *       "dueAt": null,
-                     *       "finishedAt": "2026-01-12T09:00:21.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:22.000Z",
                      *       "results": [
                      *         {
                      *           "action": "CREATE_TASK",

@@ -45,6 +45,7 @@ export interface ListedEventRow extends EventRow {
 /** What became of the rules that matched. */
 export interface EventProgress {
   matched: number
+  suppressed: number
   failed: number
   /** When the next of its executions continues; null if one is in progress now, or none waits. epoch ms */
   continuesMs: number | null
@@ -99,7 +100,8 @@ const eventState = Prisma.sql`
 
 const progress = Prisma.sql`(
   SELECT json_build_object(
-    'matched', count(*), 'failed', count(*) FILTER (WHERE status = 'failed'),
+    'matched', count(*), 'suppressed', count(*) FILTER (WHERE status = 'suppressed'),
+    'failed', count(*) FILTER (WHERE status = 'failed'),
     'continuesMs', CASE WHEN count(*) FILTER (WHERE status = 'running') = 0 THEN floor(extract(epoch FROM min(due_at)) * 1000) END)
   FROM executions WHERE ${executionsOfEvent})`
 
@@ -140,7 +142,7 @@ export async function readProgress(
 ): Promise<EventProgress> {
   const [row] = await database.$queryRaw<{ progress: EventProgress }[]>(Prisma.sql`
     SELECT ${progress} AS progress FROM events WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`)
-  return row?.progress ?? { matched: 0, failed: 0, continuesMs: null }
+  return row?.progress ?? { matched: 0, suppressed: 0, failed: 0, continuesMs: null }
 }
 
 function idNear(time: Date, offsetMs: number): string {

@@ -40,6 +40,8 @@ export interface ListedExecutionRow {
   error: string | null
   /** Suppression; null where it is not suppressed. */
   suppression: unknown
+  /** true where somebody cancelled it, or a newer event of its key replaced it: it is never opened again. */
+  cancelRequested: boolean | null
   startedAt: Date
   dueAt: Date | null
   finishedAt: Date | null
@@ -91,8 +93,8 @@ export function narrowToExecution(workspaceId: string, id: string): Narrowing {
 /** Results are counted in Postgres: twenty actions with twenty attempts each may be half a megabyte. */
 const columns = Prisma.sql`
   id, workspace_id AS "workspaceId", event_id AS "eventId", event_type AS "eventType", rule_id AS "ruleId", is_delivery AS "isDelivery",
-  rule_version AS "ruleVersion", status, error, suppression, started_at AS "startedAt", due_at AS "dueAt",
-  finished_at AS "finishedAt",
+  rule_version AS "ruleVersion", status, error, suppression, cancel_requested AS "cancelRequested",
+  started_at AS "startedAt", due_at AS "dueAt", finished_at AS "finishedAt",
   (SELECT count(*)::int FROM json_array_elements(results) AS result WHERE result->>'status' = 'success')
     AS "actionsExecuted"`
 

@@ -54,6 +54,10 @@ export const ListedEvent = Type.Object(
       minimum: 0,
       description: 'Number of executions: rules that matched and were not outranked',
     }),
+    suppressed: Type.Integer({
+      minimum: 0,
+      description: 'Of these, the executions that `perKey` of their rule did not grant',
+    }),
     failed: Type.Integer({ minimum: 0, description: 'Of these, the executions that failed' }),
     continuesAt: orNull(
       Type.String({
@@ -83,8 +87,8 @@ export function presentListedEvent(row: ListedEventRow) {
   return { ...presentEventRow(row), status, triggered, ...presentProgress(row.progress) }
 }
 
-export function presentProgress({ matched, failed, continuesMs }: EventProgress) {
-  return { matched, failed, continuesAt: continuesMs === null ? null : new Date(continuesMs).toISOString() }
+export function presentProgress({ continuesMs, ...counts }: EventProgress) {
+  return { ...counts, continuesAt: continuesMs === null ? null : new Date(continuesMs).toISOString() }
 }
 
 /** Presents an event, listed or by itself. */

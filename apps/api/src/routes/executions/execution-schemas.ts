@@ -28,6 +28,10 @@ export const ListedExecution = Type.Object(
     ...outcome,
     error: orNull(Type.String()),
     suppressed: orNull(Suppression),
+    cancelRequested: Type.Boolean({
+      description:
+        'Somebody cancelled it, or a newer event of its key replaced it. It ends at its next step, and cannot be retried.',
+    }),
     startedAt: orNull(Timestamp),
     dueAt: orNull(
       Type.String({
@@ -66,6 +70,7 @@ export function presentExecutionRow(row: ExecutionRow) {
     status: row.status,
     error: row.error,
     suppressed: row.suppression as Suppression | null,
+    cancelRequested: row.cancelRequested === true,
     startedAt: row.startedAt.toISOString(),
     dueAt: waitsForKey(row) ? null : (row.dueAt?.toISOString() ?? null),
     waitsFor: waitsForKey(row) ? ('key' as const) : null,

@@ -100,6 +100,7 @@ export function presentUnstarted(event: EventToPresent | null): Execution {
     results: [],
     error: errorOfUnstarted(addressee, status),
     suppressed: null,
+    cancelRequested: false,
     startedAt: null,
     dueAt: null,
     waitsFor: null,
