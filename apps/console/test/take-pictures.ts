@@ -50,8 +50,8 @@ const owner = {
 const browser = await openBrowser(owner)
 const { makeWorkspace } = await startProductWithConsole(owner)
 const workspace = await makeWorkspace()
-const { rule, backtest, execution, task, event, group, grouped, scheduled, limited, suppressed } =
-  await fill(workspace)
+const paths = await fill(workspace)
+const { rule, event } = paths
 if (directory === undefined) await takeForDocs()
 else await takeAll(directory)
 for (const close of closings) await close()
@@ -62,7 +62,7 @@ async function takeForDocs(): Promise<void> {
     ['today', 'today', large],
     ['rules', 'rules', large],
     ['rule', rule, large],
-    ['backtest', backtest, large],
+    ['backtest', paths.backtest, large],
     ['rule-small', rule, small],
   ] as const) {
     await page.setViewportSize(viewport)
@@ -85,7 +85,8 @@ async function takeAll(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true })
   const empty = await makeWorkspace()
   const used = {
-    ...{ ...screens, rule, backtest, execution, task, event, group, grouped, scheduled, limited, suppressed },
+    ...screens,
+    ...paths,
     ...{ rollout: `${rule}?tab=rollout`, versions: `${rule}?tab=versions`, json: `${rule}?tab=json` },
     ...{ findings: 'rules?tab=findings', templates: 'rules?tab=templates', new: 'rules/new' },
   }
@@ -127,11 +128,14 @@ async function takeDialogs(
     ['promote', `${rule}?tab=rollout`, /Promote…/],
     ['discard', `${rule}?tab=rollout`, /Discard the draft/],
     ['replay', event, /Replay/],
+    ['cancel', 'executions?status=waiting%2Cretrying%2Crunning', /Cancel those that wait/],
+    ['expect', rule, /^More for/],
   ] as const satisfies [string, string, RegExp, ((dialog: Locator) => Promise<unknown>)?][]) {
     await page.goto(at(path))
     await settle(page)
     await page.getByRole('button', { name: button }).first().click()
     const dialog = page.getByRole('dialog')
+    if (name === 'expect') await page.getByRole('menuitem', { name: 'Expect a match…' }).click()
     await dialog.waitFor()
     await fill?.(dialog)
     await page.screenshot({ path: pathOf(name) })
@@ -268,7 +272,8 @@ async function fillTimes(client: Workspace['client']) {
   } as never)
   const awaited = { eventType: 'DEAL_WON', match: { 'deal.id': '{{deal.id}}' }, then: 'stop' }
   const limited = await client.rules.create({
-    ...{ name: 'Remind unless they paid', trigger: 'DEAL_CREATED', conditions: [] },
+    ...{ name: 'Remind unless they paid', trigger: 'DEAL_CREATED' },
+    conditions: [{ time: { days: 'mon-sun', from: '00:00', to: '24:00', timezone: 'Europe/Berlin' } }],
     perKey: { key: '{{deal.id}}', atMost: { runs: 1, per: '7d' }, whileRunning: 'skip' },
     actions: [
       { type: 'WAIT', config: { duration: '3d', for: awaited } },
@@ -279,10 +284,15 @@ async function fillTimes(client: Workspace['client']) {
   const data = { name: 'Small one', amount: 5, deal: { id: 'D-7' }, renewal: '2027-03-01' }
   await client.trigger('DEAL_CREATED', data)
   const { id } = await client.trigger('DEAL_CREATED', data)
+  const { executions } = await client.executions.list({ ruleId: limited.id })
+  const inState = (status: string) =>
+    `executions?id=${executions.find((execution) => execution.status === status)?.id}`
   return {
     scheduled: `rules/${scheduled.id}`,
     limited: `rules/${limited.id}`,
     suppressed: `events?id=${id}`,
+    waits: inState('waiting'),
+    'not-granted': inState('suppressed'),
   }
 }
 

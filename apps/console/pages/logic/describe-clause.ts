@@ -1,5 +1,6 @@
 import { listPhrases } from '@automation/check'
 import type { Quantifier } from '@automation/engine'
+import { describeHours, isHours } from './editing/hours.js'
 import { formatDuration } from './format-time.js'
 import { findNearestPath } from './paths.js'
 import { show } from './show.js'
@@ -37,6 +38,7 @@ export function describeClause({ field = '', operator = '', expected, list, quan
   const words = symbols[operator] ?? operator.replaceAll('_', ' ')
   if (list !== undefined && quantifier !== undefined)
     return `${listPhrases[quantifier]} ${list}${expected === undefined ? '' : ` ${words} ${show(expected)}`}`
+  if (isHours(expected)) return describeHours(expected)
   if (isReference(expected)) return `${field} ${words} ${expected.field ?? expected.root}`
   return expected === undefined ? `${field} ${words}` : `${field} ${words} ${show(expected)}`
 }
@@ -49,10 +51,17 @@ function isReference(value: unknown): value is { field?: string; root?: string }
 export function describeActual(clause: Clause, paths: readonly string[] = []): string {
   const note = clause.note === undefined ? '' : `; ${clause.note}`
   if (clause.list !== undefined) return `${describeItems(clause)}${note}`
+  if (isHours(clause.expected))
+    return `was ${describeMoment(clause.actual)}${describeDistance(clause)}${note}`
   const other = 'other' in clause ? `, the other ${show(clause.other)}` : ''
   if ('actual' in clause) return `is ${show(clause.actual)}${other}${describeDistance(clause)}${note}`
   const near = note === '' ? findNearestPath(clause.field ?? '', paths) : undefined
   return near === undefined ? `no such field${note}` : `no such field; did you mean ${near}?`
+}
+
+/** `Friday, 18:30`: the engine says all of it, `Friday 2026-11-27T18:30:13.800+01:00`. */
+function describeMoment(actual: unknown): string {
+  return String(actual).replace(/^(\w+) [^T]*T(\d\d:\d\d).*$/, '$1, $2')
 }
 
 function describeItems({ items, held, item }: Clause): string {

@@ -3,7 +3,7 @@ import type { Change, ConditionTrace } from '@automation/client'
 import { show } from './show.js'
 
 /**
- * With which data a rule would have run. The nearest value that the engine found (80.01, or "DEDE" for "not DE") is one that no event ever
+ * With which data a rule would have matched. The nearest value that the engine found (80.01, or "DEDE" for "not DE") is one that no event ever
  * has, so where one condition decides about the field, its words stand here: `score is above 80`.
  *
  * @param traces the conditions of the rule, as they were evaluated

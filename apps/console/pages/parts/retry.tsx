@@ -11,6 +11,12 @@ export function Retry({ execution }: { execution: Execution }) {
   // What was said stays while the execution begins again.
   if (execution.status !== 'failed' && execution.status !== 'cancelled')
     return said ? <p role="status">{said}</p> : null
+  if (execution.cancelRequested)
+    return (
+      <p class="quiet">
+        What was cancelled cannot be retried: a replay of its event starts from the beginning.
+      </p>
+    )
   if (!may('operator')) return <p class="quiet">Operators can retry this execution.</p>
   const retry = async (version: 'same' | 'latest') => {
     if (isBusy) return

@@ -69,7 +69,8 @@ function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }
     pollMs: false,
   })
   const rules = why.data?.rules ?? []
-  const ran = rules.filter(({ verdict }) => verdict === 'matched').length
+  const count = (result: RuleWhy['verdict']) => rules.filter(({ verdict }) => verdict === result).length
+  const suppressed = count('suppressed')
   return (
     <>
       <h3>What the rules did</h3>
@@ -84,8 +85,8 @@ function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }
       {rules.length > 0 && (
         <>
           <p>
-            {ran} of {rules.length}
-            {why.data?.nextCursor ? '+' : ''} ran.
+            {count('matched')} of {rules.length}
+            {why.data?.nextCursor ? '+' : ''} ran{suppressed > 0 && `, ${suppressed} suppressed`}.
           </p>
           <ul class="verdicts">
             {rules.map((rule) => (
@@ -146,7 +147,7 @@ function OneRule({ rule, rules, eventId }: { rule: RuleWhy; rules: readonly Rule
       )}
       {stop && <span class="sub">{describeStop(stop.trace)}</span>}
       {change && change.length > 0 && (
-        <span class="sub">It would have run if {describeNeed(change, trace?.conditions ?? [])}.</span>
+        <span class="sub">It would have matched if {describeNeed(change, trace?.conditions ?? [])}.</span>
       )}
       {trace && trace.conditions.length > 0 && (
         <details>

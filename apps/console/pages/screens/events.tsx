@@ -91,7 +91,8 @@ export function Events() {
                 <code>{event.type}</code>
               </td>
               <td data-label="Rules">
-                {event.matched} of {event.triggered} ran
+                {event.matched - event.suppressed} of {event.triggered} ran
+                {event.suppressed > 0 && `, ${event.suppressed} suppressed`}
                 {event.failed > 0 && (
                   <>
                     , <span class="bad">{event.failed} failed</span>

@@ -58,9 +58,13 @@ export function ExecutionDetail({
       {error && <p class="notice bad">{error}</p>}
       <Retry execution={found.data} />
       <Cancel execution={found.data} />
-      <h3>What it did</h3>
-      <Attempts execution={found.data} />
-      <h3>Why it ran</h3>
+      {!suppressed && (
+        <>
+          <h3>What it did</h3>
+          <Attempts execution={found.data} />
+        </>
+      )}
+      <h3>{suppressed ? 'Why it matched' : 'Why it ran'}</h3>
       {trace ? (
         <ExplainTree conditions={trace.conditions} />
       ) : (

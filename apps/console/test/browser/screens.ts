@@ -16,7 +16,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.goto(at(`events?type=LEAD_CREATED&id=${run.id}`))
     await page.getByText('0 of 1 ran.').waitFor()
     await page.getByText('lead.scor = 1, ').waitFor()
-    await page.getByText('It would have run if lead.scor is 1.').waitFor()
+    await page.getByText('It would have matched if lead.scor is 1.').waitFor()
     await page.locator('.verdicts').getByRole('link', { name: 'Hot' }).click()
     await page.getByText('no such field; did you mean lead.score?').first().waitFor()
     await page.goBack()

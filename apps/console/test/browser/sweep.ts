@@ -277,6 +277,11 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
   t.test('every dialog has no fault, keeps the focus, and gives it back', async (t) => {
     const { client, visit } = await makeWorkspace()
     const rule = await createDrafted(client)
+    await client.developer.credentials.put('CRM', {
+      kind: 'text',
+      hosts: ['crm.example.com'],
+      value: 'secret',
+    })
     const { page, complaints, at } = await visit(browser)
     for (const [path, name] of [
       ['today', 'Search…'],
@@ -286,6 +291,7 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       ['access?tab=keys', 'New API key'],
       ['access?tab=secrets', 'New signing secret'],
       ['access?tab=credentials', 'New credential'],
+      ['access?tab=credentials', 'Replace the values of CRM'],
       ['webhooks?way=out', 'New subscription'],
       ['rules?tab=templates', 'New template'],
       [`rules/${rule.id}?tab=rollout`, 'Promote…'],

@@ -44,6 +44,14 @@ t.test(
     }
     t.equal(describeClause(evaluate('greater_than', 80, {})), 'score > 80')
     const actual = (...given: Parameters<typeof evaluate>) => describeActual(evaluate(...given))
+    const hours = { days: 'mon-fri', from: '14:00', to: '18:00', timezone: 'Europe/Berlin' }
+    const time = evaluateDraft(
+      { trigger: 'LEAD_CREATED', conditions: [{ time: hours }], actions: [] } as never,
+      [{ id: '1', data: {}, acceptedAt: null }],
+      Date.parse('2026-03-10T12:00:00Z'),
+    ).verdicts[0]?.conditions[0]
+    t.equal(describeClause(time ?? {}), 'it is every weekday, 14:00 to 18:00, in Europe/Berlin')
+    t.match(describeActual(time ?? {}), /^was Tuesday, 13:00 \(1 h off\)$/)
     t.equal(actual('greater_than', 80, { score: 10 }), 'is 10 (70 short)')
     t.equal(actual('greater_than', 80, { score: '10' }), 'is "10" (70 short)')
     t.equal(actual('less_than', 80, { score: 90.5 }), 'is 90.5 (10.5 over)')

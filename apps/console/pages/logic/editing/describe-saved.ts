@@ -11,7 +11,8 @@ export function describeSaved(
     trigger,
     version,
     nextRunAt,
-  }: Pick<Rule, 'mode' | 'isActive' | 'trigger' | 'version'> & Partial<Pick<Rule, 'nextRunAt'>>,
+    perKey,
+  }: Pick<Rule, 'mode' | 'isActive' | 'trigger' | 'version'> & Partial<Pick<Rule, 'nextRunAt' | 'perKey'>>,
   { verdicts }: Pick<DraftEvaluation, 'verdicts'>,
   writeTime: (iso: string) => string,
 ): string {
@@ -21,7 +22,7 @@ export function describeSaved(
   const found =
     events.length === 0
       ? `There is no event “${nameType(trigger)}” yet.`
-      : `${running} of the last ${events.length === 1 ? 'event' : `${events.length} events`} would have run it.`
+      : `${running} of the last ${events.length === 1 ? 'event' : `${events.length} events`} would have run it${perKey ? ', apart from its limit' : ''}.`
   const isScheduled = trigger === scheduleType
   const next = nextRunAt ? `It runs next ${writeTime(nextRunAt)}.` : ''
   return `Saved as v${version}. ${state}. ${isScheduled ? next : found}`.trimEnd()

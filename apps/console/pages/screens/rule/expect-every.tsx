@@ -10,7 +10,8 @@ import { useChange } from '../../state/use-change.js'
 export function ExpectEvery({ rule, close }: { rule: Rule; close: () => void }) {
   const { change, problem, isBusy } = useChange('rules')
   const [time, setTime] = useState(rule.expectEvery ?? '')
-  const write = (expectEvery: string | null) => api().rules.update(rule.id, { expectEvery })
+  const write = (expectEvery: string | null) =>
+    api().rules.update(rule.id, { expectEvery }, { ifVersion: rule.version })
   async function save(): Promise<void> {
     const saved = await change(() => write(time === '' ? null : time))
     if (saved === undefined) return

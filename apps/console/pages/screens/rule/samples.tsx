@@ -62,6 +62,11 @@ export function Samples({
             : `Another rule of the group ${definition.group} may come first.`}
         </p>
       )}
+      {definition.perKey && (
+        <p class="sub">
+          Its limit is not asked here: what matches may be suppressed by earlier events of its key.
+        </p>
+      )}
       <ul class="samples" aria-label="Sample events">
         {verdicts.slice(0, mostShown).map((verdict) => (
           <li key={verdict.sample.id}>

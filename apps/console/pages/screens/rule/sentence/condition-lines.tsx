@@ -59,7 +59,7 @@ export function ConditionLines({ conditions, path, change, joint, begin = '', no
   ]
   const begins: [string, Condition][] = [
     ['Condition', emptyClause],
-    ['Group', { any: [emptyClause] } as Condition],
+    ['Condition group', { any: [emptyClause] } as Condition],
     // There are no lists within lists.
     ...(suggestions.event
       ? []
@@ -162,7 +162,7 @@ function KindChip({ condition, kind, path, change }: GroupProps) {
   const kinds = kind.isList ? listKinds : groupKinds
   return (
     <Combobox
-      label={kind.isList ? 'How many' : 'Group'}
+      label={kind.isList ? 'How many' : 'Condition group'}
       path={`${path}.kind`}
       look="chip"
       isStrict
