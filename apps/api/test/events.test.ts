@@ -61,6 +61,7 @@ t.test('events are listed newest first, with all fields except data and results'
     doneAt: '2026-01-02T03:04:05.678Z',
     triggered: 3,
     matched: 2,
+    suppressed: 0,
     failed: 1,
     continuesAt: null,
   })

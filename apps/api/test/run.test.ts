@@ -547,6 +547,8 @@ t.test('after the timeout the response is 202, and the work continues', async (t
       dryRun: false,
       results: [],
       error: null,
+      suppressed: null,
+      cancelRequested: false,
       startedAt: null,
       dueAt: null,
       finishedAt: null,
