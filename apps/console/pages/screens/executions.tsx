@@ -55,13 +55,13 @@ export function Executions() {
     <Screen
       title="Executions"
       note="An execution is what one rule does for one event."
+      // Also without rows: what came of it is still shown when none is left.
       actions={
-        list.rows.length > 0 &&
-        (status === 'failed' ? (
+        status === 'failed' ? (
           <RetryMany filter={{ ...writeRange(query), ...narrowing, status: ['failed'] }} />
         ) : (
           status === unfinished && <CancelMany filter={{ ...writeRange(query), ...narrowing }} />
-        ))
+        )
       }
     >
       <Tabs label="State" tabs={statuses} chosen={status} choose={(value) => set({ status: value })} />
