@@ -551,6 +551,7 @@ t.test('after the timeout the response is 202, and the work continues', async (t
       cancelRequested: false,
       startedAt: null,
       dueAt: null,
+      waitsFor: null,
       finishedAt: null,
     })
     return answers
