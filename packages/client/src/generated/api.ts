@@ -8861,6 +8861,26 @@ export interface operations {
                      * @example {
                      *       "events": [
                      *         {
+                     *           "id": "01970000-0000-7000-8000-000000000016",
+                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
+                     *           "type": "LEAD_CREATED",
+                     *           "eventType": "LEAD_CREATED",
+                     *           "ruleId": null,
+                     *           "subscriptionId": null,
+                     *           "depth": 0,
+                     *           "causedBy": null,
+                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
+                     *           "status": "done",
+                     *           "crashes": 0,
+                     *           "acceptedAt": "2026-01-12T09:00:12.000Z",
+                     *           "doneAt": "2026-01-12T09:00:13.000Z",
+                     *           "triggered": 1,
+                     *           "matched": 1,
+                     *           "suppressed": 0,
+                     *           "failed": 0,
+                     *           "continuesAt": null
+                     *         },
+                     *         {
                      *           "id": "01970000-0000-7000-8000-000000000017",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
@@ -8869,31 +8889,11 @@ export interface operations {
                      *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
-                     *           "replayOf": "01970000-0000-7000-8000-000000000008",
+                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
                      *           "status": "done",
                      *           "crashes": 0,
-                     *           "acceptedAt": "2026-01-12T09:00:15.000Z",
-                     *           "doneAt": "2026-01-12T09:00:16.000Z",
-                     *           "triggered": 1,
-                     *           "matched": 1,
-                     *           "suppressed": 0,
-                     *           "failed": 0,
-                     *           "continuesAt": null
-                     *         },
-                     *         {
-                     *           "id": "01970000-0000-7000-8000-000000000018",
-                     *           "workspaceId": "01970000-0000-7000-8000-000000000001",
-                     *           "type": "LEAD_CREATED",
-                     *           "eventType": "LEAD_CREATED",
-                     *           "ruleId": null,
-                     *           "subscriptionId": null,
-                     *           "depth": 0,
-                     *           "causedBy": null,
-                     *           "replayOf": "01970000-0000-7000-8000-000000000008",
-                     *           "status": "done",
-                     *           "crashes": 0,
-                     *           "acceptedAt": "2026-01-12T09:00:17.000Z",
-                     *           "doneAt": "2026-01-12T09:00:18.000Z",
+                     *           "acceptedAt": "2026-01-12T09:00:14.000Z",
+                     *           "doneAt": "2026-01-12T09:00:15.000Z",
                      *           "triggered": 1,
                      *           "matched": 1,
                      *           "suppressed": 0,
@@ -9168,7 +9168,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000008",
+                     *       "id": "01970000-0000-7000-8000-000000000007",
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "type": "LEAD_CREATED",
                      *       "eventType": "LEAD_CREATED",
@@ -9179,8 +9179,8 @@ export interface operations {
                      *       "replayOf": null,
                      *       "status": "done",
                      *       "crashes": 0,
-                     *       "acceptedAt": "2026-01-12T09:00:19.000Z",
-                     *       "doneAt": "2026-01-12T09:00:20.000Z",
+                     *       "acceptedAt": "2026-01-12T09:00:16.000Z",
+                     *       "doneAt": "2026-01-12T09:00:17.000Z",
                      *       "triggered": 1,
                      *       "matched": 1,
                      *       "suppressed": 0,
@@ -9198,7 +9198,7 @@ export interface operations {
                      *           "success": true,
                      *           "status": "succeeded",
                      *           "conditionsPassed": true,
-                     *           "executionId": "01970000-0000-7000-8000-000000000007"
+                     *           "executionId": "01970000-0000-7000-8000-000000000006"
                      *         }
                      *       ]
                      *     }
@@ -9255,7 +9255,7 @@ export interface operations {
                      * @example {
                      *       "events": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000017",
+                     *           "id": "01970000-0000-7000-8000-000000000016",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
                      *           "eventType": "LEAD_CREATED",
@@ -9263,11 +9263,11 @@ export interface operations {
                      *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
-                     *           "replayOf": "01970000-0000-7000-8000-000000000008",
+                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
                      *           "status": "done",
                      *           "crashes": 0,
-                     *           "acceptedAt": "2026-01-12T09:00:15.000Z",
-                     *           "doneAt": "2026-01-12T09:00:16.000Z",
+                     *           "acceptedAt": "2026-01-12T09:00:12.000Z",
+                     *           "doneAt": "2026-01-12T09:00:13.000Z",
                      *           "triggered": 1,
                      *           "matched": 1,
                      *           "suppressed": 0,
@@ -9877,7 +9877,8 @@ export interface operations {
                      *           "cancelRequested": false,
                      *           "startedAt": "2026-01-12T09:00:21.000Z",
                      *           "dueAt": null,
-                     *           "finishedAt": "2026-01-12T09:00:22.000Z"
+                     *           "waitsFor": null,
+                     *           "finishedAt": "2026-01-12T09:00:21.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -9939,7 +9940,8 @@ export interface operations {
                      *       "cancelRequested": false,
                      *       "startedAt": "2026-01-12T09:00:21.000Z",
                      *       "dueAt": null,
-                     *       "finishedAt": "2026-01-12T09:00:22.000Z",
+                     *       "waitsFor": null,
+                     *       "finishedAt": "2026-01-12T09:00:21.000Z",
                      *       "results": [
                      *         {
                      *           "action": "CREATE_TASK",
