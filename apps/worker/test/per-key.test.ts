@@ -12,8 +12,13 @@ const task = [{ type: 'CREATE_TASK', config: { title: 'Call {{lead}}' } }]
 const weekly: PerKey = { key: '{{lead}}', atMost: { runs: 1, per: '7d' } }
 
 /** Posts events of one key after another. @returns the executions of the rule for them, when all of them are done */
-async function post({ newEvent, inbox, untilDone, own }: Harness, ruleId: string, leads: unknown[]) {
-  const events = leads.map((lead) => ({ ...newEvent(), data: { lead } }))
+async function post(
+  { newEvent, inbox, untilDone, own }: Harness,
+  ruleId: string,
+  leads: unknown[],
+  more: object = {},
+) {
+  const events = leads.map((lead) => ({ ...newEvent(), data: { ...more, lead } }))
   await Promise.all(events.map((event) => inbox.accept(event)))
   await Promise.all(events.map(({ id }) => untilDone(id)))
   const ids = events.map((event) => executionIdOf(event, ruleId))
@@ -62,6 +67,31 @@ t.test('a number and its text are one key; a missing and an empty value are anot
   const ruleId = await harness.createRule(task, undefined, weekly)
   const executions = await post(harness, ruleId, [7, '7', undefined, null, ''])
   t.equal(executions.filter(({ status }) => status === 'succeeded').length, 2)
+})
+
+t.test('a slow rule of the same event does not change the key of another rule', async (t) => {
+  const harness = await createHarness(t, {}, { workLimits: { rule: 2_000, event: 50_000 } })
+  harness.startWorker()
+  const ruleId = await harness.createRule(task, undefined, weekly)
+  const slowId = await harness.createRule(task)
+  const conditions = [{ some: 'list', that: [{ field: '.', operator: 'equals', value: 1 }] }]
+  await harness.own.rule.update({ where: { id: slowId }, data: { conditions } })
+  const list = Array(2_000).fill(0)
+  const executions = await post(harness, ruleId, [1, 2], { list })
+  t.strictSame(
+    executions.map(({ status }) => status),
+    ['succeeded', 'succeeded'],
+  )
+  const slow = await harness.own.execution.findMany({ where: { ruleId: slowId } })
+  t.match(slow, [{ status: 'failed' }, { status: 'failed' }])
+})
+
+t.test('an execution whose key cannot be rendered fails, and claims nothing', async (t) => {
+  const harness = await start(t)
+  const ruleId = await harness.createRule(task, undefined, { ...weekly, key: '{{lead}}{{lead}}' })
+  const executions = await post(harness, ruleId, ['x'.repeat(600_000)])
+  t.match(executions, [{ status: 'failed', error: /^perKey\.key renders to more than/ }])
+  t.equal(await harness.own.keyClaim.count(), 0)
 })
 
 t.test('an execution by hand asks for nothing and claims nothing', async (t) => {
@@ -318,12 +348,14 @@ t.test(
     })
     await postOne(harness, ruleId, 1)
     await worker.close()
-    const later = Date.now() + 2 * 3_600_000
+    const hour = 3_600_000
+    const later = Date.now() + 2 * hour
     const remove = async (now: number) => {
       await harness.database.system.$transaction((transaction) => createClaimRemoval(now)(transaction, 100))
       return harness.own.keyClaim.count()
     }
     t.equal(await remove(Date.now()), 1)
+    t.equal(await remove(later - hour / 2), 1, 'an event of the window may not be committed yet')
     const waiting = harness.newRow()
     await harness.own.event.create({ data: { ...waiting, data: {} } })
     t.equal(await remove(later), 1)

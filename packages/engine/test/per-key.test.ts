@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { Evaluation } from '../src/evaluation.js'
 import { compilePerKey } from '../src/per-key/compile-key.js'
 import { decide, type KeyEvent, type KeyState } from '../src/per-key/decide.js'
 import { findPerKeyFaults } from '../src/per-key/per-key-faults.js'
@@ -125,6 +126,36 @@ t.test('no event is lost to the count, in any order of recording', async (t) => 
   t.pass()
 })
 
+t.test(
+  'in whatever order events are recorded, one of them completes the count of each interval',
+  async (t) => {
+    const within = 10
+    const perKey = {
+      ...compilePerKey({ whileRunning: 'skip' }),
+      whileRunning: undefined,
+      atLeast: { events: 3, within },
+    }
+    const record = (times: readonly number[]) => {
+      let counted: readonly KeyEvent[] = []
+      const kinds = times.map((at, index) => {
+        const event = eventAt(at, `${at} ${index}`)
+        const { kind, consumed, isCounted, suppression } = decide(perKey, '', stateOf({ counted }), event)
+        counted = [...counted, ...(isCounted ? [event] : [])].filter((one) => !consumed.includes(one))
+        return suppression?.reason === 'at_least' ? suppression.count : kind
+      })
+      return { kinds, left: counted.map(({ at }) => at) }
+    }
+    t.strictSame(record([9, 0, 5]), { kinds: [1, 2, 'run'], left: [] })
+    t.strictSame(record([10, 0, 5]), { kinds: [1, 1, 2], left: [10, 0, 5] }, 'an interval is half open')
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 30 }), (times) => {
+        const { left } = record(times)
+        return left.every((start) => left.filter((at) => at >= start && at < start + within).length < 3)
+      }),
+    )
+  },
+)
+
 t.test('a count stays used up if a limit refuses the execution', async (t) => {
   const perKey = compilePerKey({ atLeast: { events: 2, within: '1h' }, atMost: { runs: 1, per: '1h' } })
   const state = stateOf({ counted: [eventAt(1)], granted: [eventAt(0)] })
@@ -173,6 +204,18 @@ t.test('missing, null and "" are one key, with a warning', async (t) => {
     t.ok(warnings.includes('perKey.key is empty: all events without it share one key'), JSON.stringify(data))
   }
   t.strictSame(compilePerKey({ whileRunning: 'skip' }).render({}).warnings, [])
+})
+
+t.test('a key that cannot be rendered as a whole is a fault, not the key of other events', async (t) => {
+  const { render } = compilePerKey({ key: '{{id}}{{id}}', whileRunning: 'skip' })
+  const half = 'x'.repeat(600_000)
+  t.match(render({ id: half }).fault, /^perKey\.key renders to more than 1048576 characters$/)
+  t.equal(render({ id: half.slice(0, 500_000) }).fault, undefined)
+  const evaluation = new Evaluation(0, { rule: 10, event: 100 })
+  evaluation.charge(11)
+  t.match(render({ id: 7 }, evaluation), { fault: /^The rule exceeds the evaluation limit of 10/ })
+  evaluation.beginRule()
+  t.match(render({ id: 7 }, evaluation), { key: '77', fault: undefined })
 })
 
 t.test('a key of a megabyte is a key, and its beginning is shown', async (t) => {

@@ -152,7 +152,8 @@ function simulate(plan: RulePlanInEvent, rules: RuleToDryRun[]): SimulatedOutcom
 /** A dry run reads no state: it says which key the event has, and grants it. */
 function previewKey(rule: CompiledRule | { fault: string }, data: unknown): { perKey?: KeyPreview } {
   if ('fault' in rule || rule.perKey === undefined) return {}
-  const { key, warnings } = rule.perKey.render(data)
+  const { key, fault, warnings: own } = rule.perKey.render(data)
+  const warnings = fault === undefined ? own : [...own, fault]
   const shown = { key: showKey(key), limits: 'not_evaluated' as const }
   return { perKey: warnings.length === 0 ? shown : { ...shown, warnings: [...warnings] } }
 }

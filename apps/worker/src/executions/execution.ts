@@ -73,11 +73,15 @@ export function beginExecution(
   }
 }
 
-/** Its conditions needed too much work. Retried, it is evaluated again. */
-export function failUnevaluated(record: ExecutionRecord, evaluation: Evaluation): void {
+/** Its conditions or its key needed too much work. Retried, it is evaluated again. */
+export function failUnevaluated(
+  record: ExecutionRecord,
+  evaluation: Evaluation,
+  fault = evaluation.fault,
+): void {
   // The work of an event is that of all its rules: this one may be innocent.
   if (evaluation.overrun === 'rule') record.attention = 'work_budget'
-  end(record, 'failed', evaluation.fault)
+  end(record, 'failed', fault)
 }
 
 /** Ends an execution whose actions are all settled. */

@@ -3,15 +3,21 @@ import { type Evaluation, scheduleType } from '@automation/engine'
 import type { KeyToClaim, LoadedEvent } from '@automation/ledger'
 import type { ReadyRule } from './ready-rule.js'
 
-/** The key of an event for a rule. Undefined where the rule has no `perKey`, and for an execution by hand, which asks for nothing. */
+/**
+ * The key of an event for a rule, which is rendered with the work of a rule of its own. Undefined where the rule has no `perKey`, and for an execution by hand, which asks for nothing.
+ *
+ * @returns a text if the key cannot be rendered, which says why
+ */
 export function keyToClaim(
   { id, compiled }: ReadyRule,
   { type, addressee, data }: LoadedEvent,
   evaluation: Evaluation,
-): KeyToClaim | undefined {
+): KeyToClaim | string | undefined {
   if ('fault' in compiled || compiled.perKey === undefined) return undefined
   if (addressee !== null && type !== scheduleType) return undefined
   const { perKey } = compiled
-  const { key } = perKey.render(data, evaluation)
+  evaluation.beginRule()
+  const { key, fault } = perKey.render(data, evaluation)
+  if (fault !== undefined) return fault
   return { keyId: keyIdOf(id, perKey.template, key), key, perKey }
 }

@@ -162,7 +162,9 @@ function continueClaimed(
     emitted: [],
     effectBytes: 0,
   }
-  execution.claim = keyToClaim(execution.rule, event, evaluation)
+  const claim = keyToClaim(execution.rule, event, evaluation)
+  // One that goes on without its key has its claim already: the sweeper wakes the next of the key.
+  if (typeof claim !== 'string') execution.claim = claim
   const reason = findCancellation(claimed, rule)
   if (reason !== undefined) end(execution.record, 'cancelled', reason)
   else if (results.length === 0) evaluateAgain(execution)

@@ -143,10 +143,16 @@ export class EventWork {
     const execution = this.executions[this.#begun++]
     if (execution === undefined) return
     // One that has failed before its actions began needs nothing.
-    if (execution.record.finishedAt === null)
-      execution.claim = keyToClaim(execution.rule, this.event, this.#evaluation)
+    if (execution.record.finishedAt === null) this.#claimKey(execution)
     traceExecution(this.span, execution)
     this.calls.push(...this.#begin(execution))
     this.#rows += countRows([execution])
+  }
+
+  /** Without its key an execution would share that of others, so it fails. */
+  #claimKey(execution: Execution): void {
+    const claim = keyToClaim(execution.rule, this.event, this.#evaluation)
+    if (typeof claim === 'string') failUnevaluated(execution.record, this.#evaluation, claim)
+    else execution.claim = claim
   }
 }

@@ -1,8 +1,8 @@
 import { parseDuration } from '../duration.js'
 import type { Evaluation } from '../evaluation.js'
-import type { Rendering } from '../fill-placeholder.js'
+import { isOver, type Rendering } from '../fill-placeholder.js'
 import { compileTemplate } from '../template.js'
-import { toText } from '../to-text.js'
+import { maxRenderedLength, toText } from '../to-text.js'
 import type { PerKey } from './per-key.js'
 
 /** `perKey` of a rule, ready to be asked for any event. Durations are ms. */
@@ -20,6 +20,8 @@ export interface RenderedKey {
   /** "" is the key of all events whose template gives nothing. */
   readonly key: string
   readonly warnings: readonly string[]
+  /** Why this is not the key of the event: it could not be rendered as a whole. */
+  readonly fault: string | undefined
 }
 
 /** How much of a key is shown. */
@@ -39,10 +41,18 @@ export function compilePerKey(perKey: PerKey): CompiledPerKey {
       const warnings: string[] = []
       const rendering: Rendering = { warnings, size: 0, ...(evaluation && { evaluation }) }
       const text = textOf(template.render(data, rendering))
-      if (key !== '' && text === '') warnings.push('perKey.key is empty: all events without it share one key')
-      return { key: text, warnings }
+      const fault = key === '' ? undefined : findFault(rendering)
+      if (key !== '' && text === '' && fault === undefined)
+        warnings.push('perKey.key is empty: all events without it share one key')
+      return { key: text, warnings, fault }
     },
   }
+}
+
+/** Work or length beyond the limit leaves placeholders empty: what is left may be the key of other events. */
+function findFault(rendering: Rendering): string | undefined {
+  if (!isOver(rendering)) return undefined
+  return rendering.evaluation?.fault ?? `perKey.key renders to more than ${maxRenderedLength} characters`
 }
 
 /** A key as it is shown: the whole of it may be as long as the event. */

@@ -78,18 +78,25 @@ export function isBefore(one: KeyEvent, other: KeyEvent): boolean {
   return one.at === other.at ? one.eventId < other.eventId : one.at < other.at
 }
 
-/** The events that this one completes, or how many are missing. */
+/**
+ * The events that this one completes, or how many are missing. It counts in every interval of length `within` with its moment, before or after it: in
+ * whatever order events are recorded, no interval keeps as many as it takes.
+ */
 function count(
   { atLeast }: CompiledPerKey,
   { counted }: KeyState,
   event: KeyEvent,
 ): { consumed: readonly KeyEvent[] } | { missing: number } {
   if (atLeast === undefined) return { consumed: [] }
-  const inWindow = counted.filter(({ at }) => at > event.at - atLeast.within && at <= event.at)
-  const missing = atLeast.events - inWindow.length - 1
-  if (missing > 0) return { missing }
-  const ordered = [...inWindow, event].sort((one, other) => (isBefore(one, other) ? -1 : 1))
-  return { consumed: ordered.slice(0, atLeast.events) }
+  const { events, within } = atLeast
+  const near = counted.filter(({ at }) => Math.abs(at - event.at) < within)
+  const ordered = [...near, event].sort((one, other) => (isBefore(one, other) ? -1 : 1))
+  const intervals = ordered
+    .filter(({ at }) => at <= event.at)
+    .map((first) => ordered.filter(({ at }) => at >= first.at && at < first.at + within))
+  const full = intervals.find(({ length }) => length >= events)
+  if (full !== undefined) return { consumed: full.slice(0, events) }
+  return { missing: events - Math.max(...intervals.map(({ length }) => length)) }
 }
 
 /**

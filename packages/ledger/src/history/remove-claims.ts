@@ -1,9 +1,10 @@
-import { Prisma } from '@automation/database'
+import { clockSkewMs, Prisma } from '@automation/database'
 import type { Removal } from './removal.js'
 
 /**
  * Removes claims that matter no more: their window is over, and no event waits that was accepted before its end. Otherwise an outage would reset
- * the limits. Where executions of a key exclude each other, the claim stays as long as its execution, which may be retried.
+ * the limits. An hour is to spare, for an event that was accepted before that and is committed now. Where executions of a key exclude each other,
+ * the claim stays as long as its execution, which may be retried.
  *
  * @param now epoch ms
  */
@@ -13,7 +14,7 @@ export function createClaimRemoval(now: number): Removal {
       DELETE FROM key_claims WHERE execution_id IN (
         SELECT execution_id FROM key_claims AS old
         WHERE expires_at < least(
-            to_timestamp(${now}::float8 / 1000),
+            to_timestamp(${now - clockSkewMs}::float8 / 1000),
             (SELECT accepted_at FROM events WHERE done_at IS NULL ORDER BY id LIMIT 1))
           AND (NOT is_exclusive OR NOT EXISTS (SELECT FROM executions WHERE executions.id = old.execution_id))
         ORDER BY expires_at LIMIT ${size} FOR UPDATE SKIP LOCKED)`)
