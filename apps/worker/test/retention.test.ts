@@ -58,6 +58,7 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       secrets: 0,
       history: 0,
       tasks: 0,
+      keyClaims: 0,
       versions: 0,
       ruleSets: 0,
       ruleStates: 0,
