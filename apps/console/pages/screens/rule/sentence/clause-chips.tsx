@@ -99,7 +99,7 @@ function About({ field, take }: { field: string; take: (field: string) => void }
   if (field === '' || known.length === 0 || known.includes(field)) return null
   const near = findNearestPath(field, known) ?? known.find((one) => one.startsWith(field))
   return (
-    <span class="sub wait">
+    <span class="sub wait example">
       No {suggestions.event ? 'item' : 'event'} has {field} so far.{' '}
       {near && (
         <button type="button" class="link" onClick={() => take(near)}>
