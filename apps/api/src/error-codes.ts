@@ -1,5 +1,5 @@
 /**
- * The codes of all refusals, with their status and what they mean: `X-Error-Code` of a response, and the table of docs/messages.md. A code
+ * The codes of all refusals, with their status and what they mean: `X-Error-Code` of a response, and the table of docs/reference/messages.md. A code
  * is part of the API. Texts of errors may change; a code keeps its meaning, and new ones may come.
  */
 export const errorCodes = {

@@ -8,7 +8,7 @@ import { listVocabulary } from './vocabulary/vocabulary.js'
 import { fillPage, writeSettingTables, writeTables } from './vocabulary/write-tables.js'
 
 // npm run openapi: writes docs/openapi.json from the routes' schemas, docs/rules.schema.json from the shape of files of rules, and the tables
-// of docs/rules.md and docs/incoming-webhooks.md; with --check it only checks that the files are current.
+// of docs/reference/rules.md and docs/guides/incoming-webhooks.md; with --check it only checks that the files are current.
 
 // The document needs neither server: the addresses only have to look like some.
 const config = readConfig({
@@ -23,10 +23,10 @@ await app.ready()
 await put('openapi.json', () => `${JSON.stringify(app.swagger(), null, 2)}\n`)
 await app.close()
 await put('rules.schema.json', () => `${JSON.stringify(writeRuleFileSchema(), null, 2)}\n`)
-await put('rules.md', (page) =>
+await put('reference/rules.md', (page) =>
   fillPage(page, writeTables(listVocabulary({ ...config, ...limitsOf(config) }))),
 )
-await put('incoming-webhooks.md', (page) => fillPage(page, writeSettingTables()))
+await put('guides/incoming-webhooks.md', (page) => fillPage(page, writeSettingTables()))
 
 async function put(name: string, write: (present: string) => string): Promise<void> {
   const path = new URL(name, docsDirectory)

@@ -7,9 +7,9 @@ import { storeEvent, storeExecution, storeRule } from './fixtures/history.js'
 import { type Mistake, mistakesInRequests, mistakesInRules, type Sender } from './fixtures/mistakes.js'
 import { writePage, writeRow } from './fixtures/write-messages.js'
 
-// npm run messages: with --write it writes docs/messages.md from the responses.
+// npm run messages: with --write it writes docs/reference/messages.md from the responses.
 
-const path = new URL('messages.md', docsDirectory)
+const path = new URL('reference/messages.md', docsDirectory)
 const isWriting = process.argv.includes('--write')
 const page = await readFile(path, 'utf8').catch(() => '')
 const api = await startApi(t)

@@ -20,7 +20,7 @@ const api = await startApi(t, {
 })
 await startWorker(t, api.config, directory)
 const workspace = await api.makeWorkspace()
-const blocks = await readBlocks('rules.md')
+const blocks = await readBlocks('reference/rules.md')
 
 type Example = Record<string, unknown>
 const examples = blocks

@@ -16,13 +16,13 @@ const exits = 'Exit codes:'
 const [start, end] = ['<!-- generated: commands -->\n', '<!-- end -->']
 
 /**
- * Replaces the reference part of docs/command-line.md by the help of every command. What all commands have in common stands above that part. What
+ * Replaces the reference part of docs/reference/command-line.md by the help of every command. What all commands have in common stands above that part. What
  * all commands of a program have in common stands once, before them.
  */
 export async function fillCommandPage(page: string): Promise<string> {
   const [before = '', rest] = page.split(start)
   const after = rest?.split(end)[1]
-  if (after === undefined) throw new Error('docs/command-line.md has no generated part')
+  if (after === undefined) throw new Error('docs/reference/command-line.md has no generated part')
   const programs = [createClientProgram(), await createAdmin(), createWebhook()]
   const known = [...findCommon(programs.flatMap(listLeaves)), describeExits()]
   const parts = programs.flatMap((program) => writeProgram(program, known))

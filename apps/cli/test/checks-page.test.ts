@@ -9,7 +9,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { run } from './fixtures/run.js'
 
-const page = await readFile(new URL('../../../../docs/checks.md', import.meta.url), 'utf8')
+const page = await readFile(new URL('../../../../docs/guides/checks.md', import.meta.url), 'utf8')
 const directory = await mkdtemp(join(tmpdir(), 'checks-page-'))
 const file = join(directory, 'rules.yaml')
 const [tested = ''] = blocksOf(sectionOf('## Tests'), 'yaml')

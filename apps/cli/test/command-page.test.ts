@@ -9,7 +9,7 @@ import { exitCodes } from '../src/exit-codes.js'
 import { pathOf } from '../src/program.js'
 
 const root = new URL('../../../../', import.meta.url)
-const page = await readFile(new URL('docs/command-line.md', root), 'utf8')
+const page = await readFile(new URL('docs/reference/command-line.md', root), 'utf8')
 const admin = await createAdmin()
 const programs: Record<string, Command> = {
   admin,
@@ -17,11 +17,20 @@ const programs: Record<string, Command> = {
   webhook: createWebhook(),
 }
 
-t.test('docs/command-line.md has the help of every command, and once what all have in common', async (t) => {
-  t.equal(await fillCommandPage(page), page, 'run npm run commands and commit docs/command-line.md')
-  for (const code of Object.values(exitCodes)) t.match(page, `\n| ${code} | `)
-  await t.rejects(fillCommandPage('# Nothing'), { message: 'docs/command-line.md has no generated part' })
-})
+t.test(
+  'docs/reference/command-line.md has the help of every command, and once what all have in common',
+  async (t) => {
+    t.equal(
+      await fillCommandPage(page),
+      page,
+      'run npm run commands and commit docs/reference/command-line.md',
+    )
+    for (const code of Object.values(exitCodes)) t.match(page, `\n| ${code} | `)
+    await t.rejects(fillCommandPage('# Nothing'), {
+      message: 'docs/reference/command-line.md has no generated part',
+    })
+  },
+)
 
 t.test('the help of every command has an example, its exit codes and its environment', async (t) => {
   const leaves = Object.values(programs).flatMap(listLeaves)

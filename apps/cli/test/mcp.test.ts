@@ -286,7 +286,7 @@ t.test('no character is hidden, and a refusal says that what it quotes is data',
 })
 
 t.test('the page for assistants has the tools, and its settings start the server', async (t) => {
-  const page = await readFile(`${root}docs/assistants.md`, 'utf8')
+  const page = await readFile(`${root}docs/guides/assistants.md`, 'utf8')
   const settings = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => JSON.parse(text))
   t.equal(settings.length, 2)
   for (const { mcpServers, servers } of settings) {

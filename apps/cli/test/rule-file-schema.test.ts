@@ -19,7 +19,9 @@ const example = await readFile(new URL('examples/rules.yaml', root), 'utf8')
 
 /** The files of rules that the documents show. */
 async function readExamples(): Promise<[name: string, text: string][]> {
-  const names = (await readdir(new URL('docs/', root))).filter((name) => name.endsWith('.md'))
+  const names = (await readdir(new URL('docs/', root), { recursive: true })).filter((name) =>
+    name.endsWith('.md'),
+  )
   const found: [string, string][] = [['examples/rules.yaml', example]]
   for (const name of names) {
     const page = await readFile(new URL(`docs/${name}`, root), 'utf8')

@@ -3,7 +3,7 @@ import { type CheckedRule, prepareRules, simulateEvents } from '@automation/chec
 import type { PerKey, Suppression } from '@automation/engine'
 import t from 'tap'
 
-const page = readFileSync(new URL('../../../../docs/memory.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../../docs/guides/memory.md', import.meta.url), 'utf8')
 
 t.test('the tables of the page about memory are what the rules do', async (t) => {
   const tables = [...page.matchAll(/^\| Event of one lead \| `(.+)` \|\n\|---\|---\|\n((?:\|.*\n)+)/gm)]

@@ -11,7 +11,7 @@ export interface WebhookParts {
 }
 
 /**
- * The value of X-Signature: `v1=` and the hex of HMAC-SHA256 over `<id>.<timestamp>.<body>` (docs/signing.md). Browsers
+ * The value of X-Signature: `v1=` and the hex of HMAC-SHA256 over `<id>.<timestamp>.<body>` (docs/reference/signing.md). Browsers
  * can compute it on https and on localhost only.
  *
  * @throws TypeError for a text that is not a `whsec_` secret

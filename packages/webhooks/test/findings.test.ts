@@ -12,6 +12,6 @@ t.test('each finding is one sentence, and names its subject', async (t) => {
 })
 
 t.test('the documentation for senders lists every finding', async (t) => {
-  const page = await readFile(new URL('../../../../docs/signing.md', import.meta.url), 'utf8')
+  const page = await readFile(new URL('../../../../docs/reference/signing.md', import.meta.url), 'utf8')
   for (const code of findingCodes) t.ok(page.includes(`\`${code}\``), code)
 })

@@ -111,7 +111,7 @@ t.test('everything else is refused as a signature', async (t) => {
 })
 
 t.test('the documentation for senders states the clock tolerance', async (t) => {
-  const page = await readFile(new URL('../../../../docs/signing.md', import.meta.url), 'utf8')
+  const page = await readFile(new URL('../../../../docs/reference/signing.md', import.meta.url), 'utf8')
   t.match(page, `At most ${toleranceSeconds} seconds from the receiver's clock`)
 })
 

@@ -8,7 +8,7 @@ import type { Scenario, Scene } from './scene.js'
 const events = 200
 /** As a worker's settings are when nobody sets them. */
 const jobsAtATime = 12
-/** Ten for the figure in docs/reliability.md. */
+/** Ten for the figure in docs/internals/reliability.md. */
 const rounds = process.env.TEST_LARGE ? 10 : 1
 
 interface Parts extends Scene {

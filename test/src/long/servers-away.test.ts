@@ -10,7 +10,7 @@ import {
 } from '../fixtures/steady-requests.js'
 import { makeWebhookSender } from '../fixtures/webhook-sender.js'
 
-/** The largest run takes as long as the figures in docs/reliability.md say. */
+/** The largest run takes as long as the figures in docs/internals/reliability.md say. */
 const awayMs = process.env.TEST_LARGE
   ? { postgres: 60_000, redisDead: 30_000, redisPaused: 30_000 }
   : { postgres: 15_000, redisDead: 5_000, redisPaused: 10_000 }

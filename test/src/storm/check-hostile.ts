@@ -7,7 +7,7 @@ import type { EventRow, ExecutionRow, Tables } from './tables.js'
 
 export type HostileTables = Pick<Tables, 'events' | 'executions' | 'tasks' | 'counters'>
 
-/** What one event may cause, which each of the storm's two workers counts by itself (docs/decisions.md). */
+/** What one event may cause, which each of the storm's two workers counts by itself (docs/internals/decisions.md). */
 export const mostDescendants = 2 * 1_000
 const ended = ['succeeded', 'failed', 'cancelled']
 

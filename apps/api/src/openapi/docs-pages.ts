@@ -1,5 +1,11 @@
 /** The documents for authors of rules, which /docs serves beside the reference. */
 export const textPages = ['rules', 'recipes', 'signing'] as const
+/** Where they stand in docs/. */
+export const pageFiles: Record<(typeof textPages)[number], string> = {
+  rules: 'reference/rules.md',
+  recipes: 'guides/recipes.md',
+  signing: 'reference/signing.md',
+}
 /** The reference: a page, its script, and the document in two formats. */
 export const referencePaths = [
   '/docs/',

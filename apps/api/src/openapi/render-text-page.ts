@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { escapeHtml } from '@automation/engine'
 import { Marked, type Tokens } from 'marked'
 import { docsDirectory } from '../docs-directory.js'
-import { textPages } from './docs-pages.js'
+import { pageFiles, textPages } from './docs-pages.js'
 
 type TextPage = (typeof textPages)[number]
 
 /** Renders a document of docs/ as a page that loads nothing. */
 export async function renderTextPage(name: TextPage): Promise<string> {
-  const markdown = await readFile(new URL(`${name}.md`, docsDirectory), 'utf8')
+  const markdown = await readFile(new URL(pageFiles[name], docsDirectory), 'utf8')
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? name
   return `<!doctype html>
 <html lang="en">
@@ -73,6 +73,6 @@ function slugOf(heading: string): string {
 /** Only the pages that are served here are linked. undefined for another file of the repository. */
 function findTarget(href: string): string | undefined {
   if (/^(https?:|#)/.test(href)) return href
-  const [, page, anchor = ''] = /^(\w+)\.md(#.*)?$/.exec(href) ?? []
+  const [, page, anchor = ''] = /^(?:\.\.\/)?(?:\w+\/)?(\w+)\.md(#.*)?$/.exec(href) ?? []
   return textPages.some((name) => name === page) ? `${page}${anchor}` : undefined
 }

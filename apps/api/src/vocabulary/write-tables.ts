@@ -40,7 +40,7 @@ export function fillPage(page: string, tables: Tables): string {
   return filled
 }
 
-/** Those of docs/incoming-webhooks.md: what only the scheme `generic` has as a setting, or needs as one. */
+/** Those of docs/guides/incoming-webhooks.md: what only the scheme `generic` has as a setting, or needs as one. */
 export function writeSettingTables(): Tables {
   const { properties = {} } = SchemeSettings as unknown as Shown
   const rows = Object.entries(properties).flatMap(([name, schema]) => {
@@ -50,7 +50,7 @@ export function writeSettingTables(): Tables {
   return { generic: table(['Setting', 'Value', 'Meaning'], rows) }
 }
 
-/** Those of docs/rules.md. */
+/** Those of docs/reference/rules.md. */
 export function writeTables(vocabulary: Vocabulary): Tables {
   const { eventTypes, operators, quantifiers, filters, actions, actionFields, limits } = vocabulary
   return {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { testPage } from '../fixtures/page.js'
 
-await testPage(t, 'explain.md', async (t, { answers, shown: [shown, differs] }) => {
+await testPage(t, 'guides/explain.md', async (t, { answers, shown: [shown, differs] }) => {
   const [hot, , , why, found, type, , fields] = answers
   const [, , , drafted, promoted, guard] = answers.slice(8)
   t.strictSame(

@@ -42,7 +42,7 @@ await startWorker(t, api.config, directory, 'worker', {
   OUTBOUND_PORTS: String(port),
 })
 const baseUrl = await api.app.listen({ host: '127.0.0.1', port: 0 })
-const blocks = await readBlocks('recipes.md')
+const blocks = await readBlocks('guides/recipes.md')
 const isShellThere = await hasShell()
 
 /** What holds after the commands of a recipe. `printed` is what they print, a line each. */

@@ -9,7 +9,7 @@ import { loadPageReceiver } from '../fixtures/page-receiver.js'
 import { makeSender, provider } from '../fixtures/sender.js'
 
 const root = new URL('../../../../../', import.meta.url)
-const page = await readFile(new URL('docs/signing.md', root), 'utf8')
+const page = await readFile(new URL('docs/reference/signing.md', root), 'utf8')
 const run = promisify(execFile)
 
 const api = await startApi(t)

@@ -7,9 +7,9 @@ import { type Context, choose, go, waitForFocus } from './context.js'
 
 const root = new URL('../../../../../', import.meta.url)
 
-/** What the commands of docs/recipes.md post to an address. */
+/** What the commands of docs/guides/recipes.md post to an address. */
 async function readRecipes<Posted>(address: string): Promise<Posted[]> {
-  const text = await readFile(fileURLToPath(new URL('docs/recipes.md', root)), 'utf8')
+  const text = await readFile(fileURLToPath(new URL('docs/guides/recipes.md', root)), 'utf8')
   return text
     .split(`\napi ${address} -d '`)
     .slice(1)

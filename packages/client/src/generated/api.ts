@@ -4774,7 +4774,7 @@ export interface components {
             catchUp?: "latest" | "none";
         } | null;
         /**
-         * @description How a provider signs and writes its webhooks. automation (default): the way of this service (docs/signing.md). standard_webhooks: also Svix. generic: as `settings` say.
+         * @description How a provider signs and writes its webhooks. automation (default): the way of this service (docs/reference/signing.md). standard_webhooks: also Svix. generic: as `settings` say.
          * @enum {string}
          */
         SchemeName: "automation" | "standard_webhooks" | "stripe" | "github" | "shopify" | "slack" | "twilio" | "generic";

@@ -4,7 +4,7 @@ import { numberFilters } from './numbers.js'
 import { textFilters } from './texts.js'
 import { timeFilters } from './times.js'
 
-/** All filters of placeholders. A new one needs one entry in a file beside: templates, vocabulary and docs/rules.md follow. */
+/** All filters of placeholders. A new one needs one entry in a file beside: templates, vocabulary and docs/reference/rules.md follow. */
 export const filterDefinitions: readonly FilterDefinition[] = [
   ...textFilters,
   ...numberFilters,

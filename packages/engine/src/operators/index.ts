@@ -5,7 +5,7 @@ import * as presence from './presence.js'
 import * as texts from './texts.js'
 import * as times from './times.js'
 
-/** All operators. A new one needs one entry in a file of this folder and one line here: validation, evaluation, trace, OpenAPI, vocabulary and docs/rules.md follow. */
+/** All operators. A new one needs one entry in a file of this folder and one line here: validation, evaluation, trace, OpenAPI, vocabulary and docs/reference/rules.md follow. */
 export const operators: readonly Operator[] = [
   equality.equals,
   equality.notEquals,

@@ -3,7 +3,7 @@ import t from 'tap'
 import { describeTick } from '../../src/index.js'
 import { listTicks } from './list-ticks.js'
 
-const page = readFileSync(new URL('../../../../../docs/schedules.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../../../docs/guides/schedules.md', import.meta.url), 'utf8')
 const hourMs = 3_600_000
 
 t.test('the examples of the page about schedules are what the engine computes', async (t) => {

@@ -11,7 +11,7 @@ import { startDemo } from '../fixtures/start-demo.js'
 const runFile = promisify(execFile)
 const root = fileURLToPath(new URL('../../../../../', import.meta.url))
 const readme = await readFile(`${root}README.md`, 'utf8')
-const tour = await readFile(`${root}docs/tour.md`, 'utf8')
+const tour = await readFile(`${root}docs/tutorials/tour.md`, 'utf8')
 
 /** What the commands of a section of the tour print. */
 const checks: Record<string, (t: Test, printed: string) => void> = {

@@ -42,7 +42,7 @@ export const SchemeName = Type.Enum(
   {
     title: 'SchemeName',
     description:
-      'How a provider signs and writes its webhooks. automation (default): the way of this service (docs/signing.md). standard_webhooks: also Svix. generic: as `settings` say.',
+      'How a provider signs and writes its webhooks. automation (default): the way of this service (docs/reference/signing.md). standard_webhooks: also Svix. generic: as `settings` say.',
   },
 )
 export type SchemeName = Type.Static<typeof SchemeName>
