@@ -295,6 +295,14 @@ class Client:
         """Get a task."""
         return self._send("GET", f"/api/tasks/{_part(id)}")
 
+    def list_decisions(self, query=None):
+        """List the decisions that executions wait for, or have waited for, newest event first."""
+        return self._send("GET", "/api/decisions", query=query)
+
+    def make_decision(self, id, body=None, headers=None):
+        """Decide what an execution waits for."""
+        return self._send("POST", f"/api/decisions/{_part(id)}", body=body, headers=headers)
+
     def get_vocabulary(self, headers=None):
         """Get the vocabulary of rules."""
         return self._send("GET", "/api/vocabulary", headers=headers)

@@ -16,6 +16,10 @@ export const errorCodes = {
   content_type_unsupported: [415, 'The content type is not application/json'],
   credential_in_use: [409, 'An active rule or a draft uses the credential, so it cannot be deleted'],
   credential_not_found: [404, 'The workspace has no such credential'],
+  decision_expired: [409, 'The time to decide is over'],
+  decision_made: [409, 'Somebody has decided before: the message says what'],
+  decision_not_found: [404, 'The workspace has no such execution, or its rule asks for no decision'],
+  decision_not_needed: [409, 'The execution has ended before anybody decided'],
   draft_conflict: [
     412,
     'The draft or its rule has changed since you read it (If-Match), or the rule has changed since the draft was saved',

@@ -115,6 +115,11 @@ export const refusals = {
   eventNotFound: () => new Refusal('event_not_found', 'Event not found'),
   taskNotFound: () => new Refusal('task_not_found', 'Task not found'),
   executionNotFound: () => new Refusal('execution_not_found', 'Execution not found'),
+  decisionNotFound: () => new Refusal('decision_not_found', 'Decision not found'),
+  alreadyDecided: (choice: string) => new Refusal('decision_made', `It was decided before: ${choice}`),
+  decisionExpired: () => new Refusal('decision_expired', 'The time to decide is over'),
+  decisionNotNeeded: () =>
+    new Refusal('decision_not_needed', 'The decision is no longer needed: its execution has ended'),
   receiptNotFound: () => new Refusal('receipt_not_found', 'Receipt not found'),
   backtestNotFound: () => new Refusal('backtest_not_found', 'Backtest not found'),
   backtestEnded: () => new Refusal('backtest_ended', 'The backtest has already ended'),

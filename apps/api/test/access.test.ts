@@ -357,6 +357,7 @@ interface Ids {
   execution: string
   /** That one. */
   waiting: string
+  asking: string
   template: string
   task: string
   eventType: string
@@ -385,6 +386,14 @@ const routes: Route[] = [
     role: 'viewer',
     status: 200,
     body: { eventType: 'LEAD_CREATED', data: {}, dryRun: true },
+  },
+  { method: 'GET', path: () => '/api/decisions', role: 'viewer', status: 200 },
+  {
+    method: 'POST',
+    path: ({ asking }) => `/api/decisions/${asking}`,
+    role: 'operator',
+    status: 200,
+    body: { choice: 'approve' },
   },
   { method: 'GET', path: () => '/api/tasks', role: 'viewer', status: 200 },
   { method: 'GET', path: ({ task }) => `/api/tasks/${task}`, role: 'viewer', status: 200 },
@@ -662,6 +671,12 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
   await database.task.create({ data: { id: task, workspaceId, ...row, createdAt: now } })
   const waiting = { ...event, acceptedAt: now, ruleId: null, isDelivery: false }
   const { id: unfinished } = await storeExecution(workspace, waiting, rule.id, { status: 'waiting' })
+  const decision = { options: ['approve', 'reject'], within: '1d' }
+  const asking = ruleBody({ actions: [{ type: 'WAIT', config: { decision } }] })
+  const { body: askingRule } = await call<Rule>('POST', rules, { body: asking })
+  const asked = await storeExecution(workspace, { ...waiting, id: newId() }, askingRule.id, {
+    status: 'waiting',
+  })
   const { body: guarded } = await call<Rule>('POST', rules, { body: ruleBody() })
   const guard = {
     version: 1,
@@ -705,6 +720,7 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
     event: event.id,
     execution,
     waiting: unfinished,
+    asking: asked.id,
     template: template.id,
     task,
     eventType,
@@ -727,6 +743,7 @@ const anyIds: Ids = {
   event: '{id}',
   execution: '{id}',
   waiting: '{id}',
+  asking: '{id}',
   template: '{id}',
   task: '{id}',
   eventType: '{name}',

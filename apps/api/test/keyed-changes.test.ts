@@ -135,6 +135,20 @@ const changes: Record<
     status: 200,
     count: ({ database }) => database.auditEntry.count({ where: { action: 'execution.cancelled' } }),
   },
+  decide: {
+    path: async (own) => {
+      const id = await storeWaiting(own)
+      const { ruleId } = await own.database.execution.findUniqueOrThrow({ where: { id } })
+      const actions = [
+        { type: 'WAIT', config: { decision: { options: ['approve', 'reject'], within: '1d' } } },
+      ]
+      await own.database.ruleVersion.updateMany({ where: { ruleId }, data: { actions } })
+      return `/api/decisions/${id}`
+    },
+    body: { choice: 'approve' },
+    status: 200,
+    count: ({ database }) => database.event.count({ where: { type: 'DECISION' } }),
+  },
   'cancel executions': {
     path: async (own) => {
       await storeWaiting(own)

@@ -39,6 +39,7 @@ async function record(): Promise<Recordings> {
   await story.tellOfHistory(recorder, event, named.rule)
   await story.tellOfRollouts(recorder, named.rule)
   const { execution } = api.app.database.forWorkspace(id)
+  await story.tellOfDecisions(recorder)
   await story.tellOfFailures(recorder, id, (executionId) =>
     execution.update({ where: { id: executionId }, data: { status: 'running', lease: newId() } }),
   )

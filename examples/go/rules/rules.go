@@ -423,6 +423,16 @@ func (c *Client) GetTask(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/tasks/"+url.PathEscape(id), nil, nil, nil)
 }
 
+// ListDecisions: List the decisions that executions wait for, or have waited for, newest event first.
+func (c *Client) ListDecisions(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/decisions", nil, query, nil)
+}
+
+// MakeDecision: Decide what an execution waits for.
+func (c *Client) MakeDecision(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/decisions/"+url.PathEscape(id), body, nil, headers)
+}
+
 // GetVocabulary: Get the vocabulary of rules.
 func (c *Client) GetVocabulary(ctx context.Context, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/vocabulary", nil, nil, headers)

@@ -46,6 +46,7 @@ export const AuditAction = Type.Enum(
     'subscription.deleted',
     'execution.retried',
     'execution.cancelled',
+    'execution.decided',
     'event.replayed',
   ],
   { title: 'AuditAction' },

@@ -260,7 +260,9 @@ function listNotKnown({ actions }: RuleDefinition): string[] {
     const { type, continueOnError } = action
     const stops = isCallType(type) && continueOnError !== true && index < actions.length - 1
     const waits = type === 'WAIT' && action.config.for !== undefined && index < actions.length - 1
+    const asks = type === 'WAIT' && action.config.decision !== undefined && index < actions.length - 1
     return [
+      ...(asks ? [`actions[${index}]: what a person decides, and when. What follows is not counted.`] : []),
       ...(waits
         ? [`actions[${index}]: whether an event ends it, and when. What follows is not counted.`]
         : []),

@@ -365,3 +365,33 @@ t.test('perKey is simulated: in the order of the events, with the limits of the 
     'one after another',
   )
 })
+
+t.test('a decision in a test ends the WAIT for it, or the time does', async (t) => {
+  const asks = {
+    name: 'Ask',
+    trigger: 'DEAL_CREATED',
+    conditions: [],
+    actions: [
+      { type: 'WAIT', config: { decision: { options: ['approve', 'reject'], within: '1d' } } },
+      { type: 'CREATE_TASK', config: { title: '{{decision.choice}} {{decision.reason}}' } },
+    ],
+  } as CheckedRule
+  const decided = (at: string, choice: string) => ({ type: 'DECISION', at, data: { choice, reason: 'Fair' } })
+  const run = (title: string, ...events: object[]) =>
+    runTests(
+      [asks],
+      [
+        {
+          name: 'Decide',
+          events: [{ type: 'DEAL_CREATED', at: '2026-01-01T00:00:00Z' }, ...events],
+          expect: { Ask: [{ type: 'CREATE_TASK', config: { title } }] },
+        } as RuleTest,
+      ],
+    )
+  const passed = [{ failures: [] }]
+  t.match(run('approve Fair', decided('2026-01-01T10:00:00Z', 'approve')), passed)
+  t.match(run('reject Fair', decided('2026-01-02T00:00:00Z', 'reject')), passed, 'at the end of the time')
+  t.match(run('expired ', decided('2026-01-02T00:00:01Z', 'approve')), passed)
+  t.match(run('expired ', decided('2026-01-01T10:00:00Z', 'perhaps')), passed, 'it is no option')
+  t.match(run('reject Fair'), [{ failures: [String] }])
+})

@@ -30,6 +30,9 @@ export type {
   CredentialKind,
   CredentialList,
   CredentialToPut,
+  Decision,
+  DecisionPage,
+  DecisionToMake,
   Delivered,
   EmailTemplate,
   EmailTemplatePage,
@@ -245,6 +248,7 @@ const keyed: Record<KeyedOperation, true> = {
   'POST /api/executions/{id}/retry': true,
   'POST /api/executions/retry': true,
   'POST /api/executions/{id}/cancel': true,
+  'POST /api/decisions/{id}': true,
   'POST /api/executions/cancel': true,
 }
 

@@ -1,5 +1,6 @@
 import type { BatchEvent, EventType, TriggerResult, Vocabulary } from './api.js'
 import type { BatchReport } from './batch-error.js'
+import { Decisions } from './decisions.js'
 import { Developer } from './developer/index.js'
 import { type DryRunOfEventOptions, dryRunEvent } from './dry-run.js'
 import { EmailTemplates } from './email-templates.js'
@@ -61,6 +62,7 @@ export class Client {
   readonly events: Events
   readonly eventTypes: EventTypes
   readonly executions: Executions
+  readonly decisions: Decisions
   readonly tasks: Tasks
   readonly emailTemplates: EmailTemplates
   readonly developer: Developer
@@ -73,6 +75,7 @@ export class Client {
     this.events = new Events(sender)
     this.eventTypes = new EventTypes(sender)
     this.executions = new Executions(sender)
+    this.decisions = new Decisions(sender)
     this.tasks = new Tasks(sender)
     this.emailTemplates = new EmailTemplates(sender)
     this.developer = new Developer(sender)

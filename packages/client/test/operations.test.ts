@@ -8,6 +8,7 @@ const lists = [
   'rules',
   'events',
   'executions',
+  'decisions',
   'tasks',
   'emailTemplates',
   'versions',

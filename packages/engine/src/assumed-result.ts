@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { expiredDecision } from './decision.js'
 import { type ActionResult, isOpen } from './outcome.js'
 
 const GivenOutcome = Type.Object(
@@ -35,7 +36,7 @@ interface Planned {
     readonly type: string
     readonly name: string | undefined
     readonly captures: readonly string[]
-    readonly waitFor?: object
+    readonly waitFor?: { readonly isDecision: boolean }
   }
   readonly skipped?: string
   readonly fault?: string
@@ -58,7 +59,13 @@ export function assume(
   { type: action, name, captures, waitFor }: Planned['of'],
   given: Given = {},
 ): ActionResult {
-  if (waitFor !== undefined) return { action, status: 'success', ended: 'time' }
+  if (waitFor !== undefined)
+    return {
+      action,
+      status: 'success',
+      ended: 'time',
+      ...(waitFor.isDecision && { decision: expiredDecision }),
+    }
   const { outcome: status = 'success', status: code } = findOwn(given.actions, name) ?? {}
   const isAnswered = name !== undefined && action === 'SEND_WEBHOOK' && status === 'success'
   const statusCode = code ?? (isAnswered ? 200 : undefined)

@@ -11,7 +11,7 @@ import { findRecordedReads, listWaitedFields, type RecordedReads } from './recor
 import type { Retry } from './retry.js'
 import type { Action, RuleDefinition } from './rule.js'
 import type { Template } from './template.js'
-import { compileWaitFor, type WaitFor } from './wait-for.js'
+import { compileWaitFor, type WaitFor, waitForDecision } from './wait-for.js'
 
 /** A compiled rule, which runs any number of times, for any data. */
 export interface CompiledRule {
@@ -40,9 +40,9 @@ export interface CompiledAction extends RecordedReads {
   readonly onUncertain: 'retry' | 'stop'
   /** The names of the values that it captures. */
   readonly captures: readonly string[]
-  /** Of a WAIT for an event. */
+  /** Of a WAIT for an event, or for a decision. */
   readonly waitFor?: WaitFor
-  /** Whether a WAIT for an event comes before it: no data of its own event says when it runs, or whether. */
+  /** Whether a WAIT for an event or a decision comes before it: no data of its own event says when it runs, or whether. */
   readonly followsEvent: boolean
 }
 
@@ -76,7 +76,8 @@ function compileAction(action: Action, index: number, declared: Declared): Compi
     onUncertain: action.onUncertain ?? 'retry',
     captures: listCaptured(action),
     ...(action.type === 'WAIT' && action.config.for && { waitFor: compileWaitFor(action.config.for) }),
-    followsEvent: declared.waits.some((place) => place < index),
+    ...(action.type === 'WAIT' && action.config.decision && { waitFor: waitForDecision }),
+    followsEvent: [...declared.waits, ...declared.decisions].some((place) => place < index),
     ...findRecordedReads(action, index, declared),
   }
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { decisionType } from './decision.js'
 import { scheduleType } from './schedule/schedule.js'
 
 export interface EventTypeDefinition {
@@ -159,9 +160,9 @@ export const reservedTypeDefinitions: readonly EventTypeDefinition[] = [
     },
   },
   {
-    type: 'DECISION',
-    description: 'A person decided, or the time for it was over.',
-    example: { choice: 'approve' },
+    type: decisionType,
+    description: 'A person decided what a WAIT for a decision asks.',
+    example: { executionId: '0197a3c2-7b1e-8c44-9d0a-3f5b8e2c6a10', choice: 'approve', by: 'user:ada' },
   },
 ]
 

@@ -181,6 +181,7 @@ function searchAction(search: Search, action: unknown, field: string): void {
     searchConditions(search, action.config.where, `${field}.config.where`, ofItem)
   if (action.type === 'WAIT' && isObject(action.config.for))
     searchConditions(search, action.config.for.conditions, `${field}.config.for.conditions`, ofOther)
+  searchDecision(search, action, `${field}.config.decision`)
   for (const [key, value] of Object.entries(action.config)) {
     if (key === 'where' && action.type === 'EMIT_EVENT') continue
     if (key === 'for' && action.type === 'WAIT' && isObject(value)) {
@@ -197,6 +198,17 @@ function searchAction(search: Search, action: unknown, field: string): void {
   searchFormats(search, definition, action.config, `${field}.config`)
   const fault = definition.findFault?.(action.config)
   if (fault) report(search, `${field}.config.${fault.field}`, fault.message)
+}
+
+/** With a second one, it would not be clear which of them the later actions read. */
+function searchDecision(
+  search: Search,
+  { type, config }: { type?: unknown; config?: object },
+  field: string,
+): void {
+  const [first = search.action] = search.declared.decisions
+  if (type === 'WAIT' && config && 'decision' in config && first < search.action)
+    report(search, field, `must be the only one of the rule: actions[${first}] has a decision`)
 }
 
 function searchName({ declared, action, ...search }: Search, name: unknown, field: string): void {

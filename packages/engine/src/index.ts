@@ -39,6 +39,15 @@ export { credentialName, wholeCredential } from './credential.js'
 export { findCredentialWarnings, type KnownCredential } from './credential-warnings.js'
 export { describeListEnd } from './dead-end.js'
 export { isLongNumber } from './decimal.js'
+export {
+  decisionPath,
+  decisionType,
+  expiredChoice,
+  expiredDecision,
+  MadeDecision,
+  maxReasonLength,
+  readDecision,
+} from './decision.js'
 export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
 export { findDurationFault, parseDuration } from './duration.js'
 export type { ItemEvent } from './emit-each.js'

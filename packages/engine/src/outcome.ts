@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { MadeDecision } from './decision.js'
 import { type Quantifier, quantifiers } from './quantifiers.js'
 
 /** One attempt of a call to a destination outside. */
@@ -87,6 +88,7 @@ export const ActionResult = Type.Object(
         description: 'Of the data of that event: the fields that later actions read as {{waited.field}}',
       }),
     ),
+    decision: Type.Optional(MadeDecision),
   },
   { title: 'ActionResult' },
 )

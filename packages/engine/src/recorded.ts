@@ -3,8 +3,8 @@ import { type ActionResult, isOpen } from './outcome.js'
 import { parsePath } from './path.js'
 
 /**
- * What later actions of a rule read of earlier ones: `captured.NAME` of a response, `actions.NAME.outcome` and others, and `waited.path` of the event that
- * ended a WAIT. A root is special only in a rule that declares it; elsewhere it is event data, so that no rule changes its meaning.
+ * What later actions of a rule read of earlier ones: `captured.NAME` of a response, `actions.NAME.outcome` and others, `waited.path` of the event that
+ * ended a WAIT, and `decision.choice` of a person. A root is special only in a rule that declares it; elsewhere it is event data, so that no rule changes its meaning.
  */
 export interface Declared {
   /** The indexes of the actions with these names; one index, but for a faulty rule. */
@@ -13,9 +13,11 @@ export interface Declared {
   readonly captured: ReadonlyMap<string, readonly number[]>
   /** The indexes of the WAITs for an event. */
   readonly waits: readonly number[]
+  /** The indexes of the WAITs for a decision; one index, but for a faulty rule. */
+  readonly decisions: readonly number[]
 }
 
-export type RecordedRoot = 'actions' | 'captured' | 'waited'
+export type RecordedRoot = 'actions' | 'captured' | 'waited' | 'decision'
 
 /** The name of an action, and of a value that it captures. */
 export const recordedName = '^[A-Za-z][A-Za-z0-9_-]{0,63}$'
@@ -29,26 +31,28 @@ const facts = ['outcome', 'status']
 const ended = 'ended'
 
 /** Most rules: thousands of them are compiled, and share it. */
-const nothing: Declared = { actions: new Map(), captured: new Map(), waits: [] }
+const nothing: Declared = { actions: new Map(), captured: new Map(), waits: [], decisions: [] }
 
 /** Reads what actions declare. Takes any shape. */
 export function readDeclared(actions: unknown): Declared {
   const names = new Map<string, number[]>()
   const captures = new Map<string, number[]>()
   const waits: number[] = []
+  const decisions: number[] = []
   if (!Array.isArray(actions)) return nothing
   for (const [index, action] of actions.entries()) {
     if (typeof action?.name === 'string') note(names, action.name, index)
     for (const name of listCaptured(action)) note(captures, name, index)
     if (action?.type === 'WAIT' && typeof action.config?.for === 'object') waits.push(index)
+    if (action?.type === 'WAIT' && typeof action.config?.decision === 'object') decisions.push(index)
   }
-  const declared = { actions: names, captured: captures, waits }
+  const declared = { actions: names, captured: captures, waits, decisions }
   return declaresAny(declared) ? declared : nothing
 }
 
 /** Whether a rule declares anything that its actions could read. */
-export function declaresAny({ actions, captured, waits }: Declared): boolean {
-  return actions.size + captured.size + waits.length > 0
+export function declaresAny({ actions, captured, waits, decisions }: Declared): boolean {
+  return actions.size + captured.size + waits.length + decisions.length > 0
 }
 
 /** What the WAITs of a rule match: types of events, and paths into their data in the order of their texts. Takes actions without faults. */
@@ -70,8 +74,9 @@ export function listCaptured(action: { config?: object } | null | undefined): st
 
 /** The root that a path begins with, if the rule declares it. */
 export function findRoot(declared: Declared, path: string): RecordedRoot | undefined {
-  const [, root] = /^(actions|captured|waited)(?:[.[]|$)/.exec(path) ?? []
+  const [, root] = /^(actions|captured|waited|decision)(?:[.[]|$)/.exec(path) ?? []
   if (root === 'waited') return declared.waits.length > 0 ? root : undefined
+  if (root === 'decision') return declared.decisions.length > 0 ? root : undefined
   return root !== undefined && declared[root as 'actions' | 'captured'].size > 0
     ? (root as RecordedRoot)
     : undefined
@@ -82,6 +87,7 @@ export function findSources(declared: Declared, path: string, before: number): r
   const root = findRoot(declared, path)
   if (root === undefined) return []
   if (root === 'waited') return declared.waits.filter((index) => index < before)
+  if (root === 'decision') return declared.decisions.filter((index) => index < before)
   const [, name = ''] = parsePath(path) ?? []
   return declared[root].get(name)?.filter((index) => index < before) ?? []
 }
@@ -99,6 +105,14 @@ export function findReadFault(declared: Declared, path: string, before: number):
       : `must read what an earlier action has: actions[${first}] waits for an event, and is not earlier`
   }
   const [, name, fact, ...deeper] = parsePath(path) ?? []
+  if (root === 'decision') {
+    if ((name !== 'choice' && name !== 'reason') || fact !== undefined)
+      return 'must read decision.choice or decision.reason'
+    const [first = 0] = declared.decisions
+    return first < before
+      ? undefined
+      : `must read what an earlier action has: actions[${first}] waits for the decision, and is not earlier`
+  }
   if (name === undefined) return `must name one of them, such as ${exampleOf(root)}`
   const known = declared[root].get(name)
   const verb = root === 'captured' ? 'captures' : 'has the name'
@@ -128,7 +142,9 @@ export function addRecorded(
   evaluation: Evaluation,
 ): object {
   // Spreads define keys and never assign them, so `__proto__` is an ordinary one.
-  const scope: { actions?: object; captured?: object; waited?: unknown } = { ...(data as object) }
+  const scope: { actions?: object; captured?: object; waited?: unknown; decision?: unknown } = {
+    ...(data as object),
+  }
   evaluation.charge(Object.keys(scope).length * workPerField)
   if (declared.actions.size > 0) scope.actions = Object.fromEntries(listFacts(declared, results, before))
   if (declared.captured.size > 0)
@@ -137,7 +153,14 @@ export function addRecorded(
     )
   if (declared.waits.length > 0)
     scope.waited = results.slice(0, before).findLast((result) => result?.ended === 'event')?.waited
+  if (declared.decisions.length > 0) scope.decision = findDecision(results.slice(0, before))
   return scope
+}
+
+/** Where nobody gave a reason, it is null: that is no mistake of the rule, so nothing warns of it. */
+function findDecision(results: readonly (ActionResult | undefined)[]): object | undefined {
+  const made = results.find((result) => result?.decision !== undefined)?.decision
+  return made && { choice: made.choice, reason: made.reason ?? null }
 }
 
 /** Without a response, the status is null: that is no mistake of the rule, so nothing warns of it. */

@@ -23,8 +23,11 @@ export function findWaitEnd({ time, ...config }: ActionConfig<'WAIT'>, at: numbe
     : { ...found, end }
 }
 
-function findEnd({ duration, until, offset }: Omit<ActionConfig<'WAIT'>, 'time'>, at: number): WaitEnd {
-  if (until === undefined) return { end: at + (parseDuration(duration ?? '') ?? 0) }
+function findEnd(
+  { duration, until, offset, decision }: Omit<ActionConfig<'WAIT'>, 'time'>,
+  at: number,
+): WaitEnd {
+  if (until === undefined) return { end: at + (parseDuration(duration ?? decision?.within ?? '') ?? 0) }
   const fault = findTimeFault(until)
   if (fault !== undefined) return { fault: `config.until: ${fault}` }
   const end = readTime(until) + readOffset(offset)

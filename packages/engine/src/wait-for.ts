@@ -3,6 +3,7 @@ import { maxMatchLength } from './actions/wait.js'
 import { areEqual, toNumber } from './comparison.js'
 import type { CompiledCondition } from './compiled-condition.js'
 import { compileCondition } from './conditions.js'
+import { decisionPath, decisionType } from './decision.js'
 import type { Evaluation } from './evaluation.js'
 import { compilePath, type Path, readPath } from './path.js'
 import type { Condition } from './rule.js'
@@ -12,10 +13,21 @@ type WaitForConfig = NonNullable<ActionConfig<'WAIT'>['for']>
 /** What a WAIT waits for, compiled. */
 export interface WaitFor {
   readonly eventType: string
+  /** Whether it waits for a person to decide. */
+  readonly isDecision: boolean
   readonly then: WaitForConfig['then']
   /** Of `match`, in the order of their texts. */
   readonly paths: readonly string[]
   readonly conditions: readonly CompiledCondition[]
+}
+
+/** A decision ends the WAIT of the execution that it is for. */
+export const waitForDecision: WaitFor = {
+  eventType: decisionType,
+  isDecision: true,
+  then: 'go_on',
+  paths: [decisionPath],
+  conditions: [],
 }
 
 /** The values that an event must have, by path. */
@@ -25,6 +37,7 @@ export type Match = WaitForConfig['match']
 export function compileWaitFor({ eventType, match, conditions = [], then }: WaitForConfig): WaitFor {
   return {
     eventType,
+    isDecision: false,
     then,
     paths: Object.keys(match).sort(),
     conditions: (conditions as readonly Condition[]).map(compileCondition),

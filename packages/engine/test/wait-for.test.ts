@@ -93,7 +93,13 @@ t.test('values that are equal meet under one key, and nothing else ends a WAIT',
     fc.string({ minLength: 1 }),
     fc.constantFrom('7', '7.0', '07', 7, '-0', 0, '9007199254740993', '9007199254740992', 2 ** 53, 'true'),
   )
-  const waitFor: WaitFor = { eventType: 'DEAL_WON', then: 'go_on', paths: ['a.b'], conditions: [] }
+  const waitFor: WaitFor = {
+    eventType: 'DEAL_WON',
+    isDecision: false,
+    then: 'go_on',
+    paths: ['a.b'],
+    conditions: [],
+  }
   fc.assert(
     fc.property(scalar, scalar, (wanted, actual) => {
       const data = { a: { b: actual } }

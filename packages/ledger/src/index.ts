@@ -42,6 +42,13 @@ export { countEmitted, type EmittedCounts } from './history/count-emitted.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
 export { countRuns, type RunCounts } from './history/count-runs.js'
 export {
+  type DecisionRow,
+  type DecisionStatus,
+  listDecisions,
+  lockDecision,
+  recordDecision,
+} from './history/decisions.js'
+export {
   type EventFilter,
   type EventProgress,
   type EventRow,

@@ -82,6 +82,11 @@ function arrangeAction(action: RuleDefinition['actions'][number]): object {
 function arrangeConfig<Config extends object>(config: Config, names: string[]): Config {
   const arranged = arrangeKeys(config, names)
   if ('for' in arranged) return { ...arranged, for: arrangeWaitFor(arranged.for as object) }
+  if ('decision' in arranged)
+    return {
+      ...arranged,
+      decision: arrangeKeys(arranged.decision as object, ['options', 'roles', 'ask', 'within']),
+    }
   return 'where' in arranged && Array.isArray(arranged.where)
     ? { ...arranged, where: arranged.where.map(arrangeCondition) }
     : arranged

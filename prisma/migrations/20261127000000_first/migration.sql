@@ -330,7 +330,8 @@ CREATE TABLE executions (
   cancel_requested BOOLEAN,
   wait_key UUID,
   wait_type TEXT,
-  wait_seen BIGINT
+  wait_seen BIGINT,
+  decision JSON
 );
 CREATE INDEX executions_workspace_id_id_idx ON executions (workspace_id, id);
 CREATE INDEX executions_rule_id_id_idx ON executions (rule_id, id);
@@ -338,6 +339,7 @@ CREATE INDEX executions_due ON executions (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX executions_not_succeeded ON executions (workspace_id, id) WHERE status <> 'succeeded';
 CREATE INDEX executions_waiting ON executions (rule_id) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
 CREATE INDEX executions_wait_key ON executions (wait_key) WHERE status = 'waiting' AND wait_key IS NOT NULL;
+CREATE INDEX executions_decisions ON executions (workspace_id, id) WHERE wait_type = 'DECISION';
 
 CREATE TABLE event_keys (
   id BIGSERIAL PRIMARY KEY,

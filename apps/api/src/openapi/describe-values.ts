@@ -8,6 +8,7 @@ const nouns: Record<string, string> = {
   events: 'event',
   executions: 'execution',
   tasks: 'task',
+  decisions: 'execution that waits for the decision',
   backtests: 'backtest',
   'email-templates': 'email template',
   'webhook-receipts': 'receipt',

@@ -4,6 +4,7 @@ const tagOfPath: [path: RegExp, tag: string][] = [
   [/^\/api\/events\b/, 'Events'],
   [/\/execute$|^\/api\/executions\b/, 'Executions'],
   [/^\/api\/tasks\b/, 'Tasks'],
+  [/^\/api\/decisions\b/, 'Decisions'],
   [/\/(draft|difference|guard|rollouts)\b/, 'Drafts and guards'],
   [/\/backtests\b/, 'Backtests'],
   [/\/(health|attention|overview|summaries)$/, 'Health'],
@@ -26,6 +27,7 @@ const groups = {
     Executions:
       'One execution is one rule that runs for one event. Read and retry them, or execute a rule manually',
     Tasks: 'Tasks that CREATE_TASK actions created',
+    Decisions: 'What executions wait for a person to decide',
   },
   Rules: {
     Rules:

@@ -64,8 +64,13 @@ const descriptions: Readonly<Record<string, (config: Config) => ActionText>> = {
     facts: listFacts(rest),
     ...(data !== undefined && { body: data }),
   }),
-  WAIT: ({ duration, until, offset, for: _awaited, ...rest }) => ({
-    heading: until === undefined ? `Wait ${write(duration)}` : `Wait until ${write(until)}`,
+  WAIT: ({ duration, until, offset, for: _awaited, decision, ...rest }) => ({
+    heading:
+      decision !== undefined
+        ? 'Wait for a decision'
+        : until === undefined
+          ? `Wait ${write(duration)}`
+          : `Wait until ${write(until)}`,
     facts: listFacts({ Offset: offset, ...rest }),
   }),
 }

@@ -151,6 +151,10 @@ const sentences: Readonly<Record<string, Describe>> = {
     details.retried === undefined
       ? ['retried ', { text: 'an execution', place: ['executions', { id: subject }] }]
       : [`retried ${countOf(Number(details.retried), 'execution')}`],
+  'execution.decided': ({ subject, details }) => [
+    `decided ${String(details.choice)} for `,
+    { text: 'an execution', place: ['executions', { id: subject }] },
+  ],
   'execution.cancelled': ({ subject, details }) =>
     details.cancelled === undefined
       ? ['cancelled ', { text: 'an execution', place: ['executions', { id: subject }] }]

@@ -1,9 +1,13 @@
 import { waitKeyOf } from '@automation/database'
 import {
   type ActionResult,
+  decisionPath,
   type EndingEvent,
+  expiredDecision,
   findWaitEnd,
   keepWaited,
+  type Match,
+  readDecision,
   settleAction,
   type WaitFor,
   writeMatch,
@@ -30,18 +34,27 @@ export function awaitEvent(
   // It was for this WAIT: the next one is looked for anew.
   execution.look = undefined
   if (known?.status === 'scheduled' && look?.found) {
-    const result = endByEvent(execution, action, look.found, done)
+    const result = endByEvent(execution, action, waitFor, look.found, done)
     return { result, dueAt: new Date() }
   }
   if (known?.status === 'scheduled' && look?.isOver)
-    return { result: { ...done, until: new Date(until).toISOString(), ended: 'time' }, dueAt: new Date() }
-  const match = action.config.for?.match ?? {}
+    return {
+      result: {
+        ...done,
+        until: new Date(until).toISOString(),
+        ended: 'time',
+        ...(waitFor.isDecision && { decision: expiredDecision }),
+      },
+      dueAt: new Date(),
+    }
+  const match: Match = waitFor.isDecision ? { [decisionPath]: record.id } : (action.config.for?.match ?? {})
   const { eventType } = waitFor
   record.wait = {
     key: waitKeyOf(execution.event.workspaceId, writeMatch(eventType, match)),
     eventType,
-    seen: look?.seen ?? nothingSeen,
-    after: findAfter(execution),
+    // Each decision has a key, however young the rule is.
+    seen: look?.seen ?? (waitFor.isDecision ? '0' : nothingSeen),
+    after: findAfter(execution, waitFor),
     until,
   }
   const result: ActionResult = {
@@ -53,10 +66,13 @@ export function awaitEvent(
   return { result, dueAt: new Date(look?.again ?? until) }
 }
 
-/** Only a later event ends a WAIT: than that of the execution, and than the one that ended the WAIT before it. */
-export function findAfter({ record, event }: Execution): OpenWait['after'] {
-  const last = record.results.findLast((result) => result?.endedBy !== undefined)?.endedBy
-  return last === undefined
+/**
+ * Only a later event ends a WAIT: than that of the execution, and than the one that ended the WAIT before it. A person may decide at any time after the
+ * event of the execution.
+ */
+export function findAfter({ record, event }: Execution, { isDecision }: WaitFor): OpenWait['after'] {
+  const last = record.results.findLast((result) => result?.endedBy && !result.decision)?.endedBy
+  return last === undefined || isDecision
     ? { acceptedAt: event.acceptedAt, id: event.id }
     : { acceptedAt: Date.parse(last.acceptedAt), id: last.eventId }
 }
@@ -64,21 +80,22 @@ export function findAfter({ record, event }: Execution): OpenWait['after'] {
 function endByEvent(
   { record, rule: { compiled } }: Execution,
   action: ActionOf<'WAIT'>,
+  { isDecision }: WaitFor,
   { id, acceptedAt, data }: EndingEvent,
   done: ActionResult,
 ): ActionResult {
+  const ended = {
+    // Time does not run backwards for the actions after it.
+    until: new Date(Math.max(action.at, acceptedAt)).toISOString(),
+    ended: 'event' as const,
+    endedBy: { eventId: id, acceptedAt: new Date(acceptedAt).toISOString() },
+  }
+  if (isDecision) return { ...done, ...ended, decision: readDecision(data) }
   const fields = 'fault' in compiled ? [] : compiled.waitedFields
   const { waited, warnings } = keepWaited(data, fields)
   // Only the last one is read.
   for (const result of record.results) delete result?.waited
-  return {
-    ...withWarnings(done, warnings),
-    // Time does not run backwards for the actions after it.
-    until: new Date(Math.max(action.at, acceptedAt)).toISOString(),
-    ended: 'event',
-    endedBy: { eventId: id, acceptedAt: new Date(acceptedAt).toISOString() },
-    waited,
-  }
+  return { ...withWarnings(done, warnings), ...ended, waited }
 }
 
 function withWarnings(result: ActionResult, more: string[] = []): ActionResult {

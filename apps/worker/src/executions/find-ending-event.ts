@@ -45,7 +45,13 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     const isLate = Date.now() >= until - earlyMs
     const isOver = isLate && (await timeOuts.isOver({ workspaceId, eventType, until }))
     const key = waitKeyOf(workspaceId, writeMatch(eventType, match))
-    const wait = { key, eventType, seen: waitSeen ?? nothingSeen, after: findAfter(execution), until }
+    const wait = {
+      key,
+      eventType,
+      seen: waitSeen ?? nothingSeen,
+      after: findAfter(execution, waitFor),
+      until,
+    }
     const { ruleId, ruleVersion } = record
     const comparison = new Comparison(waitFor, match, workLimits)
     const looking = { workspaceId, ruleId, ruleVersion, wait }

@@ -4,6 +4,7 @@ import {
   type CompiledRule,
   Evaluation,
   endsWait,
+  expiredDecision,
   findNextAction,
   type Given,
   isCallType,
@@ -11,6 +12,7 @@ import {
   type Match,
   maxEmissionDepth,
   type ReadyAction,
+  readDecision,
   type Suppression,
   settleAction,
   showConfig,
@@ -206,8 +208,9 @@ class Simulator {
     this.#queue.push({ at: until, running, index })
     this.#waiting.set(running, index)
     if (waitFor === undefined) return
-    // Those of other WAITs before this one.
-    const since = this.#seen.slice(this.#seen.indexOf(running.after) + 1)
+    // Those of other WAITs before this one. A decision may come at any time after the event.
+    const after = waitFor.isDecision ? running.event : running.after
+    const since = this.#seen.slice(this.#seen.indexOf(after) + 1)
     for (const event of since) if (this.#endByEvent(running, index, event)) return
   }
 
@@ -216,16 +219,26 @@ class Simulator {
     const { waitFor } = compiled.actions[index] as CompiledRule['actions'][number]
     if (waitFor === undefined) return false
     const result = results[index] as SimulatedAction
-    const { match } = (result.config as { for: { match: Match } }).for
     const isInTime = event.at <= Date.parse(result.until ?? '')
     if (waitFor.eventType !== event.type || !isInTime) return false
+    const at = Math.max(event.at, momentOf(running, index))
+    const ended = { ...result, ended: 'event' as const, until: new Date(at).toISOString() }
+    if (waitFor.isDecision) {
+      const { options } = (result.config as { decision: { options: string[] } }).decision
+      const decision = readDecision(event.data)
+      if (!options.includes(decision.choice)) return false
+      this.#waiting.delete(running)
+      results[index] = { ...ended, decision }
+      this.#advance(running)
+      return true
+    }
+    const { match } = (result.config as { for: { match: Match } }).for
     if (!endsWait(waitFor, match, event.data, new Evaluation(event.at))) return false
     const { waited, warnings } = keepWaited(event.data, compiled.waitedFields)
     const told = [...(result.warnings ?? []), ...warnings]
     this.#waiting.delete(running)
     running.after = event
-    const at = Math.max(event.at, momentOf(running, index))
-    results[index] = { ...result, ended: 'event', until: new Date(at).toISOString(), waited }
+    results[index] = { ...ended, waited }
     if (told.length > 0) results[index].warnings = told
     this.#advance(running)
     return true
@@ -234,8 +247,13 @@ class Simulator {
   #endByTime(running: Running, index: number): void {
     if (this.#waiting.get(running) !== index) return
     this.#waiting.delete(running)
-    if (running.compiled.actions[index]?.waitFor)
-      running.results[index] = { ...(running.results[index] as SimulatedAction), ended: 'time' }
+    const { waitFor } = running.compiled.actions[index] as CompiledRule['actions'][number]
+    if (waitFor)
+      running.results[index] = {
+        ...(running.results[index] as SimulatedAction),
+        ended: 'time',
+        ...(waitFor.isDecision && { decision: expiredDecision }),
+      }
     this.#advance(running)
   }
 }

@@ -1160,6 +1160,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the decisions that executions wait for, or have waited for, newest event first
+         * @description A decision is in the list from the moment at which its WAIT is reached. If few of many match, a page can be short or empty and still have a nextCursor.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
+        get: operations["listDecisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/decisions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide what an execution waits for
+         * @description The id is that of the execution. The first decision counts: a later one is 409 with `decision_made`. It may come before the WAIT is reached. After its time it is 409 with `decision_expired`, and where the execution has ended `decision_not_needed`.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
+         */
+        post: operations["makeDecision"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/vocabulary": {
         parameters: {
             query?: never;
@@ -2227,6 +2271,7 @@ export interface components {
             waited?: {
                 [key: string]: unknown;
             };
+            decision?: components["schemas"]["MadeDecision"];
         };
         ActiveMatches: {
             /** @description The version of the rule when the backtest was created */
@@ -2345,7 +2390,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -2718,6 +2763,43 @@ export interface components {
             scope?: string;
             /** @description Of kind oauth2 */
             audience?: string;
+        };
+        Decision: {
+            /**
+             * Format: uuid
+             * @description Id of the execution that waits for it
+             */
+            id: string;
+            /** Format: uuid */
+            eventId: string;
+            /** Format: uuid */
+            ruleId: string;
+            ruleVersion: number;
+            /**
+             * @description open: nobody has decided. decided: somebody did. expired: the time is over, and the choice is expired. closed: the execution ended before, so the decision is no longer needed.
+             * @enum {string}
+             */
+            status: "open" | "decided" | "expired" | "closed";
+            /** @description Empty if the version of the rule was removed */
+            options: string[];
+            roles: string[] | null;
+            /** @description What is required beside the choice */
+            ask: string[];
+            until: string | null;
+            choice: string | null;
+            reason: string | null;
+            by: string | null;
+            decidedAt: string | null;
+        };
+        DecisionPage: {
+            decisions: components["schemas"]["Decision"][];
+            nextCursor?: string | null;
+        };
+        DecisionToMake: {
+            /** @description One of the options */
+            choice: string;
+            /** @description Required if `ask` has it */
+            reason?: string;
         };
         Delivered: {
             /**
@@ -3541,6 +3623,15 @@ export interface components {
         Liveness: {
             /** @enum {string} */
             status: "ok";
+        };
+        /** @description Of a WAIT for a decision that has ended: what was decided */
+        MadeDecision: {
+            /** @description One of the options, or expired if nobody decided in time */
+            choice: string;
+            /** @description As the person wrote it */
+            reason?: string;
+            /** @description Who decided: as in the audit log */
+            by?: string;
         };
         MailToPreview: {
             /** @description Data of the event */
@@ -5214,7 +5305,7 @@ export interface components {
             /** @description Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status. */
             name?: string;
             config: {
-                /** @description Time before the next action: an integer with s, m, h, d or w, at most 366 days. Either this or `until` is required. */
+                /** @description Time before the next action: an integer with s, m, h, d or w, at most 366 days. This, `until` or `decision` is required. */
                 duration?: string;
                 /** @description The moment of the next action, such as {{renewalDate}}: a date, or a date-time with its zone, at most 366 days ahead. If it is past, the next action follows at once. */
                 until?: string;
@@ -5309,7 +5400,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
+        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -5585,6 +5676,9 @@ export type Credential = components['schemas']['Credential'];
 export type CredentialKind = components['schemas']['CredentialKind'];
 export type CredentialList = components['schemas']['CredentialList'];
 export type CredentialToPut = components['schemas']['CredentialToPut'];
+export type Decision = components['schemas']['Decision'];
+export type DecisionPage = components['schemas']['DecisionPage'];
+export type DecisionToMake = components['schemas']['DecisionToMake'];
 export type Delivered = components['schemas']['Delivered'];
 export type Difference = components['schemas']['Difference'];
 export type DraftMark = components['schemas']['DraftMark'];
@@ -5657,6 +5751,7 @@ export type ListClause = components['schemas']['ListClause'];
 export type ListedBacktest = components['schemas']['ListedBacktest'];
 export type ListedEventType = components['schemas']['ListedEventType'];
 export type Liveness = components['schemas']['Liveness'];
+export type MadeDecision = components['schemas']['MadeDecision'];
 export type MailToPreview = components['schemas']['MailToPreview'];
 export type Matched = components['schemas']['Matched'];
 export type MatchesOverTime = components['schemas']['MatchesOverTime'];
@@ -5779,6 +5874,7 @@ export type ValidatedRule = components['schemas']['ValidatedRule'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Vocabulary = components['schemas']['Vocabulary'];
 export type WaitAction = components['schemas']['WaitAction'];
+export type WaitDecision = components['schemas']['WaitDecision'];
 export type WaitFor = components['schemas']['WaitFor'];
 export type WaitingExecutionFilter = components['schemas']['WaitingExecutionFilter'];
 export type WhileRunningSuppression = components['schemas']['WhileRunningSuppression'];
@@ -10451,6 +10547,147 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listDecisions: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+                /** @description Only decisions with this status: open, decided, expired, closed */
+                status?: string;
+                /** @description Only decisions of this rule */
+                ruleId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "decisions": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000027",
+                     *           "eventId": "01970000-0000-7000-8000-000000000028",
+                     *           "ruleId": "01970000-0000-7000-8000-000000000029",
+                     *           "ruleVersion": 1,
+                     *           "status": "open",
+                     *           "options": [
+                     *             "approve",
+                     *             "reject"
+                     *           ],
+                     *           "roles": null,
+                     *           "ask": [
+                     *             "reason"
+                     *           ],
+                     *           "until": "2026-01-12T09:00:54.000Z",
+                     *           "choice": null,
+                     *           "reason": null,
+                     *           "by": null,
+                     *           "decidedAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DecisionPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    makeDecision: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the execution that waits for the decision */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "choice": "approve",
+                 *       "reason": "An old customer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DecisionToMake"];
+            };
+        };
+        responses: {
+            /** @description Decided */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000027",
+                     *       "eventId": "01970000-0000-7000-8000-000000000028",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000029",
+                     *       "ruleVersion": 1,
+                     *       "status": "decided",
+                     *       "options": [
+                     *         "approve",
+                     *         "reject"
+                     *       ],
+                     *       "roles": null,
+                     *       "ask": [
+                     *         "reason"
+                     *       ],
+                     *       "until": "2026-01-12T09:00:54.000Z",
+                     *       "choice": "approve",
+                     *       "reason": "An old customer",
+                     *       "by": "user:ada",
+                     *       "decidedAt": "2026-01-12T09:00:55.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Decision"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getVocabulary: {
         parameters: {
             query?: never;
@@ -10528,9 +10765,11 @@ export interface operations {
                      *         },
                      *         {
                      *           "type": "DECISION",
-                     *           "description": "A person decided, or the time for it was over.",
+                     *           "description": "A person decided what a WAIT for a decision asks.",
                      *           "example": {
-                     *             "choice": "approve"
+                     *             "executionId": "01970000-0000-7000-8000-000000000004",
+                     *             "choice": "approve",
+                     *             "by": "user:ada"
                      *           }
                      *         }
                      *       ],
@@ -13943,14 +14182,14 @@ export interface operations {
                 /**
                  * @example {
                  *       "type": "execution.failed",
-                 *       "timestamp": "2026-01-12T09:01:24.000Z",
+                 *       "timestamp": "2026-01-12T09:01:31.000Z",
                  *       "data": {
-                 *         "executionId": "01970000-0000-7000-8000-000000000038",
-                 *         "ruleId": "01970000-0000-7000-8000-000000000025",
-                 *         "eventId": "01970000-0000-7000-8000-000000000039",
-                 *         "eventType": "TAG_ADDED",
+                 *         "executionId": "01970000-0000-7000-8000-000000000027",
+                 *         "ruleId": "01970000-0000-7000-8000-000000000029",
+                 *         "eventId": "01970000-0000-7000-8000-000000000028",
+                 *         "eventType": "DEAL_CREATED",
                  *         "error": "Outbound calls may not reach the port 1",
-                 *         "failedAt": "2026-01-12T09:01:25.000Z"
+                 *         "failedAt": "2026-01-12T09:01:32.000Z"
                  *       }
                  *     }
                  */

@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 import { isReserved, noEventData } from '../credential.js'
+import { expiredChoice } from '../decision.js'
 import { findDurationFault } from '../duration.js'
 import { EventType } from '../event-types.js'
 import { duration, type Format } from '../formats.js'
 import { findHoursFault, Hours } from '../hours/hours.js'
 import { maxPathLength, parsePath } from '../path.js'
 import { findTimeFault, readTime } from '../read-time.js'
+import { recordedName } from '../recorded.js'
 import { compileTemplate, type Template } from '../template.js'
 import { parseTimestamp } from '../timestamp.js'
 import type { ActionDefinition } from './action-definition.js'
@@ -55,11 +57,47 @@ const WaitFor = Type.Object(
   },
 )
 
+const WaitDecision = Type.Object(
+  {
+    options: Type.Array(Type.String({ pattern: recordedName }), {
+      minItems: 2,
+      maxItems: 10,
+      uniqueItems: true,
+      description: 'What a person can choose, such as approve and reject',
+    }),
+    roles: Type.Optional(
+      Type.Array(Type.Enum(['operator', 'editor', 'admin']), {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'Who may decide. Default: everybody from operator on',
+      }),
+    ),
+    ask: Type.Optional(
+      Type.Array(Type.Enum(['reason']), {
+        minItems: 1,
+        maxItems: 1,
+        description: 'What the person must say beside the choice',
+      }),
+    ),
+    within: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: `How long the WAIT lasts at most, such as 24h. Then the choice is ${expiredChoice}, and the next action follows.`,
+    }),
+  },
+  {
+    additionalProperties: false,
+    title: 'WaitDecision',
+    description:
+      'Ends the WAIT when a person decides. Alone in its WAIT, and once in a rule. Later actions read decision.choice and decision.reason.',
+  },
+)
+
 export const wait = {
   type: 'WAIT',
   doneBy: 'time',
   description:
-    'Waits before the next action: for a duration, until a date, or for an event. A waiting execution occupies no worker, and survives restarts.',
+    'Waits before the next action: for a duration, until a date, for an event, or for a person to decide. A waiting execution occupies no worker, and survives restarts.',
   example: { duration: '3d' },
   config: Type.Object(
     {
@@ -68,7 +106,7 @@ export const wait = {
           minLength: 1,
           maxLength: 200,
           description:
-            'Time before the next action: an integer with s, m, h, d or w, at most 366 days. Either this or `until` is required.',
+            'Time before the next action: an integer with s, m, h, d or w, at most 366 days. This, `until` or `decision` is required.',
         }),
       ),
       until: Type.Optional(
@@ -88,6 +126,7 @@ export const wait = {
         }),
       ),
       for: Type.Optional(WaitFor),
+      decision: Type.Optional(WaitDecision),
       time: Type.Optional({
         ...Hours,
         description: 'The next action follows at the first moment within these hours after that',
@@ -97,7 +136,9 @@ export const wait = {
   ),
   formats: { duration, offset },
   templates: { until: compileMoment },
-  findFault({ duration, until, offset, for: awaited, time }) {
+  findFault({ decision, ...config }) {
+    if (decision !== undefined) return findDecisionFault(decision, config)
+    const { duration, until, offset, for: awaited, time } = config
     if (duration === undefined && until === undefined) return { field: 'duration', message: 'required' }
     if (duration !== undefined && until !== undefined)
       return { field: 'until', message: 'must not stand beside duration: a WAIT has one of them' }
@@ -121,6 +162,24 @@ export const wait = {
     return findMatchFault(awaited)
   },
 } as const satisfies ActionDefinition
+
+/** Takes any shape. */
+function findDecisionFault(
+  decision: unknown,
+  others: Readonly<Record<string, unknown>>,
+): { field: string; message: string } | undefined {
+  const [other] = ['duration', 'until', 'offset', 'for', 'time'].filter((name) => others[name] !== undefined)
+  if (other !== undefined)
+    return { field: other, message: 'must not stand beside decision: its `within` says how long it waits' }
+  const { options, within } = (decision ?? {}) as { options?: unknown; within?: unknown }
+  if (Array.isArray(options) && options.includes(expiredChoice))
+    return {
+      field: 'decision.options',
+      message: `must not have ${expiredChoice}: that is the choice when the time is over`,
+    }
+  const fault = typeof within === 'string' && within !== '' ? findDurationFault(within) : undefined
+  return fault === undefined ? undefined : { field: 'decision.within', message: fault }
+}
 
 /** Of the paths in `match`, which no schema checks. Takes any shape. */
 function findMatchFault(awaited: unknown): { field: string; message: string } | undefined {

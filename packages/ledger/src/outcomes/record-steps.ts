@@ -82,7 +82,7 @@ const recordStepsSql = `
       lease = CASE WHEN cancel_requested IS NULL THEN input_steps.lease END,
       awaits_slot = input_steps.awaits_slot,
       wait_key = input_steps.wait_key,
-      wait_type = input_steps.wait_type,
+      wait_type = CASE WHEN executions.wait_type = 'DECISION' THEN 'DECISION' ELSE input_steps.wait_type END,
       wait_seen = input_steps.wait_seen,
       interruptions = least(executions.interruptions, input_steps.interruptions),
       lost_leases = CASE WHEN input_steps.interruptions > 0 THEN lost_leases END

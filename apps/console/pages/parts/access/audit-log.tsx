@@ -23,7 +23,7 @@ const kinds: Record<string, readonly string[]> = {
     ...['rule.restored', 'rule.paused', 'rule.promoted', 'rule.rolled_back', 'draft.saved', 'draft.deleted'],
     'guard.ended',
   ],
-  Executions: ['execution.retried', 'execution.cancelled', 'event.replayed'],
+  Executions: ['execution.retried', 'execution.cancelled', 'execution.decided', 'event.replayed'],
   Access: [
     ...['api_key.created', 'api_key.revoked'],
     ...[

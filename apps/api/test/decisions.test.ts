@@ -1,0 +1,96 @@
+import { matchLists } from '@automation/launcher/match-lists'
+import t from 'tap'
+import { type Answer, startApi, type Workspace } from './fixtures/api.js'
+import { storeEvent, storeExecution } from './fixtures/history.js'
+
+const api = await startApi(t)
+const path = '/api/decisions'
+const statusAndBody = ({ status, body }: Answer) => ({ status, body })
+const until = new Date(Date.now() + 3_600_000).toISOString()
+
+/** An execution that waits for a decision. */
+async function ask(workspace: Workspace, decision: object = {}, fields: object = {}) {
+  const config = { decision: { options: ['approve', 'reject'], within: '1d', ...decision } }
+  const body = { name: 'Ask', trigger: 'LEAD_CREATED', actions: [{ type: 'WAIT', config }] }
+  const { body: rule } = await workspace.call<{ id: string }>('POST', '/api/automation-rules', { body })
+  const { id } = await storeExecution(workspace, await storeEvent(workspace), rule.id, {
+    status: 'waiting',
+    waitType: 'DECISION',
+    results: [{ action: 'WAIT', status: 'scheduled', until, waitsFor: { eventType: 'DECISION', match: {} } }],
+    ...fields,
+  })
+  return { id, ruleId: rule.id }
+}
+
+const decide = (workspace: Workspace, id: string, body: object, role = 'operator') =>
+  workspace.callAs(role as 'operator')('POST', `${path}/${id}`, { body })
+
+t.test('the first decision counts, and is in the list and in the audit log', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { id, ruleId } = await ask(workspace)
+  const open = { id, ruleId, ruleVersion: 1, status: 'open', options: ['approve', 'reject'], ask: [], until }
+  const list = async (query = '') =>
+    (await workspace.callAs('viewer')<{ decisions: object[] }>('GET', `${path}${query}`)).body.decisions
+  matchLists(t, await list(), [{ ...open, roles: null, choice: null, by: null, decidedAt: null }])
+  const answer = await decide(workspace, id.toUpperCase(), { choice: 'approve', reason: 'Fair' })
+  const made = { status: 'decided', choice: 'approve', reason: 'Fair', by: /^user:/, decidedAt: String }
+  t.match(statusAndBody(answer), { status: 200, body: { ...open, ...made } })
+  t.strictSame(statusAndBody(await decide(workspace, id, { choice: 'reject' })), {
+    status: 409,
+    body: { error: 'It was decided before: approve' },
+  })
+  matchLists(t, await list('?status=decided'), [{ id, ...made }])
+  matchLists(t, await list('?status=open'), [])
+  matchLists(t, await workspace.database.event.findMany({ where: { type: 'DECISION' } }), [
+    { data: { executionId: id, choice: 'approve', reason: 'Fair', by: /^user:/ } },
+  ])
+  matchLists(t, await workspace.database.auditEntry.findMany({ where: { action: 'execution.decided' } }), [
+    { subject: id, details: { choice: 'approve', reason: 'Fair' } },
+  ])
+})
+
+t.test('only the named roles, or those above them, decide', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { id } = await ask(workspace, { roles: ['editor'] })
+  t.equal((await decide(workspace, id, { choice: 'approve' }, 'viewer')).status, 403)
+  t.equal((await decide(workspace, id, { choice: 'approve' }, 'operator')).status, 403)
+  t.equal((await decide(workspace, id, { choice: 'approve' }, 'admin')).status, 200)
+})
+
+t.test('what is no option, or has no reason where one is asked, is 422', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { id } = await ask(workspace, { ask: ['reason'] })
+  t.strictSame(statusAndBody(await decide(workspace, id, { choice: 'expired', reason: 'x' })), {
+    status: 422,
+    body: { errors: [{ field: 'choice', message: 'Must be one of approve, reject' }] },
+  })
+  t.strictSame(statusAndBody(await decide(workspace, id, { choice: 'approve' })), {
+    status: 422,
+    body: { errors: [{ field: 'reason', message: 'Required' }] },
+  })
+  t.equal(await workspace.database.event.count({ where: { type: 'DECISION' } }), 0)
+})
+
+t.test('after its time, or after its execution, nobody decides', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const scheduled = { action: 'WAIT', status: 'scheduled', waitsFor: { eventType: 'DECISION', match: {} } }
+  const late = await ask(workspace, {}, { results: [{ ...scheduled, until: '2026-01-01T00:00:00.000Z' }] })
+  t.strictSame(statusAndBody(await decide(workspace, late.id, { choice: 'approve' })), {
+    status: 409,
+    body: { error: 'The time to decide is over' },
+  })
+  const over = await ask(workspace)
+  await workspace.callAs('operator')('POST', `/api/executions/${over.id}/cancel`)
+  t.strictSame(statusAndBody(await decide(workspace, over.id, { choice: 'approve' })), {
+    status: 409,
+    body: { error: 'The decision is no longer needed: its execution has ended' },
+  })
+  const { body } = await workspace.call<{ decisions: object[] }>('GET', path)
+  matchLists(t, body.decisions, [
+    { id: over.id, status: 'closed', choice: null },
+    { id: late.id, status: 'expired', choice: 'expired' },
+  ])
+  t.equal((await workspace.call('GET', `${path}?status=x`)).status, 400)
+  const other = await api.makeWorkspace()
+  t.equal((await decide(other, over.id, { choice: 'approve' })).status, 404)
+})

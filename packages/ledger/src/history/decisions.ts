@@ -1,0 +1,111 @@
+import { newId, Prisma, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import { decisionPath, decisionType, type MadeDecision } from '@automation/engine'
+import { joinConditions } from './narrowing.js'
+import { type ScannedPage, scanPage } from './scan-page.js'
+
+/** closed: the execution ended before anybody decided. */
+export type DecisionStatus = 'open' | 'decided' | 'expired' | 'closed'
+
+/** What a WAIT asks of a person: the config of its `decision`. */
+export interface AskedDecision {
+  readonly options: string[]
+  readonly roles?: ('operator' | 'editor' | 'admin')[]
+  readonly ask?: 'reason'[]
+}
+
+export interface DecisionRow {
+  /** Of the execution. */
+  id: string
+  eventId: string
+  ruleId: string
+  ruleVersion: number
+  status: DecisionStatus
+  /** When the time is over; null where the WAIT is not reached. */
+  until: Date | null
+  /** null where its version of the rule asks for no decision, or was removed. */
+  asked: AskedDecision | null
+  decision: (MadeDecision & { at: string }) | null
+}
+
+/** The result of its WAIT. */
+const result = Prisma.sql`(
+  SELECT result FROM json_array_elements(executions.results) AS result
+  WHERE result->'decision' IS NOT NULL OR result->'waitsFor'->>'eventType' = ${decisionType} LIMIT 1)`
+
+const status = Prisma.sql`(
+  SELECT CASE WHEN executions.decision IS NOT NULL THEN 'decided'
+              WHEN found.result->'decision' IS NOT NULL THEN 'expired'
+              WHEN executions.finished_at IS NOT NULL THEN 'closed'
+              WHEN (found.result->>'until')::timestamptz < clock_timestamp() THEN 'expired'
+              ELSE 'open' END
+  FROM (SELECT ${result} AS result) AS found)`
+
+const columns = Prisma.sql`
+  executions.id, executions.event_id AS "eventId", executions.rule_id AS "ruleId", executions.rule_version AS "ruleVersion",
+  executions.decision, ${status} AS status, (${result}->>'until')::timestamptz AS until,
+  (SELECT action->'config'->'decision'
+   FROM rule_versions CROSS JOIN json_array_elements(rule_versions.actions) AS action
+   WHERE rule_versions.workspace_id = executions.workspace_id AND rule_versions.rule_id = executions.rule_id
+     AND rule_versions.version = executions.rule_version
+     AND action->>'type' = 'WAIT' AND action->'config'->'decision' IS NOT NULL LIMIT 1) AS asked`
+
+/** Lists the decisions that executions have waited for, those for the newest events first. */
+export function listDecisions(
+  database: WorkspaceDatabase,
+  workspaceId: string,
+  filter: { status?: DecisionStatus; ruleId?: string },
+  page: { before: string | undefined; limit: number },
+): Promise<ScannedPage<DecisionRow>> {
+  const range: [Prisma.Sql, ...Prisma.Sql[]] = [
+    Prisma.sql`executions.workspace_id = ${workspaceId}::uuid AND executions.wait_type = 'DECISION'`,
+  ]
+  if (filter.ruleId !== undefined) range.push(Prisma.sql`executions.rule_id = ${filter.ruleId}::uuid`)
+  // Few executions are unfinished.
+  if (filter.status === 'open') range.push(Prisma.sql`executions.due_at IS NOT NULL`)
+  const rest = filter.status && Prisma.sql`${status} = ${filter.status}`
+  return scanPage(database, Prisma.sql`executions`, columns, { range: joinConditions(range), rest }, page)
+}
+
+/** Reads what an execution asks a person, and keeps others from deciding until the transaction ends. Null where there is none. */
+export async function lockDecision(
+  transaction: Pick<WorkspaceTransaction, '$queryRaw'>,
+  workspaceId: string,
+  executionId: string,
+): Promise<DecisionRow | null> {
+  await transaction.$queryRaw(Prisma.sql`
+    SELECT 1 FROM executions WHERE id = ${executionId}::uuid AND workspace_id = ${workspaceId}::uuid FOR NO KEY UPDATE`)
+  const [row] = await transaction.$queryRaw<DecisionRow[]>(Prisma.sql`
+    SELECT ${columns} FROM executions
+    WHERE executions.id = ${executionId}::uuid AND executions.workspace_id = ${workspaceId}::uuid`)
+  return row?.asked ? row : null
+}
+
+/**
+ * Records a decision, and accepts the event that ends its WAIT, or will end it. The moment of the event is that of the statement: time ends a WAIT only
+ * where no transaction could still accept an earlier one (find-time-outs.ts), and this one accepts none after that.
+ *
+ * @param row of lockDecision, in the same transaction
+ * @returns the id of the event; undefined where the time is over by now
+ */
+export async function recordDecision(
+  transaction: Pick<WorkspaceTransaction, '$queryRaw'>,
+  workspaceId: string,
+  { id, until }: Pick<DecisionRow, 'id' | 'until'>,
+  decision: NonNullable<DecisionRow['decision']>,
+): Promise<string | undefined> {
+  const { at: _, ...made } = decision
+  const data = JSON.stringify({ [decisionPath]: id, ...made })
+  const rows = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
+    WITH decided_executions AS (
+      UPDATE executions SET decision = ${JSON.stringify(decision)}::json
+      WHERE id = ${id}::uuid AND workspace_id = ${workspaceId}::uuid AND decision IS NULL AND due_at IS NOT NULL
+        AND clock_timestamp() <= coalesce(${until}::timestamptz, 'infinity')
+      RETURNING workspace_id
+    )
+    INSERT INTO events (id, workspace_id, type, data, accepted_at)
+    SELECT ${newId()}::uuid, workspace_id, ${decisionType}, ${data}::json,
+           least(clock_timestamp(), coalesce(${until}::timestamptz, 'infinity'))
+    FROM decided_executions
+    RETURNING id`)
+  return rows[0]?.id
+}
