@@ -39,6 +39,8 @@ async function statusOf(harness: Harness, id: string) {
 t.test('a decision ends its WAIT, once, and later actions read it', async (t) => {
   const harness = await createHarness(t)
   harness.startWorker()
+  // Those that decide later hold the row: then a worker leaves the execution to the sweeper.
+  harness.startSweeper()
   const other = await begin(harness, [ask(), told])
   const event = harness.newEvent('LEAD_CREATED')
   await harness.inbox.accept(event)
