@@ -5312,6 +5312,7 @@ export interface components {
                 /** @description Only with `until`: how much earlier or later, such as -3d or +12h. A day has 24 hours here. */
                 offset?: string;
                 for?: components["schemas"]["WaitFor"];
+                decision?: components["schemas"]["WaitDecision"];
                 /** @description The next action follows at the first moment within these hours after that */
                 time?: components["schemas"]["Hours"];
             };
@@ -5326,6 +5327,17 @@ export interface components {
              * @enum {string}
              */
             onUncertain?: "retry" | "stop";
+        };
+        /** @description Ends the WAIT when a person decides. Alone in its WAIT, and once in a rule. Later actions read decision.choice and decision.reason. */
+        WaitDecision: {
+            /** @description What a person can choose, such as approve and reject */
+            options: string[];
+            /** @description Who may decide. Default: everybody from operator on */
+            roles?: ("operator" | "editor" | "admin")[];
+            /** @description What the person must say beside the choice */
+            ask?: "reason"[];
+            /** @description How long the WAIT lasts at most, such as 24h. Then the choice is expired, and the next action follows. */
+            within: string;
         };
         /** @description Ends the WAIT early, at an event that was accepted after that of the execution. `duration` or `until` is then the longest time. The values of `match` accept placeholders. Later actions read the data of the event as {{waited.path}}. */
         WaitFor: {
