@@ -20,12 +20,23 @@ async function begin(harness: Harness, actions: object[]) {
 }
 
 /** As the API does it. @returns the id of the event, or what the decision is instead */
-async function decide(harness: Harness, id: string, choice: string): Promise<string | undefined> {
+async function decide(
+  harness: Harness,
+  id: string,
+  choice: string,
+  beforeCommit?: () => Promise<void>,
+): Promise<string | undefined> {
   const { own, workspaceId, inbox } = harness
-  const decision = { choice, reason: 'Fair', by: 'user:ada', at: new Date().toISOString() }
   const eventId = await own.$transaction(async (transaction) => {
     const row = await lockDecision(transaction, workspaceId, id)
-    return row?.status === 'open' ? recordDecision(transaction, workspaceId, row, decision) : undefined
+    if (row?.status !== 'open') return undefined
+    const decided = await recordDecision(transaction, workspaceId, row, {
+      choice,
+      reason: 'Fair',
+      by: 'user:ada',
+    })
+    await beforeCommit?.()
+    return decided?.eventId
   })
   if (eventId !== undefined) inbox.publish([{ id: eventId, workspaceId, createdBy: null, addressee: null }])
   return eventId
@@ -148,6 +159,30 @@ t.test('a decision at the last moment counts, or comes too late: never both', as
     const choice = decided[index] === undefined ? 'expired' : 'approve'
     t.match(done.results, [{ decision: { choice } }, {}], `${index}`)
   }
+})
+
+t.test('a decision that was accepted in time counts, however long its commit takes', async (t) => {
+  const harness = await createHarness(t)
+  const { database } = harness
+  const run = database.run.bind(database)
+  // What a look at the transactions says where the commit comes between its snapshot and its look at the sessions.
+  database.run = (async (name: string, text: string, values: unknown[]) =>
+    name === 'read_backlog'
+      ? [{ now: Date.now(), settled: Date.now(), workspaceId: null, type: null, oldest: null }]
+      : run(name, text, values)) as typeof database.run
+  harness.startWorker()
+  harness.startSweeper()
+  const { id } = await begin(harness, [ask('1s'), told])
+  const [{ until }] = resultsOf(await harness.untilStatus(id, 'waiting')) as [{ until: string }]
+  const overMs = () => Date.now() - Date.parse(until)
+  const eventId = await decide(harness, id, 'approve', async () => {
+    // Sweeper and worker have come by then.
+    while (overMs() < 1_500) await new Promise((resolve) => setTimeout(resolve, 50))
+  })
+  matchLists(t, resultsOf(await harness.untilStatus(id, 'succeeded')), [
+    { ended: 'event', endedBy: { eventId }, decision: { choice: 'approve' } },
+    { status: 'success' },
+  ])
 })
 
 t.test('the decision of an execution that was cancelled is no longer needed', async (t) => {

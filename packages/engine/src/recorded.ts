@@ -152,7 +152,9 @@ export function addRecorded(
       results.slice(0, before).flatMap((result) => Object.entries(result?.captured ?? {})),
     )
   if (declared.waits.length > 0)
-    scope.waited = results.slice(0, before).findLast((result) => result?.ended === 'event')?.waited
+    scope.waited = results
+      .slice(0, before)
+      .findLast((result) => result?.ended === 'event' && !result.decision)?.waited
   if (declared.decisions.length > 0) scope.decision = findDecision(results.slice(0, before))
   return scope
 }

@@ -68,3 +68,16 @@ t.test('later actions read what was decided, and why', async (t) => {
   const silent = { action: 'WAIT', status: 'success', decision: { choice: 'reject' } } as const
   t.match(findNextAction(rule, {}, now, [silent]), { config: { title: 'reject: ' }, warnings: [] })
 })
+
+t.test('a decision hides nothing of the event that ended a WAIT before it', async (t) => {
+  const wait = { duration: '1d', for: { eventType: 'DEAL_WON', match: { a: 1 }, then: 'go_on' } }
+  const actions = [{ type: 'WAIT', config: wait } as Action, ask(), task('{{waited.b}} {{decision.choice}}')]
+  const ended = { action: 'WAIT', status: 'success', ended: 'event' } as const
+  const results = [
+    { ...ended, waited: { b: 2 } },
+    { ...ended, decision: { choice: 'approve' } },
+  ]
+  t.match(findNextAction(compileRule({ conditions: [], actions }), {}, now, results), {
+    config: { title: '2 approve' },
+  })
+})

@@ -46,7 +46,9 @@ export {
   type DecisionStatus,
   listDecisions,
   lockDecision,
+  lookAtDecision,
   recordDecision,
+  type StoredDecision,
 } from './history/decisions.js'
 export {
   type EventFilter,

@@ -159,11 +159,10 @@ async function decideOne(
     throw refusals.invalid([{ field: 'choice', message: `Must be one of ${options.join(', ')}` }])
   if (reason === undefined && ask?.includes('reason'))
     throw refusals.invalid([{ field: 'reason', message: 'Required' }])
-  const at = new Date().toISOString()
-  const decision = { choice, ...(reason !== undefined && { reason }), by: workspace.actor, at }
-  const eventId = await recordDecision(transaction, workspace.id, row, decision)
-  if (eventId === undefined) throw refusals.decisionExpired()
-  return { row: { ...row, status: 'decided', decision }, eventId }
+  const made = { choice, ...(reason !== undefined && { reason }), by: workspace.actor }
+  const decision = await recordDecision(transaction, workspace.id, row, made)
+  if (decision === undefined) throw refusals.decisionExpired()
+  return { row: { ...row, status: 'decided', decision }, eventId: decision.eventId }
 }
 
 function refuseEnded({ status, decision }: DecisionRow): void {

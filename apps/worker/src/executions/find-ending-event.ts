@@ -10,7 +10,7 @@ import {
   type WorkLimits,
   writeMatch,
 } from '@automation/engine'
-import { findEndingEvents, nothingSeen, TimeOuts } from '@automation/ledger'
+import { findEndingEvents, lookAtDecision, nothingSeen, TimeOuts } from '@automation/ledger'
 import { findAfter } from './await-event.js'
 import type { Execution, Look } from './execution.js'
 
@@ -43,6 +43,9 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     const match = waitsFor.match as Match
     const until = Date.parse(untilText ?? '')
     const isLate = Date.now() >= until - earlyMs
+    const overdue = Math.min(againMs.most, Math.max(againMs.least, (Date.now() - until) / 4))
+    const next = isLate ? Math.max(until, Date.now() + overdue) : undefined
+    if (waitFor.isDecision) return { ...(await findDecision(database, record.id, until)), again: next }
     const isOver = isLate && (await timeOuts.isOver({ workspaceId, eventType, until }))
     const key = waitKeyOf(workspaceId, writeMatch(eventType, match))
     const wait = {
@@ -60,10 +63,21 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     )
     const { found, warnings } = comparison
     if (isCut) warnings.add('Not all events from before the rule was saved were compared with the WAIT')
-    const overdue = Math.min(againMs.most, Math.max(againMs.least, (Date.now() - until) / 4))
-    const again = hasMore ? Date.now() : isLate ? Math.max(until, Date.now() + overdue) : undefined
+    const again = hasMore ? Date.now() : next
     return { found, isOver: isOver && !hasMore, seen, again, warnings: [...warnings] }
   }
+}
+
+/** The execution itself has the decision, so it counts also while its event waits in a backlog. */
+async function findDecision(database: Database, executionId: string, until: number): Promise<Look> {
+  const { decision, isOver } = await lookAtDecision(database, executionId, until)
+  const found = decision && {
+    id: decision.eventId,
+    acceptedAt: Date.parse(decision.at),
+    data: decision,
+  }
+  // The key of its event is looked for by the commit that suspends, since the WAIT.
+  return { found: found ?? undefined, isOver, seen: '0', again: undefined, warnings: [] }
 }
 
 /**

@@ -1,4 +1,10 @@
-import { newId, Prisma, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import {
+  type Database,
+  newId,
+  Prisma,
+  type WorkspaceDatabase,
+  type WorkspaceTransaction,
+} from '@automation/database'
 import { decisionPath, decisionType, type MadeDecision } from '@automation/engine'
 import { joinConditions } from './narrowing.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
@@ -24,8 +30,11 @@ export interface DecisionRow {
   until: Date | null
   /** null where its version of the rule asks for no decision, or was removed. */
   asked: AskedDecision | null
-  decision: (MadeDecision & { at: string }) | null
+  decision: StoredDecision | null
 }
+
+/** With its event, and the moment at which that was accepted. */
+export type StoredDecision = MadeDecision & { readonly eventId: string; readonly at: string }
 
 /** The result of its WAIT. */
 const result = Prisma.sql`(
@@ -81,31 +90,55 @@ export async function lockDecision(
 }
 
 /**
- * Records a decision, and accepts the event that ends its WAIT, or will end it. The moment of the event is that of the statement: time ends a WAIT only
- * where no transaction could still accept an earlier one (find-time-outs.ts), and this one accepts none after that.
+ * Records a decision, and accepts the event that wakes the execution that waits for it. The moment is that of the statement, which holds the row since
+ * lockDecision: whoever looks at the row after the time (lookAtDecision) sees it, however long the commit takes.
  *
  * @param row of lockDecision, in the same transaction
- * @returns the id of the event; undefined where the time is over by now
+ * @returns undefined where the time is over by now
  */
 export async function recordDecision(
   transaction: Pick<WorkspaceTransaction, '$queryRaw'>,
   workspaceId: string,
   { id, until }: Pick<DecisionRow, 'id' | 'until'>,
-  decision: NonNullable<DecisionRow['decision']>,
-): Promise<string | undefined> {
-  const { at: _, ...made } = decision
+  made: MadeDecision,
+): Promise<StoredDecision | undefined> {
+  const eventId = newId()
   const data = JSON.stringify({ [decisionPath]: id, ...made })
-  const rows = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
-    WITH decided_executions AS (
-      UPDATE executions SET decision = ${JSON.stringify(decision)}::json
+  const rows = await transaction.$queryRaw<{ decision: StoredDecision }[]>(Prisma.sql`
+    WITH moments AS (SELECT clock_timestamp()::timestamptz(3) AS at),
+    decided_executions AS (
+      UPDATE executions
+      SET decision = (${JSON.stringify({ ...made, eventId })}::jsonb || jsonb_build_object(
+        'at', to_char(moments.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::json
+      FROM moments
       WHERE id = ${id}::uuid AND workspace_id = ${workspaceId}::uuid AND decision IS NULL AND due_at IS NOT NULL
-        AND clock_timestamp() <= coalesce(${until}::timestamptz, 'infinity')
-      RETURNING workspace_id
+        AND moments.at <= coalesce(${until}::timestamptz, 'infinity')
+      RETURNING workspace_id, decision, moments.at
+    ),
+    accepted_events AS (
+      INSERT INTO events (id, workspace_id, type, data, accepted_at)
+      SELECT ${eventId}::uuid, workspace_id, ${decisionType}, ${data}::json, at FROM decided_executions
     )
-    INSERT INTO events (id, workspace_id, type, data, accepted_at)
-    SELECT ${newId()}::uuid, workspace_id, ${decisionType}, ${data}::json,
-           least(clock_timestamp(), coalesce(${until}::timestamptz, 'infinity'))
-    FROM decided_executions
-    RETURNING id`)
-  return rows[0]?.id
+    SELECT decision FROM decided_executions`)
+  return rows[0]?.decision
+}
+
+/**
+ * Looks at what a person decided. A decision that is being committed is waited for: it was accepted in time, or holds the row in vain.
+ *
+ * @param until when the time is over (epoch ms)
+ */
+export async function lookAtDecision(
+  database: Pick<Database, 'run'>,
+  executionId: string,
+  until: number,
+): Promise<{ decision: StoredDecision | null; isOver: boolean }> {
+  const rows = await database.run<{ decision: string | null; isOver: boolean }>(
+    'look_at_decision',
+    `SELECT decision::text AS decision, clock_timestamp() > to_timestamp($2::float8 / 1000) AS "isOver"
+     FROM executions WHERE id = $1::uuid FOR SHARE`,
+    [executionId, until],
+  )
+  const { decision = null, isOver = false } = rows[0] ?? {}
+  return { decision: decision === null ? null : JSON.parse(decision), isOver }
 }
