@@ -8,7 +8,7 @@ const root = new URL('../../../', import.meta.url).pathname
 /** A room may import the rooms after it. `*` are the files and folders that have no name here; they may import each other. */
 const orders = {
   'apps/api/src':
-    'server.ts openapi-document.ts app.ts limits.ts routes plugins lists evaluation acceptance openapi access vocabulary admission.ts api-metrics.ts rate-limit *',
+    'server.ts openapi-document.ts docs-site.ts app.ts limits.ts routes plugins lists evaluation acceptance openapi docs access vocabulary admission.ts api-metrics.ts rate-limit *',
   'apps/worker/src':
     'main.ts probes.ts worker.ts repair retention backtests running calls executions admission.ts effects worker-metrics.ts *',
   'apps/console/src': 'server.ts app.ts hand-on sign-in guard *',

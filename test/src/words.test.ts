@@ -39,7 +39,7 @@ const better: [RegExp, string][] = [
 ]
 
 /** What maintainers read. */
-const forMaintainers = /^(internals|site)\//
+const forMaintainers = /^internals\//
 /** Their code is text: help and messages. */
 const printed = new Set(['reference/command-line.md', 'reference/messages.md'])
 

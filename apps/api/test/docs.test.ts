@@ -1,20 +1,35 @@
 import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
+import { type Docs, shortAddresses } from '../src/docs/docs-pages.js'
+import { renderDocs } from '../src/docs/render-docs.js'
 import { startApi } from './fixtures/api.js'
 
-const textPaths = ['/docs/rules', '/docs/recipes', '/docs/signing']
-const reference = ['/docs/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/js/scalar.js']
-const paths = [...reference, '/docs/rules.schema.json', ...textPaths]
+const reference = ['/docs/api/', '/docs/openapi.json', '/docs/openapi.yaml', '/docs/api/js/scalar.js']
+const paths = [
+  ...reference,
+  ...[
+    '/docs/',
+    '/docs/rules.schema.json',
+    '/docs/reference/rules',
+    '/docs/guides/recipes.md',
+    '/docs/llms.txt',
+  ],
+]
 const api = await startApi(t)
+/** As long as no site is built. */
+const plain = await renderDocs(pathToFileURL(t.testdir({})))
+const textOf = (path: string, { pages }: Docs = plain) => pages[path]?.plain.body.toString() ?? ''
 
 t.test('others are served while the pages are rendered', async (t) => {
   const write = api.app.swagger
   t.teardown(() => Object.assign(api.app, { swagger: write }))
   Object.assign(api.app, { swagger: () => t.fail('the document is made in this process') })
   const before = performance.eventLoopUtilization()
-  t.equal((await api.app.inject('/docs/')).statusCode, 200)
+  t.equal((await api.app.inject('/docs/api/')).statusCode, 200)
   const { utilization } = performance.eventLoopUtilization(before)
   t.comment(`the event loop was busy for ${Math.round(100 * utilization)} % of the time`)
   t.ok(utilization < 0.35, 'a thread renders them')
@@ -67,7 +82,7 @@ t.test('a page is sent compressed to a client that accepts gzip', async (t) => {
     t.equal((await get('br, gzip;q=0.5')).headers['content-encoding'], 'gzip')
   }
   const sizes = await Promise.all(
-    paths.slice(0, 4).map((url) => api.app.inject({ url, headers: { 'accept-encoding': 'gzip' } })),
+    reference.map((url) => api.app.inject({ url, headers: { 'accept-encoding': 'gzip' } })),
   )
   const bytes = sizes.reduce((sum, { rawPayload }) => sum + rawPayload.length, 0)
   t.comment(`the reference has ${bytes} bytes`)
@@ -81,25 +96,108 @@ t.test('the root leads to the documentation', async (t) => {
   t.equal(other, 405)
 })
 
-t.test('the pages for authors of rules load nothing, and their links lead to something', async (t) => {
-  for (const path of textPaths) {
-    const { payload, headers } = await api.app.inject(path)
-    t.match(headers['content-type'], /^text\/html; charset=utf-8/)
-    t.match(payload, /<h1 id=/)
-    t.match(payload, '<table>')
-    t.notMatch(payload, /<(script|img|link|iframe)\b|generated:|url\(/)
-    for (const [, href = ''] of payload.matchAll(/ href="([^"]+)"/g)) {
-      if (href.startsWith('http')) continue
-      const { pathname, hash } = new URL(href, `http://localhost${path}`)
-      const target = await api.app.inject(pathname)
-      t.equal(target.statusCode, 200, href)
-      if (hash) t.match(target.payload, `id="${hash.slice(1)}"`, href)
+t.test(
+  'plain pages load nothing, list all others, and their links and anchors lead to something',
+  async (t) => {
+    const htmlPaths = Object.keys(plain.pages).filter(
+      (path) => /\/[\w-]*$/.test(path) && path !== '/docs/api/',
+    )
+    t.ok(htmlPaths.length > 20, `${htmlPaths.length} pages`)
+    const pages = [
+      ...htmlPaths.map((path) => [path, textOf(path)]),
+      ['/docs/none', plain.missing.plain.body.toString()],
+    ]
+    for (const [path = '', text = ''] of pages) {
+      t.match(text, /<h1 id=/, path)
+      t.notMatch(text, /<(script|link|iframe)\b|generated:|url\(/, path)
+      for (const [, target = ''] of text.matchAll(/ (?:href|src)="([^"]+)"/g)) {
+        if (/^\w+:/.test(target)) continue
+        const { pathname, hash } = new URL(target, `http://localhost${path}`)
+        const found = textOf(pathname)
+        t.ok(found, `${path}: ${target}`)
+        if (hash) t.match(found, `id="${hash.slice(1)}"`, `${path}: ${target}`)
+      }
     }
+  },
+)
+
+t.test('each address of a page that the product prints leads to its part', async (t) => {
+  const root = new URL('../../../../', import.meta.url)
+  let count = 0
+  for (const place of ['apps', 'packages', 'docs/openapi.json', 'docs/alerts.yml', 'docs/grafana'])
+    for (const file of await listSources(fileURLToPath(new URL(place, root)))) {
+      const printed = (await readFile(file, 'utf8')).matchAll(
+        /(?<![\w.}/])\/docs(\/[\w./-]*)?(#[\w-]+)?(?=[`'")>\s;])/g,
+      )
+      for (const [address, , anchor] of printed) {
+        const { pathname } = new URL(address.replace(/\.$/, ''), 'http://localhost')
+        const path = shortAddresses[pathname] ?? pathname.replace(/^\/docs$/, '/docs/')
+        t.ok(path in plain.pages, `${file}: ${address}`)
+        if (anchor) t.match(textOf(path), `id="${anchor.slice(1)}"`, `${file}: ${address}`)
+        count++
+      }
+    }
+  t.ok(count > 15, `${count} addresses`)
+})
+
+t.test('a site that was built is served as it is, beside the reference', async (t) => {
+  const site = t.testdir({
+    'index.html': 'start',
+    '404.html': 'none',
+    reference: { 'rules.html': 'rules' },
+    assets: { 'a.1.js': 'script' },
+    'not-served.exe': '',
+  })
+  const docs = await renderDocs(pathToFileURL(`${site}/`))
+  t.equal(textOf('/docs/', docs), 'start')
+  t.equal(textOf('/docs/reference/rules', docs), 'rules')
+  t.equal(docs.missing.plain.body.toString(), 'none')
+  t.match(docs.pages['/docs/assets/a.1.js']?.plain.headers, { 'cache-control': /immutable/ })
+  t.match(docs.pages['/docs/']?.plain.headers, { 'cache-control': 'public, max-age=300' })
+  t.notOk('/docs/not-served.exe' in docs.pages)
+  for (const path of [
+    ...reference,
+    '/docs/llms.txt',
+    '/docs/reference/rules.md',
+    '/docs/images/console-rule.png',
+  ])
+    t.ok(path in docs.pages, path)
+})
+
+t.test('an unknown page says so and leads on, and other ways to write an address lead to it', async (t) => {
+  for (const path of ['/docs/none', '/docs/a/b/c', '/docs/a/', '/docs/pages.json', '/docs/__proto__']) {
+    const { statusCode, payload, headers } = await api.app.inject(path)
+    t.equal(statusCode, 404, path)
+    t.match(payload, /There is no such page/, path)
+    t.notOk(headers.etag)
   }
+  for (const [path, to] of [
+    ['/docs/rules', '/docs/reference/rules'],
+    ['/docs/reference/rules/', '/docs/reference/rules'],
+    ['/docs/reference/rules.html', '/docs/reference/rules'],
+    ['/docs/index.html', '/docs/'],
+    ['/docs/api', '/docs/api/'],
+  ] as const) {
+    const { statusCode, headers } = await api.app.inject(path)
+    t.strictSame([statusCode, headers.location], [301, to], path)
+  }
+  t.equal((await api.app.inject({ method: 'POST', url: '/docs/reference/rules' })).statusCode, 405)
+})
+
+t.test('llms.txt lists each page with a sentence', async (t) => {
+  const lines = textOf('/docs/llms.txt')
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+  t.ok(lines.length > 20)
+  for (const line of lines) {
+    const [, path = ''] = /^- \[[^\]]+\]\(([^)]+)\): \S.{10,}/.exec(line) ?? []
+    t.ok(path in plain.pages, line)
+  }
+  t.match(await api.app.inject('/llms.txt'), { statusCode: 302, headers: { location: 'docs/llms.txt' } })
 })
 
 t.test('a request costs what its bytes cost', async (t) => {
-  await api.app.inject('/docs/')
+  await api.app.inject('/docs/api/')
   const document = t.intercept(api.app, 'swagger', {
     value: () => t.fail('The document was made again'),
   })
@@ -112,34 +210,39 @@ t.test('a request costs what its bytes cost', async (t) => {
   t.strictSame(document(), [])
 })
 
-t.test('a person who opens the page is not refused, and a client with many requests is', async (t) => {
-  // The burst of the default. No token returns meanwhile, however busy the machine is.
-  const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/15' })
-  const get = (url: string, remoteAddress: string) => limited.app.inject({ url, remoteAddress })
-  const opened = await get('/docs', '203.0.113.1')
-  t.match(opened, { statusCode: 301, headers: { location: '/docs/', 'x-ratelimit-limit': '15' } })
-  const page = await get('/docs/', '203.0.113.1')
-  t.equal(page.statusCode, 200)
-  const script = /<script src="([^"]+)"/.exec(page.payload)?.[1]
-  const document = /"url": "([^"]+)"/.exec(page.payload)?.[1]
-  for (const name of [script, document]) {
-    const { pathname } = new URL(String(name), 'http://localhost/docs/')
+t.test(
+  'a reader is not refused, and a client with many requests is; who signs in from there is not',
+  async (t) => {
+    // No token returns meanwhile, however busy the machine is. The documentation has ten times the burst.
+    const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/15' })
+    const get = (url: string, remoteAddress: string) => limited.app.inject({ url, remoteAddress })
+    const opened = await get('/docs', '203.0.113.1')
+    t.match(opened, { statusCode: 301, headers: { location: '/docs/', 'x-ratelimit-limit': '150' } })
+    const page = await get('/docs/api/', '203.0.113.1')
+    t.equal(page.statusCode, 200)
+    const script = /<script src="([^"]+)"/.exec(page.payload)?.[1]
+    const { pathname } = new URL(String(script), 'http://localhost/docs/api/')
     t.equal((await get(pathname, '203.0.113.1')).statusCode, 200, pathname)
-  }
-  t.equal((await get('/favicon.ico', '203.0.113.1')).statusCode, 404, 'which a browser requests')
-  t.match((await get('/docs/', '203.0.113.1')).headers, { 'x-ratelimit-remaining': '9' })
+    t.match((await get('/docs/', '203.0.113.1')).headers, { 'x-ratelimit-remaining': '146' })
+    t.match((await get('/api/me', '203.0.113.1')).headers, { 'x-ratelimit-remaining': '14' })
 
-  const path = ['/docs', ...paths]
-  for (let count = 0; count < 15; count++)
-    t.ok((await get(path[count % path.length] ?? '', '203.0.113.2')).statusCode < 400)
-  for (const one of path) {
-    const { statusCode, headers, payload } = await get(one, '203.0.113.2')
-    t.strictSame([statusCode, JSON.parse(payload)], [429, { error: 'Rate limit exceeded' }], one)
-    t.match(headers, { 'retry-after': /^\d+$/, 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': /^\d+$/ })
-    t.equal(headers['cache-control'], undefined, 'a refusal is not cached')
-  }
-  t.equal((await get('/docs/', '203.0.113.3')).statusCode, 200, 'others have buckets of their own')
-})
+    const path = ['/docs', '/docs/none', ...paths]
+    for (let count = 0; count < 150; count++)
+      t.ok((await get(path[count % path.length] ?? '', '203.0.113.2')).statusCode < 405)
+    for (const one of path) {
+      const { statusCode, headers, payload } = await get(one, '203.0.113.2')
+      t.strictSame([statusCode, JSON.parse(payload)], [429, { error: 'Rate limit exceeded' }], one)
+      t.match(headers, { 'retry-after': /^\d+$/, 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': /^\d+$/ })
+      t.equal(headers['cache-control'], undefined, 'a refusal is not cached')
+    }
+    t.equal(
+      (await get('/api/me', '203.0.113.2')).statusCode,
+      401,
+      'readers take nothing from those who sign in',
+    )
+    t.equal((await get('/docs/', '203.0.113.3')).statusCode, 200, 'others have buckets of their own')
+  },
+)
 
 t.test('no Host makes it fail', async (t) => {
   const { app } = await startApi(t)
@@ -153,7 +256,7 @@ t.test('no Host makes it fail', async (t) => {
     return head.split('\r\n', 1)[0] ?? ''
   }
   const hosts = ['[', ']', '[::1', 'a b', 'a:b:c', ':', '%00', '@', '//', '\u00ff', ' ', 'x'.repeat(4_000)]
-  for (const path of ['/docs', '/docs?a', '/docs/', ...paths.slice(1)]) {
+  for (const path of ['/docs', '/docs?a', ...paths]) {
     const expected = path.startsWith('/docs/') ? ' 200 ' : ' 301 '
     t.match(await ask(`GET ${path} HTTP/1.0\r\n\r\n`), expected, `${path} by HTTP/1.0 without Host`)
     for (const host of hosts) {
@@ -162,3 +265,16 @@ t.test('no Host makes it fail', async (t) => {
     }
   }
 })
+
+/** A file, or the programs of a directory that are not tests. */
+async function listSources(place: string): Promise<string[]> {
+  if (/\.\w+$/.test(place)) return [place]
+  const names = await readdir(place, { recursive: true })
+  return names
+    .filter(
+      (name) =>
+        /\.(tsx?|mjs|json)$/.test(name) && !/(^|\/)(node_modules|dist|test|generated|docs)\//.test(name),
+    )
+    .filter((name) => !/recordings\.json$|plugins\/docs\.ts$/.test(name))
+    .map((name) => `${place}/${name}`)
+}

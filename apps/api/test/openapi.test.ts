@@ -399,7 +399,7 @@ t.test('every reference resolves', async (t) => {
 })
 
 t.test('the document and its pages need no token, and load nothing from elsewhere', async (t) => {
-  const page = await api.app.inject('/docs/')
+  const page = await api.app.inject('/docs/api/')
   t.equal(page.statusCode, 200)
   t.match(page.headers['content-type'], /^text\/html/)
   t.notMatch(page.payload, /<script[^>]+src="(https?:)?\/\//, 'no script comes from elsewhere')

@@ -95,7 +95,7 @@ export const attacks: Attack[] = [
         const anonymous = attacker.in({ baseUrl, headers: {} })
         await Promise.all([
           anonymous.repeat(10, () => anonymous.send('GET', '/readyz')),
-          anonymous.repeat(1_000, () => anonymous.requestUnread('/docs/js/scalar.js', 8)),
+          anonymous.repeat(1_000, () => anonymous.requestUnread('/docs/api/js/scalar.js', 8)),
         ])
       },
   },

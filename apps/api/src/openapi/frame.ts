@@ -60,7 +60,7 @@ creates a task, sends an email, calls a URL, waits. That is one execution. A wor
 customer or team, and sees nothing of the others.
 
 \`POST /api/events\` is the first request to try, and \`GET /api/events/{id}/why\` says why a rule ran or did not. Two pages are for authors of
-rules: [the rule language](/docs/rules) and [recipes](/docs/recipes).
+rules: [the rule language](/docs/rules) and [recipes](/docs/guides/recipes).
 
 ## Authentication
 A user sends \`Authorization: Bearer <JWT>\` and \`x-workspace-id\`. A program sends \`Authorization: Bearer <API key>\` and no workspace, because a key

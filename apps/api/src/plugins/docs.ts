@@ -1,53 +1,62 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { cachingHeaders, type Docs, shortAddresses } from '../docs/docs-pages.js'
+import { renderInThread } from '../docs/render-in-thread.js'
 import { isKnown } from '../etag.js'
-import { cachingHeaders, type DocsPage, type DocsPath, docsPaths } from '../openapi/docs-pages.js'
-import { renderInThread } from '../openapi/render-in-thread.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route serves files of the documentation, for which an address has a bucket of its own. */
+    isDocs?: boolean
+  }
+}
+
 /**
- * Serves the OpenAPI document, the page that shows it, and the pages for authors of rules, to everybody. All of it is rendered from the files of
- * docs/ at the first request; after that, a request costs what its bytes cost. It consumes a token of its address: the page takes four (with the redirect), of 15 by default.
+ * Serves the documentation, the API reference and the OpenAPI document, to everybody. All of it is read and rendered at the first request; after that, a
+ * request costs what its bytes cost.
  */
 export default fp(
   async (app) => {
-    let pages: Promise<Record<DocsPath, DocsPage>> | undefined
+    let rendered: Promise<Docs> | undefined
 
-    function findPages(): Promise<Record<DocsPath, DocsPage>> {
-      pages ??= renderInThread().catch((error) => {
-        pages = undefined
+    function findDocs(): Promise<Docs> {
+      rendered ??= renderInThread().catch((error) => {
+        rendered = undefined
         throw error
       })
-      return pages
+      return rendered
     }
 
-    async function consumeToken(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      await app.consumeToken(request, reply)
-      const limitation = limitationOf(request)
-      if (limitation) throw limitation
-    }
-
-    app.route({
+    const route = {
       method: 'GET',
-      url: '/',
-      config: { isOpen: true },
+      config: { isOpen: true, isDocs: true },
       schema: { hide: true },
-      onRequest: consumeToken,
-      handler: (_request, reply) => reply.redirect('docs/', 302),
-    })
+      onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+        await app.consumeToken(request, reply)
+        const limitation = limitationOf(request)
+        if (limitation) throw limitation
+      },
+    } as const
 
-    for (const path of docsPaths) {
+    app.route({ ...route, url: '/', handler: (_request, reply) => reply.redirect('docs/', 302) })
+    app.route({
+      ...route,
+      url: '/llms.txt',
+      handler: (_request, reply) => reply.redirect('docs/llms.txt', 302),
+    })
+    for (const url of ['/docs', '/docs/*'])
       app.route({
-        method: 'GET',
-        url: path,
-        config: { isOpen: true },
-        schema: { hide: true },
-        onRequest: consumeToken,
+        ...route,
+        url,
         handler: async (request, reply) => {
-          // The page names its script and its document relative to itself.
-          if (path === '/docs/' && !/^[^?]*\/(\?|$)/.test(request.url))
-            return reply.headers(cachingHeaders).redirect(path, 301)
-          const page = (await findPages())[path]
+          const [path = ''] = request.url.split('?', 1)
+          const { pages, missing } = await findDocs()
+          const page = pages[path]
+          const target = page === undefined ? findAddress(path, pages) : undefined
+          if (target !== undefined) return reply.headers(cachingHeaders).redirect(target, 301)
+          if (page === undefined)
+            return reply.status(404).type('text/html; charset=utf-8').send(missing.plain.body)
           const { body, headers } = acceptsGzip(request) ? page.gzip : page.plain
           reply.headers(headers)
           return isKnown(request.headers['if-none-match'], headers.etag)
@@ -55,10 +64,17 @@ export default fp(
             : reply.send(body)
         },
       })
-    }
   },
   { name: 'docs', dependencies: ['openapi', 'rate-limit', 'not-found'] },
 )
+
+/** The page for which an address is another way to write it. */
+function findAddress(path: string, pages: Docs['pages']): string | undefined {
+  const short = shortAddresses[path]
+  if (short !== undefined) return short
+  const bare = path.replace(/(\/|\/index)?(\.html)?$/, '')
+  return [bare, `${bare}/`].find((address) => address !== path && address in pages)
+}
 
 /** `gzip;q=0` refuses it. */
 function acceptsGzip({ headers }: FastifyRequest): boolean {

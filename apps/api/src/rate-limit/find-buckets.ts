@@ -7,6 +7,7 @@ import type { KeyedBucket } from './token-bucket.js'
 /** What metrics call the buckets. */
 export const bucketLabels = [
   'anonymous',
+  'docs',
   'authenticated',
   'enterprise',
   'webhooks',
@@ -17,6 +18,8 @@ export type BucketLabel = (typeof bucketLabels)[number]
 
 /** The workspaces of a creator may receive so many webhooks for each call that they may make: providers must not suffer from callers. */
 const webhooksPerCall = 10
+/** A page of the documentation loads about so many files. So a reader takes nothing from who signs in from the same address, nor the other way round. */
+const filesOfAPage = 10
 
 /** To whom the buckets of a request belong. */
 export interface BucketOwner {
@@ -34,7 +37,7 @@ export interface LabelledBucket extends KeyedBucket {
 /**
  * Finds the buckets of a request, the lowest one first:
  *
- *   IP (anonymous)
+ *   IP (anonymous), or IP (docs)
  *   API key or user ──▶ workspace ──▶ creator of the workspace
  *   webhooks of a workspace ────────▶ webhooks of the creator's workspaces
  *
@@ -42,11 +45,21 @@ export interface LabelledBucket extends KeyedBucket {
  * each kind for each plan.
  */
 export function findBuckets(
-  { bucketOwner, ip }: FastifyRequest,
+  { bucketOwner, ip, routeOptions }: FastifyRequest,
   limits: Config['rateLimits'],
 ): [LabelledBucket, ...LabelledBucket[]] {
   if (bucketOwner === undefined) {
-    return [{ label: 'anonymous', key: `anonymous:${addressOf(ip)}`, ...limits.anonymous }]
+    const { perMinute, burst } = limits.anonymous
+    return routeOptions.config.isDocs
+      ? [
+          {
+            label: 'docs',
+            key: `docs:${addressOf(ip)}`,
+            perMinute: perMinute * filesOfAPage,
+            burst: burst * filesOfAPage,
+          },
+        ]
+      : [{ label: 'anonymous', key: `anonymous:${addressOf(ip)}`, ...limits.anonymous }]
   }
   const { owner, rateClass, tenant } = bucketOwner
   const isWebhook = owner.startsWith('webhooks:')

@@ -7,7 +7,7 @@ import { type Api, rules, startApi } from '../fixtures/api.js'
 const sockets = 20
 /** Of each: what the kernel takes in (up to 10 MB) must not be all. */
 const requests = 8
-const script = '/docs/js/scalar.js'
+const script = '/docs/api/js/scalar.js'
 /** Of 560 MB, if each response were a copy. */
 const mostBytes = 150_000_000
 /** By then nobody who reads nothing may hold a connection, also on a busy machine: 35 s on an idle one. */

@@ -162,7 +162,7 @@ function Refusal({ receipt: { reason, findings } }: { receipt: Receipt }) {
       </ol>
       <p class="quiet">
         The signature is made over the raw bytes of the body.{' '}
-        <a href={`${apiUrl.value}/docs/signing`} target="_blank" rel="noreferrer">
+        <a href={`${apiUrl.value}/docs/reference/signing`} target="_blank" rel="noreferrer">
           Examples in TypeScript, Python and shell
         </a>
       </p>

@@ -1,16 +1,14 @@
 import { fileURLToPath } from 'node:url'
-import type { DocsPage, DocsPath } from './docs-pages.js'
+import type { Docs } from './docs-pages.js'
 
 /** A thread that has not rendered by then (ms) never will. */
 const longestMs = 30_000
 
-type Pages = Record<DocsPath, DocsPage>
-
 /**
- * Renders what /docs serves in a thread that ends with it: it loads 300 modules and takes 0.2 s, for which the process would respond to
+ * Renders what /docs serves in a thread that ends with it: it loads 300 modules and takes a second, for which the process would respond to
  * nobody.
  */
-export async function renderInThread(): Promise<Pages> {
+export async function renderInThread(): Promise<Docs> {
   const { Piscina } = await import('piscina')
   const pool = new Piscina({
     // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
@@ -22,15 +20,15 @@ export async function renderInThread(): Promise<Pages> {
   // What ends the thread rejects its task, or the time is over.
   pool.on('error', () => {})
   try {
-    const pages = (await pool.run(undefined, {
+    const docs = (await pool.run(undefined, {
       name: 'renderDocs',
       signal: AbortSignal.timeout(longestMs),
-    })) as Pages
-    for (const { plain, gzip } of Object.values(pages)) {
+    })) as Docs
+    for (const { plain, gzip } of [...Object.values(docs.pages), docs.missing]) {
       plain.body = asBuffer(plain.body)
       gzip.body = asBuffer(gzip.body)
     }
-    return pages
+    return docs
   } finally {
     await pool.destroy()
   }
