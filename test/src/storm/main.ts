@@ -1,4 +1,5 @@
 import { CannotStart } from '@automation/launcher'
+import { runMemoryStorm } from './memory.js'
 import { type Options, readOptions, usage } from './options.js'
 import { runStormOfSchedules } from './schedules/main.js'
 import { runStorm, type StormReport } from './storm.js'
@@ -22,8 +23,10 @@ async function run(options: Options): Promise<number> {
   const start = performance.now()
   const passed = () => `${seconds(performance.now() - start)} s`
   const tell = options.verbose ? (line: string) => console.log(`${passed()}: ${line}`) : () => {}
-  if (options.waits) {
-    const { violations, ...counts } = await runWaitsStorm({ ...options, races: options.events, tell })
+  if (options.waits || options.memory) {
+    const { violations, ...counts } = options.memory
+      ? await runMemoryStorm({ ...options, tell })
+      : await runWaitsStorm({ ...options, races: options.events, tell })
     for (const violation of violations.slice(0, toldAtMost)) console.log(`VIOLATION ${violation}`)
     console.log(`${JSON.stringify(counts)}; violations ${violations.length}; ${passed()} in all`)
     return violations.length === 0 ? 0 : 1

@@ -17,6 +17,8 @@ export interface Options {
   only: string[]
   /** Races of events with WAITs, instead of all else. */
   waits: boolean
+  /** Events of a few keys, for rules with `perKey`, instead of all else. */
+  memory: boolean
   /** Prints each fault when it occurs. */
   verbose: boolean
   /** Directory that takes the logs of all processes. */
@@ -28,10 +30,11 @@ const short = { events: 20_000, faults: 150, explained: 1_000 }
 const hostilePerMinute = 60
 const defaultLongest = 60
 const waits = { events: 2_000, faults: 20, explained: undefined }
+const memory = { events: 6_000, faults: 20, explained: undefined }
 const long = { events: 200_000, faults: 1_000, explained: undefined }
 
 export const usage = `npm run storm -- [--seed N] [--long] [--events N] [--faults N] [--hostile N]
-                 [--longest N] [--only KIND] [--waits] [--verbose] [--logs DIR]
+                 [--longest N] [--only KIND] [--waits | --memory] [--verbose] [--logs DIR]
 npm run storm -- --schedules [--seed N] [--small | --long]
 
   --seed     the same faults in the same order, and the same events; any other one where it is not named
@@ -39,6 +42,7 @@ npm run storm -- --schedules [--seed N] [--small | --long]
   --hostile  requests a minute of the workspace that attacks, ${hostilePerMinute} by default; 0 for none
   --longest  items of the longest lists, ${defaultLongest} by default: an event is emitted for each
   --waits    events that race with the registration and the deadline of WAITs instead, ${waits.events} races and ${waits.faults} faults
+  --memory   events of a few keys for rules with perKey instead, ${memory.events} events and ${memory.faults} faults
   --only     faults of this kind alone, such as "mute line"; may come more than once
   --verbose  prints each fault when it occurs
   --logs     keeps there what all the processes have said`
@@ -56,6 +60,7 @@ export function readOptions(args: string[]): Options {
       longest: { type: 'string' },
       only: { type: 'string', multiple: true, default: [] },
       waits: { type: 'boolean', default: false },
+      memory: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
       logs: { type: 'string' },
     },
@@ -63,7 +68,7 @@ export function readOptions(args: string[]): Options {
   for (const name of values.only)
     if (faultKinds.every((kind) => kind.name !== name))
       throw new Error(`--only ${name} is none of ${faultKinds.map((kind) => kind.name).join(', ')}`)
-  const shorter = values.waits ? waits : short
+  const shorter = values.waits ? waits : values.memory ? memory : short
   const form = values.long ? long : shorter
   return {
     seed: readCount('seed', values.seed, randomInt(1, 1_000_000)),
@@ -74,6 +79,7 @@ export function readOptions(args: string[]): Options {
     explained: form.explained,
     only: values.only,
     waits: values.waits,
+    memory: values.memory,
     verbose: values.verbose,
     logs: values.logs === undefined ? undefined : resolve(values.logs),
   }

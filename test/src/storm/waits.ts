@@ -113,7 +113,8 @@ async function post({ call }: RunningProduct, type: string, data: object, inMs: 
   await call('POST', '/api/events', { type, data }, { prefer: 'respond-async' }).catch(() => {})
 }
 
-async function cause(
+/** Kills workers and wipes Redis. */
+export async function cause(
   { product }: RunningProduct,
   workers: NodeProcess[],
   random: Random,
@@ -138,7 +139,8 @@ async function cause(
   }
 }
 
-async function drain({ database }: RunningProduct): Promise<boolean> {
+/** Waits until nothing is left to do. @returns whether that was so in time */
+export async function drain({ database }: RunningProduct): Promise<boolean> {
   const endAt = performance.now() + drainLimitMs
   while (performance.now() < endAt) {
     const [events, executions] = await patiently(() =>

@@ -132,6 +132,17 @@ const checks: Record<string, Check> = {
       body: { status: 'succeeded', results: [{ ended: 'event' }, { status: 'skipped' }] },
     })
   },
+  async 'Once a week per customer'(t, workspace, printed) {
+    t.match(await findTasks(workspace, 2), [{ title: 'Call Bolt' }, { title: 'Call Acme' }])
+    const { executions } = JSON.parse(printed.at(-1) ?? '') as { executions: object[] }
+    t.match(executions, [{ suppressed: { reason: 'at_most', key: 'Acme' } }])
+    t.equal(executions.length, 1)
+  },
+  async 'The third failed payment in a day'(t, workspace, printed) {
+    t.match(await findTasks(workspace, 1), [{ title: 'Call Acme about R-3', priority: 'high' }])
+    const counts = printed.map((line) => /"count":(\d)/.exec(line)?.[1])
+    t.strictSame(counts.slice(-4), ['1', '2', undefined, '1'])
+  },
   async 'Morning digest'(t) {
     const mail = await receiveMail('Subject: 2 new leads')
     t.match(mail, 'First: Ada')
@@ -210,9 +221,9 @@ const checks: Record<string, Check> = {
 
 const recipes = blocks.filter(({ heading }) => heading !== 'Recipes')
 
-t.test('the page has twenty recipes, and each is run', async (t) => {
+t.test('the page has 22 recipes, and each is run', async (t) => {
   t.strictSame(recipes.map(({ heading }) => heading).sort(), Object.keys(checks).sort())
-  t.equal(recipes.length, 20)
+  t.equal(recipes.length, 22)
 })
 
 for (const { heading, text } of recipes)
