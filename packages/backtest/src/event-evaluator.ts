@@ -4,6 +4,7 @@ import {
   Evaluation,
   isReady,
   type PlannedAction,
+  aloneIn,
   planActions,
   type ReadyAction,
   ruleHolds,
@@ -166,7 +167,7 @@ export class EventEvaluator {
   #listSteps({ compiled }: TestedRule, { acceptedAt, data }: TestedEvent): TestedStep[] {
     let isStopped = false
     const evaluation = new Evaluation(acceptedAt, this.#limits)
-    return planActions(compiled, data, acceptedAt, evaluation).actions.map((planned) => {
+    return planActions(compiled, aloneIn(compiled, data), acceptedAt, evaluation).actions.map((planned) => {
       const step = { planned, isStopped }
       const { continueOnError, readsRecorded } = planned.of
       if ('fault' in planned && !continueOnError && !readsRecorded) isStopped = true

@@ -61,7 +61,7 @@ export function checkObserved(
         `{{${path}}} ${never} So all of them share one key.`,
       )
   }
-  const declared = readDeclared(rule.actions)
+  const declared = readDeclared(rule.actions, rule.perKey)
   rule.actions.forEach((action, n) => {
     if (action.when) checkCondition(action.when, `actions[${n}].when`, place)
     if (action.type === 'EMIT_EVENT')

@@ -5,8 +5,8 @@ import type { CheckedRule } from './finding.js'
 const parts = new WeakSet<object>()
 
 /** Notes the actions, and the clauses of their `when`, that read what earlier actions record: no event decides what that is. */
-export function noteRecorded({ actions }: CheckedRule): void {
-  const declared = readDeclared(actions)
+export function noteRecorded({ actions, perKey }: CheckedRule): void {
+  const declared = readDeclared(actions, perKey)
   for (const [index, action] of actions.entries()) {
     if (findRecordedReads(action, index, declared).readsRecorded) parts.add(action)
     for (const { leaf } of action.when ? listLeaves(action.when, '') : []) {

@@ -39,8 +39,12 @@ const maxConfigDepth = 32
  * of a rule as a whole. Takes any shape and ignores faults that a schema reports, so both can be reported together. It
  * needs the whole definition, also for a partial update. Never throws.
  */
-export function findRuleFaults(definition: { conditions?: unknown; actions?: unknown }): Fault[] {
-  const declared = readDeclared(definition.actions)
+export function findRuleFaults(definition: {
+  conditions?: unknown
+  actions?: unknown
+  perKey?: unknown
+}): Fault[] {
+  const declared = readDeclared(definition.actions, definition.perKey)
   const search: Search = { faults: [], clauses: 0, patternSteps: 0, placeholders: 0, declared, action: -1 }
   searchConditions(search, definition.conditions, 'conditions', outermost)
   if (Array.isArray(definition.actions)) {

@@ -99,9 +99,19 @@ export {
   Trace,
 } from './outcome.js'
 export { compilePath, isIndex, parsePath, readPath } from './path.js'
+export {
+  type Batch,
+  type CompiledCollect,
+  collectedAlone,
+  maxCollectedBytes,
+  parseCollection,
+  type StoredCollection,
+  withCollected,
+} from './per-key/collect.js'
 export { type CompiledPerKey, compilePerKey, type RenderedKey, showKey } from './per-key/compile-key.js'
-export { type Decision, decide, isBefore, type KeyEvent, type KeyState } from './per-key/decide.js'
+export { type Decision, decide, type KeyState } from './per-key/decide.js'
 export { describeSuppression } from './per-key/describe-suppression.js'
+export { isBefore, type KeyEvent } from './per-key/key-event.js'
 export { maxCounted, maxQueued, PerKey, PerKeyOrNone } from './per-key/per-key.js'
 export { findPerKeyFaults } from './per-key/per-key-faults.js'
 export { KeyPreview, Suppression } from './per-key/suppression.js'
@@ -154,6 +164,7 @@ export {
 export { indexRules, type RuleIndex } from './rule-index.js'
 export { findRuleWarnings } from './rule-warnings.js'
 export {
+  aloneIn,
   explainRule,
   type FillCredentials,
   isReady,

@@ -3,7 +3,7 @@ import type { CompiledRule } from './compile-rule.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import { findOutranked, type Grouped, hasGroups } from './first-match.js'
 import { indexRules } from './rule-index.js'
-import { planActions, planNothing, type RulePlan, ruleHolds } from './run.js'
+import { aloneIn, planActions, planNothing, type RulePlan, ruleHolds } from './run.js'
 import type { WorkBudget } from './work-budget.js'
 
 /** A rule of an event's type. `compiled` is a fault if a saved definition does not compile any more. */
@@ -40,7 +40,15 @@ export function* planEvent(
     const fault = faults.get(index) ?? null
     if (outrankedBy !== undefined) yield { conditionsPassed: true, actions: [], outrankedBy }
     else if (fault !== null || !matches.has(index) || 'fault' in compiled) yield planNothing({ fault })
-    else yield planActions(compiled, data, now, new Evaluation(now, limits, budget), [], given)
+    else
+      yield planActions(
+        compiled,
+        aloneIn(compiled, data),
+        now,
+        new Evaluation(now, limits, budget),
+        [],
+        given,
+      )
   }
 }
 

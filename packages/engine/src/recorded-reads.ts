@@ -14,7 +14,7 @@ export interface RecordedReads {
 const none: RecordedReads = { readsRecorded: false, whenSources: [] }
 
 export function findRecordedReads(action: Action, index: number, declared: Declared): RecordedReads {
-  if (!declaresAny(declared)) return none
+  if (!declaresAny(declared) && !declared.collects) return none
   const { ofWhen, ofConfig } = listReads(action)
   return {
     readsRecorded: [...ofWhen, ...ofConfig].some((path) => findRoot(declared, path)),

@@ -4,7 +4,8 @@ import { parsePath } from './path.js'
 
 /**
  * What later actions of a rule read of earlier ones: `captured.NAME` of a response, `actions.NAME.outcome` and others, `waited.path` of the event that
- * ended a WAIT, and `decision.choice` of a person. A root is special only in a rule that declares it; elsewhere it is event data, so that no rule changes its meaning.
+ * ended a WAIT, and `decision.choice` of a person; and what all actions of a batch read, `collected`. A root is special only in a rule that declares it;
+ * elsewhere it is event data, so that no rule changes its meaning.
  */
 export interface Declared {
   /** The indexes of the actions with these names; one index, but for a faulty rule. */
@@ -15,9 +16,11 @@ export interface Declared {
   readonly waits: readonly number[]
   /** The indexes of the WAITs for a decision; one index, but for a faulty rule. */
   readonly decisions: readonly number[]
+  /** Whether its `perKey` collects events. What is collected is part of the data (withCollected). */
+  readonly collects: boolean
 }
 
-export type RecordedRoot = 'actions' | 'captured' | 'waited' | 'decision'
+export type RecordedRoot = 'actions' | 'captured' | 'waited' | 'decision' | 'collected'
 
 /** The name of an action, and of a value that it captures. */
 export const recordedName = '^[A-Za-z][A-Za-z0-9_-]{0,63}$'
@@ -31,26 +34,32 @@ const facts = ['outcome', 'status']
 const ended = 'ended'
 
 /** Most rules: thousands of them are compiled, and share it. */
-const nothing: Declared = { actions: new Map(), captured: new Map(), waits: [], decisions: [] }
+const nothing: Declared = {
+  actions: new Map(),
+  captured: new Map(),
+  waits: [],
+  decisions: [],
+  collects: false,
+}
 
-/** Reads what actions declare. Takes any shape. */
-export function readDeclared(actions: unknown): Declared {
+/** Reads what actions declare, and `perKey` where it is given. Takes any shape. */
+export function readDeclared(actions: unknown, perKey?: unknown): Declared {
   const names = new Map<string, number[]>()
   const captures = new Map<string, number[]>()
   const waits: number[] = []
   const decisions: number[] = []
-  if (!Array.isArray(actions)) return nothing
-  for (const [index, action] of actions.entries()) {
+  const collects = typeof perKey === 'object' && perKey !== null && 'collect' in perKey
+  for (const [index, action] of (Array.isArray(actions) ? actions : []).entries()) {
     if (typeof action?.name === 'string') note(names, action.name, index)
     for (const name of listCaptured(action)) note(captures, name, index)
     if (action?.type === 'WAIT' && typeof action.config?.for === 'object') waits.push(index)
     if (action?.type === 'WAIT' && typeof action.config?.decision === 'object') decisions.push(index)
   }
-  const declared = { actions: names, captured: captures, waits, decisions }
-  return declaresAny(declared) ? declared : nothing
+  const declared = { actions: names, captured: captures, waits, decisions, collects }
+  return declaresAny(declared) || collects ? declared : nothing
 }
 
-/** Whether a rule declares anything that its actions could read. */
+/** Whether a rule declares anything that its actions could read of earlier ones. */
 export function declaresAny({ actions, captured, waits, decisions }: Declared): boolean {
   return actions.size + captured.size + waits.length + decisions.length > 0
 }
@@ -74,9 +83,10 @@ export function listCaptured(action: { config?: object } | null | undefined): st
 
 /** The root that a path begins with, if the rule declares it. */
 export function findRoot(declared: Declared, path: string): RecordedRoot | undefined {
-  const [, root] = /^(actions|captured|waited|decision)(?:[.[]|$)/.exec(path) ?? []
+  const [, root] = /^(actions|captured|waited|decision|collected)(?:[.[]|$)/.exec(path) ?? []
   if (root === 'waited') return declared.waits.length > 0 ? root : undefined
   if (root === 'decision') return declared.decisions.length > 0 ? root : undefined
+  if (root === 'collected') return declared.collects ? root : undefined
   return root !== undefined && declared[root as 'actions' | 'captured'].size > 0
     ? (root as RecordedRoot)
     : undefined
@@ -85,7 +95,7 @@ export function findRoot(declared: Declared, path: string): RecordedRoot | undef
 /** The actions that a path reads, before an action. None for a path into the data of the event. */
 export function findSources(declared: Declared, path: string, before: number): readonly number[] {
   const root = findRoot(declared, path)
-  if (root === undefined) return []
+  if (root === undefined || root === 'collected') return []
   if (root === 'waited') return declared.waits.filter((index) => index < before)
   if (root === 'decision') return declared.decisions.filter((index) => index < before)
   const [, name = ''] = parsePath(path) ?? []
@@ -105,6 +115,7 @@ export function findReadFault(declared: Declared, path: string, before: number):
       : `must read what an earlier action has: actions[${first}] waits for an event, and is not earlier`
   }
   const [, name, fact, ...deeper] = parsePath(path) ?? []
+  if (root === 'collected') return findCollectedFault(name, fact)
   if (root === 'decision') {
     if ((name !== 'choice' && name !== 'reason') || fact !== undefined)
       return 'must read decision.choice or decision.reason'
@@ -128,6 +139,11 @@ export function findReadFault(declared: Declared, path: string, before: number):
       return `must read ${readable.map((one) => `actions.${name}.${one}`).join(' or ')}`
   }
   return undefined
+}
+
+function findCollectedFault(name: string | undefined, deeper: string | undefined): string | undefined {
+  const isKnown = name === 'events' || ((name === 'count' || name === 'omitted') && deeper === undefined)
+  return isKnown ? undefined : 'must read collected.count, collected.events or collected.omitted'
 }
 
 /** Units of work to copy a field of the event. */

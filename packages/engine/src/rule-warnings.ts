@@ -19,9 +19,9 @@ import { compileTemplate } from './template.js'
 export function findRuleWarnings(
   rule: RuleDefinition & { trigger: string; perKey?: PerKey | null },
 ): Fault[] {
-  const { trigger, conditions, actions } = rule
+  const { trigger, conditions, actions, perKey } = rule
   const example = eventTypeDefinitions.find(({ type }) => type === trigger)?.example ?? {}
-  const declared = readDeclared(actions)
+  const declared = readDeclared(actions, perKey)
   const warnOfPath = (field: string, path: string) =>
     findRoot(declared, path) === undefined ? warnAboutPath(field, path, trigger, example) : []
   return [

@@ -8,6 +8,7 @@ import type { ItemEvent } from './emit-each.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import type { Rendering } from './fill-placeholder.js'
 import type { ActionResult, Trace } from './outcome.js'
+import { collectedAlone } from './per-key/collect.js'
 import { addRecorded, declaresAny } from './recorded.js'
 import { maxRenderedLength } from './to-text.js'
 import { findWaitEnd } from './wait-end.js'
@@ -86,7 +87,12 @@ export function planRule(
 ): RulePlan {
   const evaluation = new Evaluation(now, limits, budget)
   if (!ruleHolds(rule, data, evaluation)) return planNothing(evaluation)
-  return planActions(rule, data, now, evaluation, [], given)
+  return planActions(rule, aloneIn(rule, data), now, evaluation, [], given)
+}
+
+/** What the actions of a rule read of an event that is in no batch. */
+export function aloneIn({ perKey }: CompiledRule, data: unknown): unknown {
+  return perKey?.collect === undefined ? data : collectedAlone(data as object)
 }
 
 /** The plan for a rule whose conditions did not pass, or could not be evaluated. */
@@ -98,6 +104,7 @@ export function planNothing({ fault }: Pick<Evaluation, 'fault'>): RulePlan {
  * Plans the actions of a rule whose conditions passed. As at a worker, the work of one rule is that of a turn, which a call or a WAIT
  * ends.
  *
+ * @param data as the actions read it: aloneIn, or withCollected
  * @param results of an execution, whose WAITs have ended when they did
  * @param given what calls without a result are assumed to have recorded
  */
@@ -133,6 +140,7 @@ function endOf(action: PlannedAction): number {
  * Explains each clause: what it expected and found. Slower than planRule, with the same verdicts: what the run does not evaluate is evaluated
  * with work of its own. Clauses beyond that are false and have a warning. Each `when` is evaluated at the moment of its action.
  *
+ * @param data as the actions read it: aloneIn, or withCollected
  * @param results of an execution, whose WAITs have ended when they did
  */
 export function explainRule(

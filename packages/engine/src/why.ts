@@ -6,7 +6,7 @@ import { findChange } from './nearest-change.js'
 import type { ConditionTrace, Trace } from './outcome.js'
 import { compilePath, readPath } from './path.js'
 import type { RuleDefinition } from './rule.js'
-import { explainRule } from './run.js'
+import { aloneIn, explainRule } from './run.js'
 import { addHints } from './trace-hints.js'
 import type { WorkBudget } from './work-budget.js'
 
@@ -78,7 +78,7 @@ export function evaluateWhy(
   limits?: WorkLimits,
   budget?: WorkBudget,
 ) {
-  const trace = explainRule(rule, data, now, limits, budget)
+  const trace = explainRule(rule, aloneIn(rule, data), now, limits, budget)
   const isFaulty = trace.conditions.some(hasWarning)
   // A clause that was not evaluated has no verdict to turn.
   const sets = isFaulty ? [] : findDecisive(conditions, trace.conditions)

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Evaluation } from '../src/evaluation.js'
 import { compilePerKey } from '../src/per-key/compile-key.js'
-import { decide, type KeyEvent, type KeyState } from '../src/per-key/decide.js'
+import { decide, type KeyState } from '../src/per-key/decide.js'
+import type { KeyEvent } from '../src/per-key/key-event.js'
 import { findPerKeyFaults } from '../src/per-key/per-key-faults.js'
 import { findRuleWarnings } from '../src/rule-warnings.js'
 
@@ -231,7 +232,7 @@ t.test('a key of a megabyte is a key, and its beginning is shown', async (t) => 
 t.test('the faults of perKey are found', async (t) => {
   const capturing = [{ name: 'call', config: { capture: { ticket: 'body.id' } } }]
   const cases: [unknown, string, RegExp][] = [
-    [{}, 'perKey', /^Must have at least one of atLeast, atMost, whileRunning$/],
+    [{}, 'perKey', /^Must have at least one of atLeast, atMost, whileRunning, collect$/],
     [{ key: '{{id}}' }, 'perKey', /^Must have at least one of/],
     [{ key: 'lead', whileRunning: 'skip' }, 'perKey.key', /^Must have a placeholder such as/],
     [{ key: '{{a..b}}', whileRunning: 'skip' }, 'perKey.key', /./],

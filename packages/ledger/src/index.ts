@@ -96,6 +96,8 @@ export {
 } from './history/scan-events.js'
 export { findSettled } from './history/settled-until.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
+export { closeBatch } from './keys/batches.js'
+export { type CollectedEvents, findCollected, readCollected } from './keys/collected.js'
 export { waitsForKey } from './keys/end-of-time.js'
 export { finishKeyedEvents } from './keys/finish-keyed-events.js'
 export { queuedKeyOf, recordKeyedSteps } from './keys/record-keyed-steps.js'

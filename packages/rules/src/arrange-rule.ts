@@ -40,14 +40,15 @@ function isObject(value: unknown): value is object {
 }
 
 function arrangePerKey(perKey: PerKey): PerKey {
-  const { atLeast, atMost } = perKey
+  const { atLeast, atMost, collect } = perKey
   return arrangeKeys(
     {
       ...perKey,
       ...(atLeast && { atLeast: arrangeKeys(atLeast, ['events', 'within']) }),
       ...(atMost && { atMost: arrangeKeys(atMost, ['runs', 'per']) }),
+      ...(collect && { collect: arrangeKeys(collect, ['for', 'at', 'quiet', 'max']) }),
     },
-    ['key', 'atLeast', 'atMost', 'whileRunning'],
+    ['key', 'atLeast', 'atMost', 'whileRunning', 'collect'],
   )
 }
 

@@ -30,8 +30,9 @@ export function findTriggerFaults({ trigger, schedule = null, group = null, perK
   // A tick is for one rule.
   const message = `Must be omitted with the trigger ${scheduleType}`
   if (group !== null) faults.push({ field: 'group', message })
-  // Ticks come as the schedule says: none completes a count of others.
-  const { atLeast } = (perKey ?? {}) as PerKey
-  if (atLeast !== undefined) faults.push({ field: 'perKey.atLeast', message })
+  // Ticks come as the schedule says: none completes a count of others, or waits for them.
+  const limits = (perKey ?? {}) as PerKey
+  for (const part of ['atLeast', 'collect'] as const)
+    if (limits[part] !== undefined) faults.push({ field: `perKey.${part}`, message })
   return faults
 }

@@ -365,11 +365,14 @@ CREATE TABLE key_claims (
   is_counted BOOLEAN NOT NULL,
   place TEXT,
   is_exclusive BOOLEAN NOT NULL,
-  expires_at TIMESTAMPTZ(3) NOT NULL
+  expires_at TIMESTAMPTZ(3) NOT NULL,
+  batch_id UUID,
+  ends_at TIMESTAMPTZ(3)
 );
 CREATE INDEX key_claims_key_id_accepted_at_idx ON key_claims (key_id, accepted_at);
 CREATE INDEX key_claims_placed ON key_claims (key_id) WHERE place IS NOT NULL;
 CREATE INDEX key_claims_queued ON key_claims (key_id) WHERE place = 'queued';
+CREATE INDEX key_claims_batch ON key_claims (batch_id, accepted_at) WHERE batch_id IS NOT NULL;
 CREATE INDEX key_claims_expires_at_idx ON key_claims (expires_at);
 
 CREATE TABLE tasks (

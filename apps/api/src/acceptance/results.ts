@@ -5,7 +5,7 @@ import { DataWarnings, Id } from '../responses.js'
 import type { ExecutionResult } from './execution-result.js'
 
 const statuses =
-  'running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution.'
+  'running: a worker executes the actions. waiting: a WAIT or a batch has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution.'
 
 export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'], {
   description: statuses,

@@ -2,6 +2,7 @@ import {
   type ActionResult,
   type CompiledRule,
   compileRule,
+  aloneIn,
   explainRule,
   type Fault,
   findError,
@@ -58,7 +59,7 @@ export function dryRun({
   const { conditionsPassed } = outcome
   const trace =
     explains && !('fault' in rule)
-      ? { ...explainRule(rule, data, now, limits, budget, [], given), conditionsPassed }
+      ? { ...explainRule(rule, aloneIn(rule, data), now, limits, budget, [], given), conditionsPassed }
       : undefined
   if (budget.overrun !== null) return { overrun: budget.overrun }
   const json = new JsonPieces(maxResponseBytes)
@@ -122,7 +123,7 @@ export function dryRunEvent({
     if (conditionsPassed) matched++
     const trace =
       explains && !('fault' in rule)
-        ? { ...explainRule(rule, data, now, limits, budget, [], given), conditionsPassed }
+        ? { ...explainRule(rule, aloneIn(rule, data), now, limits, budget, [], given), conditionsPassed }
         : undefined
     const overrun = findOverrun(budget)
     if (overrun) return overrun

@@ -3,13 +3,16 @@ import {
   compileMailTemplate,
   compileRule,
   Evaluation,
+  aloneIn,
   explainRule,
   type Fault,
   findRuleFaults,
+  parseCollection,
   planActions,
   type RenderedMail,
   type RuleDefinition,
   type RulePlan,
+  type StoredCollection,
   type Trace,
   type WorkLimits,
 } from '@automation/engine'
@@ -38,15 +41,17 @@ export type EvaluationTask = keyof EvaluationTasks
 interface ToExplain extends ToEvaluate, Bounds {
   /** JSON of the event's data. */
   data: string
+  /** Of an execution that is a batch. */
+  collected?: StoredCollection | undefined
   results: ActionResult[]
 }
 
 /** @returns null for a definition that does not compile */
-function explain({ definition, data, now, limits, results, bounds }: ToExplain): Trace | Overrun | null {
+function explain({ definition, data, collected, now, limits, results, bounds }: ToExplain): Trace | Overrun | null {
   const budget = openBudget({ bounds })
   const rule = compileOrNull(definition)
   if (rule === null) return findOverrun(budget) ?? null
-  const parsed: unknown = JSON.parse(data)
+  const parsed = collected ? parseCollection(collected) : aloneIn(rule, JSON.parse(data))
   const trace = explainRule(rule, parsed, now, limits, budget, results)
   const plan = planActions(rule, parsed, now, new Evaluation(now, limits, budget), results)
   return findOverrun(budget) ?? { ...trace, actions: trace.actions.map(addConfig(plan)) }
@@ -82,8 +87,8 @@ interface MailToRender {
 }
 
 /** @returns the faults of a rule, which compiles its patterns */
-function findFaults({ conditions, actions }: { conditions?: unknown; actions?: unknown }): Fault[] {
-  return findRuleFaults({ conditions, actions })
+function findFaults(definition: { conditions?: unknown; actions?: unknown; perKey?: unknown }): Fault[] {
+  return findRuleFaults(definition)
 }
 
 function compileOrNull(definition: RuleDefinition) {

@@ -1,5 +1,11 @@
 import { executionIdOf } from '@automation/database'
-import { type ActionResult, type EndingEvent, type Evaluation, findError } from '@automation/engine'
+import {
+  type ActionResult,
+  collectedAlone,
+  type EndingEvent,
+  type Evaluation,
+  findError,
+} from '@automation/engine'
 import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
 import type { EffectBudget, EffectRefusal } from './effect-budget.js'
@@ -66,11 +72,18 @@ export function beginExecution(
     rule,
     evaluation,
     budget,
-    event,
+    // One that an event starts reads its batch when that has ended; this is one by hand.
+    event:
+      event.addressee !== null && collects(rule) ? { ...event, data: collectedAlone(event.data) } : event,
     tasks: [],
     emitted: [],
     effectBytes: 0,
   }
+}
+
+/** Whether events of the rule make batches. */
+export function collects({ compiled }: ReadyRule): boolean {
+  return !('fault' in compiled) && compiled.perKey?.collect !== undefined
 }
 
 /** Its conditions or its key needed too much work. Retried, it is evaluated again. */

@@ -1,19 +1,22 @@
 import { getHeapStatistics } from 'node:v8'
 import { createBatcher, type Database, newId } from '@automation/database'
-import { Evaluation, ruleHolds, type WorkLimits } from '@automation/engine'
+import { collectedAlone, Evaluation, parseCollection, ruleHolds, type WorkLimits } from '@automation/engine'
 import {
   type ClaimedExecution,
   cancelledByHand,
   claimExecutions,
+  closeBatch,
   type HeldLease,
+  heapBytesOf,
   type LoadedEvent,
+  readCollected,
   type Step,
 } from '@automation/ledger'
 import { LRUCache } from 'lru-cache'
 import type { Leases } from '../calls/leases.js'
 import type { Causation } from '../executions/causation.js'
 import { EffectBudget } from '../executions/effect-budget.js'
-import { type Execution, end, failUnevaluated } from '../executions/execution.js'
+import { collects, type Execution, end, failUnevaluated } from '../executions/execution.js'
 import { createEventFinder } from '../executions/find-ending-event.js'
 import { keyToClaim } from '../executions/key-to-claim.js'
 import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
@@ -57,23 +60,56 @@ export class Claims {
     })
   }
 
-  /** @returns undefined where the execution is not due: it is finished, cancelled, or another worker was faster */
+  /** @returns undefined where the execution is not due: it is finished, cancelled, it waits for its key, or another worker was faster */
   async claim(executionId: string): Promise<Step<Execution> | undefined> {
     const claimed = await this.#claim(executionId)
     if (claimed === undefined) return undefined
     return this.#giveBackOnFailure([{ id: executionId, lease: claimed.lease }], () => this.#prepare(claimed))
   }
 
-  async #prepare(claimed: ClaimedExecution): Promise<Step<Execution>> {
-    const evaluation = new Evaluation(claimed.acceptedAt, this.#workLimits)
+  async #prepare(claimed: ClaimedExecution): Promise<Step<Execution> | undefined> {
     const rule = claimed.isGivenUp ? makeEmpty(claimed) : await this.#findRule(claimed)
     const event = eventOf(claimed)
+    const mayCollect = rule !== undefined && collects(rule) && findCancellation(claimed, rule) === undefined
+    const batch = mayCollect ? await this.#openBatch(claimed, rule, event) : undefined
+    if (batch === 'waits') return undefined
+    const evaluation = new Evaluation(event.acceptedAt, this.#workLimits)
     // Another worker, or this one before it was restarted, may have emitted what this one has not counted.
     if (mayEmit(rule, claimed)) await this.#causation.countStored(event)
     const execution = continueClaimed(claimed, event, rule, evaluation, this.#causation)
+    // The conditions held for each event of a batch.
+    if (batch !== 'open') evaluateAgain(execution)
     if (execution.record.finishedAt === null)
       execution.look = await this.#look({ execution, lease: claimed.lease }, claimed.waitSeen)
     return { execution, lease: claimed.lease }
+  }
+
+  /**
+   * Gives an execution what its batch has collected. Its moment is the end of the batch.
+   *
+   * @returns `waits` where others have its key; `alone` where it is no batch, but was executed by hand or could not be evaluated
+   */
+  async #openBatch(
+    { executionId, workspaceId, lease, results }: ClaimedExecution,
+    rule: ReadyRule,
+    event: LoadedEvent,
+  ): Promise<'waits' | 'alone' | 'open'> {
+    const claim = keyToClaim(rule, event, new Evaluation(event.acceptedAt, this.#workLimits))
+    const { keyId, perKey } = typeof claim === 'object' ? claim : {}
+    if (keyId !== undefined && results.length === 0) {
+      const isExclusive = perKey?.whileRunning !== undefined
+      const isFree = await closeBatch(this.#database, { executionId, lease, keyId, isExclusive })
+      if (!isFree) return 'waits'
+    }
+    const batch = keyId && (await readCollected(this.#database, { workspaceId, executionId }))
+    if (!batch) {
+      event.data = collectedAlone(event.data)
+      return 'alone'
+    }
+    event.data = parseCollection(batch)
+    event.heapBytes = [batch.last, ...batch.events].reduce((sum, text) => sum + heapBytesOf(text), 0)
+    event.acceptedAt = batch.endsAt
+    return 'open'
   }
 
   /** A look at many events may take longer than a lease. */
@@ -167,12 +203,13 @@ function continueClaimed(
   if (typeof claim !== 'string') execution.claim = claim
   const reason = findCancellation(claimed, rule)
   if (reason !== undefined) end(execution.record, 'cancelled', reason)
-  else if (results.length === 0) evaluateAgain(execution)
+
   return execution
 }
 
 /** An execution without any result may have failed before its conditions were evaluated (failUnevaluated), and may have been retried. */
 function evaluateAgain({ rule: { compiled }, record, event, evaluation }: Execution): void {
+  if (record.finishedAt !== null || record.results.length > 0) return
   if ('fault' in compiled || ruleHolds(compiled, event.data, evaluation)) return
   if (evaluation.fault === null) end(record, 'cancelled', 'The conditions do not hold')
   else failUnevaluated(record, evaluation)

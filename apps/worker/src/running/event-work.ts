@@ -145,7 +145,8 @@ export class EventWork {
     // One that has failed before its actions began needs nothing.
     if (execution.record.finishedAt === null) this.#claimKey(execution)
     traceExecution(this.span, execution)
-    this.calls.push(...this.#begin(execution))
+    // The commit puts its event into a batch, which begins later.
+    if (execution.claim?.perKey.collect === undefined) this.calls.push(...this.#begin(execution))
     this.#rows += countRows([execution])
   }
 

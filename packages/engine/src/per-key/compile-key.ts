@@ -1,8 +1,9 @@
-import { parseDuration } from '../duration.js'
 import type { Evaluation } from '../evaluation.js'
 import { isOver, type Rendering } from '../fill-placeholder.js'
 import { compileTemplate } from '../template.js'
 import { maxRenderedLength, toText } from '../to-text.js'
+import { type CompiledCollect, compileCollect } from './collect.js'
+import { durationMs } from './duration-ms.js'
 import type { PerKey } from './per-key.js'
 
 /** `perKey` of a rule, ready to be asked for any event. Durations are ms. */
@@ -12,6 +13,7 @@ export interface CompiledPerKey {
   readonly atLeast: { readonly events: number; readonly within: number } | undefined
   readonly atMost: { readonly runs: number; readonly per: number } | undefined
   readonly whileRunning: PerKey['whileRunning']
+  readonly collect: CompiledCollect | undefined
   /** The key of an event. Never throws, on any data. */
   readonly render: (data: unknown, evaluation?: Evaluation) => RenderedKey
 }
@@ -29,14 +31,15 @@ const shownLength = 256
 
 /** Compiles a part without faults. One with faults is a rule that does not compile. */
 export function compilePerKey(perKey: PerKey): CompiledPerKey {
-  const { key = '', atLeast, atMost, whileRunning } = perKey
+  const { key = '', atLeast, atMost, whileRunning, collect } = perKey
   const template = compileTemplate(key)
   if (typeof template === 'string') throw new Error(`perKey.key ${template}`)
   return {
     template: key,
-    atLeast: atLeast && { events: atLeast.events, within: msOf(atLeast.within) },
-    atMost: atMost && { runs: atMost.runs, per: msOf(atMost.per) },
+    atLeast: atLeast && { events: atLeast.events, within: durationMs(atLeast.within) },
+    atMost: atMost && { runs: atMost.runs, per: durationMs(atMost.per) },
     whileRunning,
+    collect: collect && compileCollect(collect),
     render(data, evaluation) {
       const warnings: string[] = []
       const rendering: Rendering = { warnings, size: 0, ...(evaluation && { evaluation }) }
@@ -70,10 +73,4 @@ function sortKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
   return Object.fromEntries(entries.map(([name, inner]) => [name, sortKeys(inner)]))
-}
-
-function msOf(duration: string): number {
-  const ms = parseDuration(duration)
-  if (ms === undefined) throw new Error(`perKey has the faulty duration ${duration}`)
-  return ms
 }

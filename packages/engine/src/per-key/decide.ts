@@ -1,13 +1,8 @@
+import { type Batch, collectEvent } from './collect.js'
 import { type CompiledPerKey, showKey } from './compile-key.js'
+import { isBefore, type KeyEvent } from './key-event.js'
 import { maxQueued } from './per-key.js'
 import type { Suppression } from './suppression.js'
-
-/** A matching event of a key: its moment (epoch ms), and the execution of the rule for it. */
-export interface KeyEvent {
-  readonly at: number
-  readonly eventId: string
-  readonly executionId: string
-}
 
 /** What is known of a key when the next event of it is recorded. */
 export interface KeyState {
@@ -19,10 +14,12 @@ export interface KeyState {
   holder?: (KeyEvent & { readonly isWaiting: boolean }) | undefined
   /** Those that have not begun, in the order of their events. */
   queue: readonly KeyEvent[]
+  /** Those that have not begun, of the version of the rule that matched the event, in the order of their ends. */
+  batches?: readonly Batch[]
 }
 
 export interface Decision {
-  /** `run`: it begins. `wait`: it begins after the others of its key. */
+  /** `run`: it begins. `wait`: it begins after the others of its key, or at the end of the batch that it opens. */
   readonly kind: 'run' | 'wait' | 'suppressed'
   readonly suppression?: Suppression
   /** The executions that it takes the place of. The one in progress is cancelled after its present action. */
@@ -31,6 +28,8 @@ export interface Decision {
   readonly consumed: readonly KeyEvent[]
   /** Whether this event is counted from now on. */
   readonly isCounted: boolean
+  /** The batch that has the event now. */
+  readonly batch?: Batch
 }
 
 const nothing = { replaced: [], consumed: [], isCounted: false } as const
@@ -41,6 +40,18 @@ const nothing = { replaced: [], consumed: [], isCounted: false } as const
  */
 export function decide(perKey: CompiledPerKey, key: string, state: KeyState, event: KeyEvent): Decision {
   const shown = showKey(key)
+  // It stands alone, but for `queue`, which the batch asks at its end.
+  if (perKey.collect !== undefined) {
+    const { batch, isOpened } = collectEvent(perKey.collect, state.batches ?? [], event)
+    if (isOpened) return { ...nothing, kind: 'wait', batch }
+    const { executionId } = batch.openedBy
+    return {
+      ...nothing,
+      kind: 'suppressed',
+      suppression: { reason: 'collected', key: shown, executionId },
+      batch,
+    }
+  }
   const counting = count(perKey, state, event)
   if ('missing' in counting) {
     const { events } = perKey.atLeast as { events: number }
@@ -71,11 +82,6 @@ export function decide(perKey: CompiledPerKey, key: string, state: KeyState, eve
     return refuse({ reason: 'while_running', key: shown, executionId: newer.executionId })
   const isBusy = state.holder !== undefined && !state.holder.isWaiting
   return { ...claimed, kind: isBusy ? 'wait' : 'run', replaced: others }
-}
-
-/** By the order of acceptance. */
-export function isBefore(one: KeyEvent, other: KeyEvent): boolean {
-  return one.at === other.at ? one.eventId < other.eventId : one.at < other.at
 }
 
 /**

@@ -11,5 +11,7 @@ export function describeSuppression(suppression: Suppression): string {
       return `execution ${suppression.executionId} of its key had not ended`
     case 'queue_full':
       return 'too many executions of its key were waiting'
+    case 'collected':
+      return `its event is in the batch of execution ${suppression.executionId}`
   }
 }

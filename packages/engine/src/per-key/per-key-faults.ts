@@ -3,9 +3,11 @@ import type { Fault } from '../faults.js'
 import { findForeignSyntax } from '../foreign-syntax.js'
 import { capitalize } from '../plain-bounds.js'
 import { type Declared, findReadFault, readDeclared } from '../recorded.js'
+import { findCronFault } from '../schedule/cron.js'
 import { compileTemplate, readsOf } from '../template.js'
+import { isZone } from '../zoned-time.js'
 
-const limits = ['atLeast', 'atMost', 'whileRunning']
+const limits = ['atLeast', 'atMost', 'whileRunning', 'collect']
 
 /**
  * Finds the faults of `perKey` that its schema cannot express. Takes any shape, and ignores faults that the schema reports.
@@ -18,9 +20,10 @@ export function findPerKeyFaults({ perKey, actions }: { perKey?: unknown; action
     ...(limits.some((name) => perKey[name] !== undefined)
       ? []
       : [fault('', `must have at least one of ${limits.join(', ')}`)]),
-    ...findKeyFaults(perKey.key, readDeclared(actions)),
+    ...findKeyFaults(perKey.key, readDeclared(actions, perKey)),
     ...findWindowFault(perKey.atLeast, 'atLeast', 'within'),
     ...findWindowFault(perKey.atMost, 'atMost', 'per'),
+    ...findCollectFaults(perKey),
   ]
   return found.map(({ field, message }) => ({ field: `perKey${field}`, message: capitalize(message) }))
 }
@@ -45,6 +48,30 @@ function findWindowFault(part: unknown, name: string, field: string): Fault[] {
   const text = isObject(part) ? part[field] : undefined
   const message = typeof text === 'string' && text !== '' ? findDurationFault(text) : undefined
   return message === undefined ? [] : [fault(`.${name}.${field}`, message)]
+}
+
+/** Any other limit could refuse a batch, and with it events that it has. */
+function findCollectFaults({ atLeast, atMost, whileRunning, collect }: Record<string, unknown>): Fault[] {
+  if (!isObject(collect)) return []
+  const { at } = collect
+  const cron = isObject(at) && typeof at.cron === 'string' ? findCronFault(at.cron) : undefined
+  const isZoned = !isObject(at) || typeof at.timezone !== 'string' || isZone(at.timezone)
+  return [
+    ...(atLeast === undefined
+      ? []
+      : [fault('.atLeast', 'must be omitted with collect: use when with collected.count')]),
+    ...(atMost === undefined ? [] : [fault('.atMost', 'must be omitted with collect')]),
+    ...(whileRunning === undefined || whileRunning === 'queue'
+      ? []
+      : [fault('.whileRunning', 'must be queue with collect, or omitted')]),
+    ...((collect.for === undefined) === (at === undefined)
+      ? [fault('.collect', 'must have for or at, and not both')]
+      : []),
+    ...findWindowFault(collect, 'collect', 'for'),
+    ...findWindowFault(collect, 'collect', 'quiet'),
+    ...(cron === undefined ? [] : [fault('.collect.at.cron', cron)]),
+    ...(isZoned ? [] : [fault('.collect.at.timezone', 'must be an IANA time zone such as Europe/Berlin')]),
+  ]
 }
 
 function fault(field: string, message: string): Fault {

@@ -2,11 +2,51 @@ import { type Static, Type } from 'typebox'
 
 /** Of each window together. */
 export const maxCounted = 100
+/** Events of a batch. */
+export const maxCollected = 100
 /** Executions of a key that wait for the one in progress. */
 export const maxQueued = 1_000
 
 const window = (description: string) =>
   Type.String({ minLength: 1, maxLength: 20, description: `${description}: such as 24h or 7d, at most 366d` })
+
+/** One object, so that each fault is reported once: findPerKeyFaults says that it has either `for` or `at`. */
+const Collect = Type.Object(
+  {
+    for: Type.Optional(window('How long after its first event a batch ends. Required unless at is set')),
+    at: Type.Optional(
+      Type.Object(
+        {
+          cron: Type.String({
+            maxLength: 200,
+            description: 'Minute, hour, day of the month, month and day of the week, such as 0 8 * * *',
+          }),
+          timezone: Type.String({ maxLength: 64, description: 'IANA time zone, such as Europe/Berlin' }),
+        },
+        {
+          title: 'CollectAt',
+          additionalProperties: false,
+          description:
+            'A batch ends at the next of these times after its first event. Required unless for is set.',
+        },
+      ),
+    ),
+    quiet: Type.Optional(window('A batch ends early when no event of its key came for so long')),
+    max: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxCollected,
+        description: `A batch ends early with so many events. Default: ${maxCollected}.`,
+      }),
+    ),
+  },
+  {
+    title: 'Collect',
+    additionalProperties: false,
+    description:
+      'Events of a key make one execution together: a batch, which begins at its end. Its actions read {{collected.count}} and {{collected.events}}.',
+  },
+)
 
 /**
  * What a rule remembers of its earlier events and executions, for each key. One that could not stand for a text would not be shared: text and
@@ -49,6 +89,7 @@ export const PerKey = Type.Object(
           'What happens to an event while an execution of its key is in progress or waits. skip: no execution. replace: its execution takes the place of the earlier one. queue: its execution waits for the earlier ones.',
       }),
     ),
+    collect: Type.Optional(Collect),
   },
   {
     title: 'PerKey',

@@ -30,6 +30,12 @@ export const Suppression = Type.Union(
       'Another execution of the key was in progress or waited.',
     ),
     suppressionOf('queue_full', 'QueueFullSuppression', {}, '1,000 executions of the key waited.'),
+    suppressionOf(
+      'collected',
+      'CollectedSuppression',
+      byExecution,
+      'The event is in a batch, and the execution of the batch acts for it.',
+    ),
   ],
   { title: 'Suppression' },
 )

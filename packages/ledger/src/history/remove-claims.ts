@@ -4,7 +4,7 @@ import type { Removal } from './removal.js'
 /**
  * Removes claims that matter no more: their window is over, and no event waits that was accepted before its end. Otherwise an outage would reset
  * the limits. An hour is to spare, for an event that was accepted before that and is committed now. Where executions of a key exclude each other,
- * the claim stays as long as its execution, which may be retried.
+ * the claim stays as long as its execution, which may be retried. So does that of an event in a batch, which is read by its claims.
  *
  * @param now epoch ms
  */
@@ -16,7 +16,7 @@ export function createClaimRemoval(now: number): Removal {
         WHERE expires_at < least(
             to_timestamp(${now - clockSkewMs}::float8 / 1000),
             (SELECT accepted_at FROM events WHERE done_at IS NULL ORDER BY id LIMIT 1))
-          AND (NOT is_exclusive OR NOT EXISTS (SELECT FROM executions WHERE executions.id = old.execution_id))
+          AND (NOT is_exclusive AND batch_id IS NULL OR NOT EXISTS (SELECT FROM executions WHERE executions.id = old.execution_id))
         ORDER BY expires_at LIMIT ${size} FOR UPDATE SKIP LOCKED)`)
     return { removed, isOver: removed < size }
   }

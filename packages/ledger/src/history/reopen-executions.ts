@@ -169,7 +169,7 @@ function keyIsInUse(execution: 'executions' | 'locked_executions'): Prisma.Sql {
       SELECT FROM key_claims AS own JOIN key_claims AS others USING (key_id) JOIN executions AS other ON other.id = others.execution_id
       WHERE own.execution_id = ${Prisma.raw(execution)}.id AND own.workspace_id = ${Prisma.raw(execution)}.workspace_id
         AND own.is_exclusive AND others.execution_id <> own.execution_id
-        AND others.place IS NOT NULL AND other.due_at IS NOT NULL)`
+        AND others.place IN ('holds', 'queued') AND other.due_at IS NOT NULL)`
 }
 
 /** Only the attempts of an action that starts again are kept: its failures are counted from 0. */

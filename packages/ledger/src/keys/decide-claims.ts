@@ -1,7 +1,8 @@
 import type { Statements } from '@automation/database'
-import { decide, isBefore, type KeyEvent } from '@automation/engine'
+import { type Batch, decide, isBefore, type KeyEvent } from '@automation/engine'
 import type { ExecutionRecord, KeyToClaim, RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
+import type { StoredBatch } from './batches.js'
 import { endOfTime } from './end-of-time.js'
 import type { NewClaim, Replacement, SuppressedExecution } from './key-claims.js'
 import { type KeyToRead, readKeyStates, type StoredKeyState } from './key-states.js'
@@ -30,11 +31,14 @@ export async function decideClaims<Execution extends RecordableExecution>(
   const claims: NewClaim[] = []
   const consumed: string[] = []
   const replaced: Replacement[] = []
+  const opened: NewClaim[] = []
   for (const execution of undecided) {
     const { keyId, key, perKey } = execution.claim
     const state = states.get(keyId) as StoredKeyState
     const event = keyEventOf(execution)
-    const decision = decide(perKey, key, state, event)
+    // A batch runs as the version of the rule says that opened it.
+    const batches = state.batches.filter(({ ruleVersion }) => ruleVersion === execution.record.ruleVersion)
+    const decision = decide(perKey, key, { ...state, batches }, event)
     const claim = claimOf(execution, decision)
     noteReplaced(state, decision.replaced)
     noteClaim(state, event, claim, decision.consumed)
@@ -44,6 +48,12 @@ export async function decideClaims<Execution extends RecordableExecution>(
     const { suppression } = decision
     if (suppression) suppressed.push({ execution, suppression })
     if (decision.kind !== 'run') records.set(execution, unbegunRecord(execution.record, suppression))
+    if (claim.place === 'collects') opened.push(claim)
+  }
+  // Later events of the commit may have moved their ends.
+  for (const { execution, batch } of opened) {
+    const record = records.get(execution as Execution)
+    if (record && batch) record.dueAt = new Date(batch.endsAt)
   }
   const outcomeOf = (outcome: Outcome<Execution>): Outcome<Execution> => {
     if (open.get(outcome.event.id) !== outcome) return outcome
@@ -61,6 +71,9 @@ export async function decideClaims<Execution extends RecordableExecution>(
     claims: claims.flatMap((claim) => settle(claim, consumed)),
     consumed,
     replaced,
+    moved: [...states.values()].flatMap(({ batches }) =>
+      batches.filter(({ storedEnd, endsAt }) => storedEnd !== undefined && storedEnd !== endsAt),
+    ),
   }
 }
 
@@ -81,20 +94,22 @@ function keyEventOf({ record, event }: RecordableExecution): KeyEvent {
 
 function claimOf(
   execution: Asking<RecordableExecution>,
-  { kind, isCounted }: ReturnType<typeof decide>,
+  { kind, isCounted, batch }: ReturnType<typeof decide>,
 ): NewClaim {
   const { keyId, perKey } = execution.claim
-  const place = kind === 'wait' ? 'queued' : kind === 'run' && perKey.whileRunning ? 'holds' : null
+  const waits = batch === undefined ? 'queued' : 'collects'
+  const place = kind === 'wait' ? waits : kind === 'run' && perKey.whileRunning ? 'holds' : null
   const windowMs = Math.max(perKey.atMost?.per ?? 0, perKey.atLeast?.within ?? 0)
   const isGranted = kind !== 'suppressed' && perKey.atMost !== undefined
   const isExclusive = perKey.whileRunning !== undefined && kind !== 'suppressed'
-  return { execution, keyId, isGranted, isCounted, place, isExclusive, windowMs }
+  return { execution, keyId, isGranted, isCounted, place, batch, isExclusive, windowMs }
 }
 
 /** An event may be used up by a later one of the same commit. @returns the claim, if anything is left of it */
 function settle(claim: NewClaim, consumed: readonly string[]): NewClaim[] {
   const isCounted = claim.isCounted && !consumed.includes(claim.execution.record.id)
-  return claim.isGranted || isCounted || claim.place !== null ? [{ ...claim, isCounted }] : []
+  const isKept = claim.isGranted || isCounted || claim.place !== null || claim.batch !== undefined
+  return isKept ? [{ ...claim, isCounted }] : []
 }
 
 /** What waited is over. What is in progress holds the key until it has ended. */
@@ -108,7 +123,7 @@ function noteReplaced(state: StoredKeyState, replaced: readonly KeyEvent[]): voi
 function noteClaim(
   state: StoredKeyState,
   event: KeyEvent,
-  { execution, isGranted, isCounted, place }: NewClaim,
+  { execution, isGranted, isCounted, place, batch }: NewClaim,
   consumed: readonly KeyEvent[],
 ): void {
   const used = new Set(consumed.map(({ executionId }) => executionId))
@@ -116,9 +131,17 @@ function noteClaim(
   if (isCounted) state.counted.push(event)
   if (isGranted) state.granted.push(event)
   if (place === 'queued') state.queue.push(event)
+  if (place === 'collects' && batch) noteBatch(state.batches, batch, execution.record.ruleVersion)
   // One that is finished in this commit holds nothing after it.
   if (place === 'holds' && execution.record.finishedAt === null)
     state.holder = { ...event, isWaiting: execution.record.lease === null }
+}
+
+/** Of one that this commit opens, no end is stored yet. */
+function noteBatch(batches: StoredBatch[], batch: Batch, ruleVersion: number): void {
+  // The same object: further events of the commit change it.
+  batches.push(Object.assign(batch, { ruleVersion, storedEnd: undefined }))
+  batches.sort((one, other) => one.endsAt - other.endsAt)
 }
 
 /** An execution that has not begun: what its worker has prepared for it is dropped. */

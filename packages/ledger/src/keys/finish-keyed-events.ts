@@ -2,6 +2,7 @@ import type { Database, Statements } from '@automation/database'
 import type { ExecutionRecord, RecordableExecution } from '../outcomes/execution-record.js'
 import { finishEvents, type Outcome } from '../outcomes/finish-events.js'
 import { addWoken, type FollowUps } from '../outcomes/follow-ups.js'
+import { moveBatches } from './batches.js'
 import { decideClaims, unbegunRecord } from './decide-claims.js'
 import { insertSuppressed, replaceExecutions, writeClaims } from './key-claims.js'
 import { settleWaits, waitLocksOf } from './settle-waits.js'
@@ -30,8 +31,14 @@ export async function finishKeyedEvents<Execution extends RecordableExecution>(
     await insertSuppressed(statements, decided.suppressed)
     await replaceExecutions(statements, decided.replaced)
     await writeClaims(statements, decided.claims, decided.consumed)
+    const moved = await moveBatches(statements, decided.moved)
     const heard = outcomes.filter(({ event, isRepeated }) => isRepeated && !open.has(event.id))
-    return { ...finished, unbegun: [...decided.records, ...(await readUnbegun(statements, heard))] }
+    const followUps = addWoken(finished.followUps, moved)
+    return {
+      ...finished,
+      followUps,
+      unbegun: [...decided.records, ...(await readUnbegun(statements, heard))],
+    }
   })
   for (const [execution, record] of unbegun) Object.assign(execution.record, record)
   return { ...finished, unbegun: unbegun.map(([execution]) => execution) }

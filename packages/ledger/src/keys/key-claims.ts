@@ -1,5 +1,5 @@
 import type { Statements } from '@automation/database'
-import type { Suppression } from '@automation/engine'
+import type { Batch, Suppression } from '@automation/engine'
 import type { RecordableExecution } from '../outcomes/execution-record.js'
 
 /** What an event claims of its key. */
@@ -8,7 +8,9 @@ export interface NewClaim {
   keyId: string
   isGranted: boolean
   isCounted: boolean
-  place: 'holds' | 'queued' | null
+  place: 'holds' | 'queued' | 'collects' | null
+  /** The batch that has the event. */
+  batch: Batch | undefined
   /** Whether executions of the key exclude each other. */
   isExclusive: boolean
   /** How long (ms) from its moment on it matters. */
@@ -21,12 +23,12 @@ const writeClaimsSql = `
     UPDATE key_claims SET is_counted = false WHERE execution_id = ANY ($2::uuid[])
   )
   INSERT INTO key_claims
-    (execution_id, workspace_id, rule_id, key_id, event_id, accepted_at, is_granted, is_counted, place, is_exclusive, expires_at)
+    (execution_id, workspace_id, rule_id, key_id, event_id, accepted_at, is_granted, is_counted, place, is_exclusive, expires_at, batch_id, ends_at)
   SELECT execution_id, workspace_id, rule_id, key_id, event_id, to_timestamp(accepted_ms / 1000), is_granted, is_counted, place, is_exclusive,
-         to_timestamp((accepted_ms + window_ms) / 1000)
+         to_timestamp((accepted_ms + window_ms) / 1000), batch_id, to_timestamp(ends_ms / 1000)
   FROM json_to_recordset($1::json) AS claims (
     execution_id uuid, workspace_id uuid, rule_id uuid, key_id uuid, event_id uuid, accepted_ms float8, is_granted boolean,
-    is_counted boolean, place text, is_exclusive boolean, window_ms float8)`
+    is_counted boolean, place text, is_exclusive boolean, window_ms float8, batch_id uuid, ends_ms float8)`
 
 export async function writeClaims(
   statements: Statements,
@@ -45,6 +47,8 @@ export async function writeClaims(
     place: claim.place,
     is_exclusive: claim.isExclusive,
     window_ms: claim.windowMs,
+    batch_id: claim.batch?.openedBy.executionId,
+    ends_ms: claim.place === 'collects' ? claim.batch?.endsAt : undefined,
   }))
   if (rows.length + consumed.length === 0) return
   await statements.run('write_claims', writeClaimsSql, [JSON.stringify(rows), consumed])

@@ -1,5 +1,6 @@
 import type { Statements } from '@automation/database'
 import type { CompiledPerKey, KeyEvent, KeyState } from '@automation/engine'
+import { readBatches, type StoredBatch } from './batches.js'
 
 /** Of one key: the events of it that are recorded now, between these moments (epoch ms). */
 export interface KeyToRead {
@@ -14,13 +15,14 @@ export interface StoredKeyState extends KeyState {
   granted: KeyEvent[]
   counted: KeyEvent[]
   queue: KeyEvent[]
+  batches: StoredBatch[]
 }
 
 interface ClaimRow extends KeyEvent {
   keyId: string
   isGranted: boolean
   isCounted: boolean
-  place: 'holds' | 'queued' | null
+  place: 'holds' | 'queued' | 'collects' | null
   status: string | null
 }
 
@@ -85,14 +87,18 @@ export async function readKeyStates(
     maxRead,
   ])
   const states = new Map(
-    keys.map(({ keyId }) => [keyId, { granted: [], counted: [], queue: [] } as StoredKeyState]),
+    keys.map(({ keyId }) => [keyId, { granted: [], counted: [], queue: [], batches: [] } as StoredKeyState]),
   )
   for (const { keyId, isGranted, isCounted, place, status, ...event } of rows) {
     const state = states.get(keyId)
     if (isGranted) state?.granted.push(event)
     if (isCounted) state?.counted.push(event)
     if (place === 'queued') state?.queue.push(event)
-    else if (place !== null && state) state.holder = { ...event, isWaiting: status !== 'running' }
+    else if (place === 'holds' && state) state.holder = { ...event, isWaiting: status !== 'running' }
   }
+  const collecting = keys.filter(({ perKey }) => perKey.collect !== undefined)
+  if (collecting.length > 0)
+    for (const { keyId, ...batch } of await readBatches(statements, collecting))
+      states.get(keyId)?.batches.push(batch)
   return states
 }

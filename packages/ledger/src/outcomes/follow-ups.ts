@@ -35,7 +35,9 @@ export interface FollowUps {
 }
 
 export function addWoken(followUps: FollowUps | undefined, woken: WokenExecution[]): FollowUps | undefined {
-  return woken.length === 0 ? followUps : { deliveries: [], failingRules: [], ...followUps, woken }
+  if (woken.length === 0) return followUps
+  const all = [...(followUps?.woken ?? []), ...woken]
+  return { deliveries: [], failingRules: [], ...followUps, woken: all }
 }
 
 export interface FailingRule {

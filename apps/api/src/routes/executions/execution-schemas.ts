@@ -23,7 +23,7 @@ export const ListedExecution = Type.Object(
     ruleVersion: orNull(Type.Integer()),
     status: Type.Enum(['pending', ...EvaluationStatus.enum], {
       description:
-        'pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.',
+        'pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT, at the end of its batch, or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.',
     }),
     ...outcome,
     error: orNull(Type.String()),

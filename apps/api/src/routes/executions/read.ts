@@ -1,18 +1,33 @@
 import { orNull } from '@automation/access'
 import { executionIdOf, isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
-import { type ActionResult, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
-import { type Addressee, addresseeOf, readEvaluatedEvent, type UnstartedRow } from '@automation/ledger'
+import { type ActionResult, type PerKey, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
+import { type Addressee, addresseeOf, findCollected, readEvaluatedEvent, type UnstartedRow } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { executionResultOf } from '../../acceptance/results.js'
 import { refusals } from '../../errors.js'
 import type { Evaluate } from '../../evaluation/evaluator.js'
-import { Id, refusalResponses } from '../../responses.js'
+import { Id, refusalResponses, Timestamp } from '../../responses.js'
 import { countEmittedEvents } from './count-emitted-events.js'
 import { Execution, type ExecutionRow, presentExecutionRow } from './execution-schemas.js'
 
+const Batch = Type.Object(
+  {
+    endsAt: {
+      ...Timestamp,
+      description: 'When the execution begins: its conditions of time and its dates are those of this moment',
+    },
+    eventIds: Type.Array(Id, { description: 'The events that it has so far, in the order of acceptance' }),
+  },
+  { title: 'Batch', description: 'The events that the execution acts for, if `perKey.collect` of its rule collects them' },
+)
+
 const ExplainedExecution = Type.Object(
-  { ...Execution.properties, trace: Type.Optional(orNull(Trace)) },
+  {
+    ...Execution.properties,
+    batch: Type.Optional(Batch),
+    trace: Type.Optional(orNull(Trace)),
+  },
   { title: 'Execution' },
 )
 
@@ -46,10 +61,14 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
       if (row === null) return presentUnstarted(event)
       const { id: executionId, ruleId, status, error } = row
       const results = row.results as unknown as ActionResult[]
-      const shown = await countEmittedEvents(database, row, results)
+      const [shown, batch] = await Promise.all([
+        countEmittedEvents(database, row, results),
+        findBatch(database, row),
+      ])
       return {
         ...presentExecutionRow(row),
         ...executionResultOf({ ruleId, executionId, status, error, results: shown }),
+        ...(batch && { batch }),
         ...(query.explain === true && {
           trace: await request.readAndEvaluate((evaluate) =>
             explainExecution(database, evaluate, { ...row, results }, workLimits),
@@ -58,6 +77,19 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
       }
     },
   })
+}
+
+async function findBatch(
+  database: Pick<WorkspaceDatabase, 'keyClaim'>,
+  { id }: { id: string },
+): Promise<Type.Static<typeof Batch> | undefined> {
+  const claims = await database.keyClaim.findMany({
+    where: { batchId: id },
+    orderBy: [{ acceptedAt: 'asc' }, { eventId: 'asc' }],
+  })
+  const opening = claims.find(({ executionId }) => executionId === id)
+  if (!opening?.endsAt) return undefined
+  return { endsAt: opening.endsAt.toISOString(), eventIds: claims.map(({ eventId }) => eventId) }
 }
 
 /**
@@ -124,7 +156,7 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
 async function explainExecution(
   database: WorkspaceDatabase,
   evaluate: Evaluate,
-  { workspaceId, ruleId, ruleVersion: version, eventId, results }: ExecutionRow & { results: ActionResult[] },
+  { id, workspaceId, ruleId, ruleVersion: version, eventId, results }: ExecutionRow & { results: ActionResult[] },
   limits: WorkLimits,
 ): Promise<Trace | null> {
   const [definition, event] = await Promise.all([
@@ -132,12 +164,15 @@ async function explainExecution(
     readEvaluatedEvent(database, workspaceId, eventId),
   ])
   if (definition === null || event === undefined) return null
-  const { conditions, actions } = definition as unknown as RuleDefinition
+  const { conditions, actions, perKey } = definition as unknown as RuleDefinition & { perKey: PerKey | null }
+  const collected =
+    perKey?.collect && (await findCollected(database, { workspaceId, executionId: id }))
   // null where it does not compile: it did not then either, and the execution's own error says so.
   return evaluate('explain', {
-    definition: { conditions, actions },
+    definition: { conditions, actions, ...(perKey && { perKey }) },
     data: event.data,
-    now: event.acceptedAt.getTime(),
+    collected,
+    now: collected?.endsAt ?? event.acceptedAt.getTime(),
     limits,
     results,
   })

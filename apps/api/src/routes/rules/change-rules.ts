@@ -48,9 +48,9 @@ export async function updateRule(
         if (isShadow(found) && fields.isActive === true && fields.mode === undefined)
           refuseFaults([{ field: 'isActive', message: 'The rule is in shadow mode: also set mode to live' }])
         const whole = { ...found, ...settleSchedule(settleGroup(fields)) }
-        const { conditions, actions } = whole
+        const { conditions, actions, perKey } = whole
         refuseFaults([...findGroupFaults(whole), ...findTriggerFaults(whole), ...findPerKeyFaults(whole)])
-        const definition = { conditions, actions }
+        const definition = { conditions, actions, perKey }
         if (isCheapToCheck(request, definition)) refuseFaults(findRuleFaults(definition))
         else if (checked && isDeepStrictEqual(checked.definition, definition)) refuseFaults(checked.faults)
         else return { result: { unchecked: definition }, entry: undefined }

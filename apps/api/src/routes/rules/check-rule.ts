@@ -57,14 +57,15 @@ export async function readOwnTypes(
 export interface DefinitionToCheck {
   conditions?: unknown
   actions?: unknown
+  perKey?: unknown
 }
 
 /** The faults of a definition. */
 export async function findFaults(
   request: FastifyRequest,
-  { conditions, actions }: DefinitionToCheck,
+  { conditions, actions, perKey }: DefinitionToCheck,
 ): Promise<Fault[]> {
-  const definition = { conditions, actions }
+  const definition = { conditions, actions, perKey }
   return isCheapToCheck(request, definition)
     ? findRuleFaults(definition)
     : request.evaluate('findFaults', definition)

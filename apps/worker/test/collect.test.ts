@@ -1,0 +1,180 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { executionIdOf } from '@automation/database'
+import type { PerKey } from '@automation/engine'
+import { createHistoryRemoval } from '@automation/ledger'
+import t, { type Test } from 'tap'
+import { createHarness, type Harness } from './fixtures/harness.js'
+
+const task = [
+  {
+    type: 'CREATE_TASK',
+    config: { title: '{{lead}}: {{collected.count}}, {{n}}, {{collected.events | json}}' },
+  },
+]
+const collecting = (collect: NonNullable<PerKey['collect']>, more: PerKey = {}): PerKey => ({
+  key: '{{lead}}',
+  ...more,
+  collect,
+})
+
+async function start(t: Test, workers = 1) {
+  const harness = await createHarness(t)
+  for (let count = 0; count < workers; count++) harness.startWorker()
+  return harness
+}
+
+/** Posts one event, and waits until it is done. @returns the id of its execution */
+async function postOne(
+  { newEvent, inbox, untilDone }: Harness,
+  ruleId: string,
+  n: number,
+  lead: unknown = 'a',
+) {
+  const event = { ...newEvent(), data: { lead, n } }
+  await inbox.accept(event)
+  await untilDone(event.id)
+  return executionIdOf(event, ruleId)
+}
+
+async function titlesOf({ own }: Harness): Promise<string[]> {
+  const tasks = await own.task.findMany({ orderBy: { createdAt: 'asc' } })
+  return tasks.map(({ title }) => title)
+}
+
+t.test('events of a key are one execution at the end of their batch, and name it', async (t) => {
+  const harness = await start(t, 2)
+  const ruleId = await harness.createRule(task, undefined, collecting({ for: '2s' }))
+  const [first, second] = [await postOne(harness, ruleId, 1), await postOne(harness, ruleId, 2)]
+  const other = await postOne(harness, ruleId, 3, 'b')
+  const open = await harness.untilStatus(first, 'waiting')
+  t.match({ results: open.results, lease: open.lease }, { results: [], lease: null })
+  const joined = await harness.untilStatus(second, 'suppressed')
+  t.strictSame(joined.suppression, { reason: 'collected', key: 'a', executionId: first })
+  for (const id of [first, other]) await harness.untilStatus(id, 'succeeded')
+  t.strictSame((await titlesOf(harness)).sort(), [
+    'a: 2, 2, [{"lead":"a","n":1},{"lead":"a","n":2}]',
+    'b: 1, 3, [{"lead":"b","n":3}]',
+  ])
+  const counters = await harness.own.ruleCounters.findFirstOrThrow({ where: { ruleId } })
+  t.match(counters, { successCount: 2n, failureCount: 0n })
+  const third = await postOne(harness, ruleId, 4)
+  await harness.untilStatus(third, 'waiting')
+})
+
+t.test('events that meet in one commit, and those of many commits, are each in one batch', async (t) => {
+  const harness = await start(t, 2)
+  const ruleId = await harness.createRule(task, undefined, collecting({ for: '1h', max: 4 }))
+  const events = Array.from({ length: 12 }, (_, n) => ({ ...harness.newEvent(), data: { lead: 'a', n } }))
+  await Promise.all(events.map((event) => harness.inbox.accept(event)))
+  await Promise.all(events.map(({ id }) => harness.untilDone(id)))
+  const claims = await harness.own.keyClaim.findMany({ where: { ruleId } })
+  const batches = new Map<string, number>()
+  for (const { batchId } of claims) batches.set(batchId as string, (batches.get(batchId as string) ?? 0) + 1)
+  t.equal(claims.length, 12)
+  t.strictSame([...batches.values()], [4, 4, 4])
+  for (const id of batches.keys()) await harness.untilStatus(id, 'succeeded')
+  const seen = (await titlesOf(harness)).flatMap((title) => title.match(/(?<="n":)\d+/g) ?? [])
+  t.strictSame(
+    seen.map(Number).sort((one, other) => one - other),
+    events.map(({ data }) => data.n),
+  )
+})
+
+t.test('a batch ends when it has been quiet for so long', async (t) => {
+  const harness = await start(t)
+  harness.startSweeper()
+  const ruleId = await harness.createRule(task, undefined, collecting({ for: '1h', quiet: '2s' }))
+  const first = await postOne(harness, ruleId, 1)
+  const { dueAt } = await harness.untilStatus(first, 'waiting')
+  await delay(500)
+  await postOne(harness, ruleId, 2)
+  const { dueAt: later, acceptedAt } = {
+    ...(await harness.untilStatus(first, 'waiting')),
+    ...(await harness.own.event.findFirstOrThrow({ orderBy: { id: 'desc' } })),
+  }
+  t.ok(later && dueAt && later > dueAt)
+  t.equal(later?.getTime(), acceptedAt.getTime() + 2_000)
+  await harness.untilStatus(first, 'succeeded')
+  t.match(await titlesOf(harness), [/^a: 2, 2/])
+})
+
+t.test('with queue, a batch whose end has come waits until the one before it has ended', async (t) => {
+  const harness = await start(t, 2)
+  const wait = { type: 'WAIT', config: { duration: '2s' } }
+  const perKey = collecting({ for: '1h', max: 1 }, { whileRunning: 'queue' })
+  const ruleId = await harness.createRule([...task, wait], undefined, perKey)
+  const first = await postOne(harness, ruleId, 1)
+  for (;;) {
+    const { results } = await harness.untilStatus(first, 'waiting', 'running')
+    if ((results as unknown[]).length > 0) break
+    await delay(20)
+  }
+  const second = await postOne(harness, ruleId, 2)
+  await harness.untilStatus(first, 'succeeded')
+  t.equal((await titlesOf(harness)).length, 1, 'the second one has not begun')
+  await harness.untilStatus(second, 'succeeded')
+  t.match(await titlesOf(harness), [/^a: 1, 1/, /^a: 1, 2/])
+})
+
+t.test('another version of the rule opens a batch of its own', async (t) => {
+  const harness = await start(t)
+  const ruleId = await harness.createRule(task, undefined, collecting({ for: '3s' }))
+  const first = await postOne(harness, ruleId, 1)
+  await harness.own.rule.update({ where: { id: ruleId }, data: { version: { increment: 1 } } })
+  await harness.database.system.workspace.update({
+    where: { id: harness.workspaceId },
+    data: { rulesVersion: { increment: 1 } },
+  })
+  const second = await postOne(harness, ruleId, 2)
+  await harness.untilStatus(second, 'waiting')
+  await harness.untilStatus(first, 'succeeded')
+  t.match(await titlesOf(harness), [/^a: 1, 1/])
+})
+
+t.test('an execution by hand is a batch of its own, and claims nothing', async (t) => {
+  const harness = await start(t)
+  const ruleId = await harness.createRule(task, undefined, collecting({ for: '1h' }))
+  const event = {
+    ...harness.newEvent('LEAD_CREATED', { kind: 'rule', id: ruleId }),
+    data: { lead: 'a', n: 1 },
+  }
+  await harness.inbox.accept(event)
+  await harness.untilStatus(event.id, 'succeeded')
+  t.strictSame(await titlesOf(harness), ['a: 1, 1, [{"lead":"a","n":1}]'])
+  t.equal(await harness.own.keyClaim.count(), 0)
+})
+
+t.test('events beyond 256 KiB are counted, and the last one is still read', async (t) => {
+  const harness = await start(t)
+  const title = '{{collected.count}} {{collected.events | size}} {{collected.omitted}} {{n}}'
+  const actions = [{ type: 'CREATE_TASK', config: { title } }]
+  const ruleId = await harness.createRule(actions, undefined, collecting({ for: '1h', max: 3 }))
+  const large = 'x'.repeat(200_000)
+  for (const n of [1, 2, 3]) {
+    const event = { ...harness.newEvent(), data: { lead: 'a', n, large } }
+    await harness.inbox.accept(event)
+    await harness.untilDone(event.id)
+  }
+  const { id } = await harness.own.execution.findFirstOrThrow({ where: { ruleId }, orderBy: { id: 'asc' } })
+  await harness.untilStatus(id, 'succeeded')
+  t.strictSame(await titlesOf(harness), ['3 1 2 3'])
+})
+
+t.test('retention keeps the events of a batch until its execution has ended', async (t) => {
+  const harness = await start(t)
+  const ruleId = await harness.createRule(task, undefined, collecting({ for: '1h' }))
+  const [first] = [await postOne(harness, ruleId, 1), await postOne(harness, ruleId, 2)]
+  const dayMs = 86_400_000
+  const removeAll = async () => {
+    const remove = createHistoryRemoval(Date.now() + 100 * dayMs, 1)
+    for (;;) if ((await harness.database.system.$transaction((tx) => remove(tx, 100))).isOver) return
+  }
+  await removeAll()
+  t.equal(await harness.own.event.count(), 2)
+  await harness.own.execution.update({
+    where: { id: first },
+    data: { status: 'cancelled', dueAt: null, finishedAt: new Date() },
+  })
+  await removeAll()
+  t.equal(await harness.own.event.count(), 0)
+})
