@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { createPrivateDatabase } from '@automation/launcher'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
@@ -212,3 +213,68 @@ t.test('an execution that waits for its key says so, and a retry waits before la
   t.equal((await call('POST', `/api/executions/${second}/retry`)).status, 202)
   t.match(await read(second), { status: 'retrying', waitsFor: 'key', dueAt: null })
 })
+
+const collecting = { key: '{{lead.id}}', collect: { for: '1h', max: 2 } }
+const digest = [
+  {
+    type: 'CREATE_TASK',
+    config: { title: '{{collected.count}} of {{lead.id}}: {{collected.events[1].name}}' },
+    when: { field: 'collected.count', operator: 'greater_than', value: 1 },
+  },
+]
+
+t.test('a batch says which events it has, also while it waits, and its explanation reads them', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { call } = workspace
+  const body = ruleBody({ perKey: collecting, conditions: [], actions: digest })
+  t.match(await call('POST', rulesPath, { body }), { status: 201, body: { perKey: collecting } })
+  const first = await post(workspace, 1)
+  const { executionId: id } = first.results[0] as { executionId: string }
+  t.match(first.results, [{ status: 'waiting', success: true }])
+  const open = await call<{ dueAt: string }>('GET', `/api/executions/${id}`)
+  t.match(open.body, { status: 'waiting', waitsFor: null, batch: { eventIds: [first.id] } })
+  t.equal((open.body as never as { batch: { endsAt: string } }).batch.endsAt, open.body.dueAt)
+  const second = await post(workspace, 1)
+  const suppressed = { reason: 'collected', key: '1', executionId: id }
+  t.match(second.results, [{ status: 'suppressed', suppressed }])
+  while ((await call<{ status: string }>('GET', `/api/executions/${id}`)).body.status !== 'succeeded')
+    await delay(20)
+  const ended = await call<object>('GET', `/api/executions/${id}?explain=true`)
+  t.match(ended.body, {
+    status: 'succeeded',
+    batch: { eventIds: [first.id, second.id] },
+    trace: { actions: [{ when: { verdict: true }, config: { title: '2 of 1: Ada' } }] },
+  })
+  const { body: why } = await call<{ rules: object[] }>('GET', `/api/events/${second.id}/why`)
+  t.match(why.rules, [{ verdict: 'suppressed', suppressed }])
+})
+
+t.test('a rule that is switched off cancels its open batches', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { call } = workspace
+  const body = ruleBody({ perKey: collecting, conditions: [], actions: digest })
+  const { body: rule } = await call<Rule>('POST', rulesPath, { body })
+  const { results } = await post(workspace, 1)
+  await call('PATCH', `${rulesPath}/${rule.id}/toggle`)
+  const { body: shown } = await call<object>('GET', `/api/executions/${results[0]?.executionId}`)
+  t.match(shown, { status: 'cancelled', error: 'The rule was switched off', batch: { eventIds: [/./] } })
+})
+
+t.test(
+  'what is collected is refused if conditions read it, and read in a dry run by one event',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const { call } = workspace
+    const conditions = [{ field: 'collected.count', operator: 'greater_than', value: 1 }]
+    const refused = await call('POST', rulesPath, { body: ruleBody({ perKey: collecting, conditions }) })
+    t.match(refused, { status: 422, body: { errors: [{ field: 'conditions[0].field' }] } })
+    const actions = [
+      { type: 'CREATE_TASK', config: { title: '{{collected.count}} {{collected.events | size}}' } },
+    ]
+    const body = ruleBody({ perKey: collecting, conditions: [], actions })
+    const { body: rule } = await call<Rule>('POST', rulesPath, { body })
+    const dry = { data: { lead: { id: 1 }, name: 'Ada' }, dryRun: true }
+    const { body: shown } = await call<object>('POST', `${rulesPath}/${rule.id}/execute`, { body: dry })
+    t.match(shown, { results: [{ config: { title: '1 1' } }], perKey: { key: '1' } })
+  },
+)

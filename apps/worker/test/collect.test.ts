@@ -110,10 +110,11 @@ t.test('with queue, a batch whose end has come waits until the one before it has
     await delay(20)
   }
   const second = await postOne(harness, ruleId, 2)
-  await harness.untilStatus(first, 'succeeded')
-  t.equal((await titlesOf(harness)).length, 1, 'the second one has not begun')
   await harness.untilStatus(second, 'succeeded')
   t.match(await titlesOf(harness), [/^a: 1, 1/, /^a: 1, 2/])
+  const { finishedAt } = await harness.untilStatus(first, 'succeeded')
+  const { createdAt } = await harness.own.task.findFirstOrThrow({ where: { executionId: second } })
+  t.ok(finishedAt && createdAt >= finishedAt, 'it began when the first one had ended')
 })
 
 t.test('another version of the rule opens a batch of its own', async (t) => {

@@ -1,10 +1,10 @@
 import {
+  aloneIn,
   type CompiledRule,
   compileRule,
   Evaluation,
   isReady,
   type PlannedAction,
-  aloneIn,
   planActions,
   type ReadyAction,
   ruleHolds,

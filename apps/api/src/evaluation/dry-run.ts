@@ -1,8 +1,8 @@
 import {
   type ActionResult,
+  aloneIn,
   type CompiledRule,
   compileRule,
-  aloneIn,
   explainRule,
   type Fault,
   findError,

@@ -1,9 +1,9 @@
 import {
   type ActionResult,
+  aloneIn,
   compileMailTemplate,
   compileRule,
   Evaluation,
-  aloneIn,
   explainRule,
   type Fault,
   findRuleFaults,
@@ -47,7 +47,15 @@ interface ToExplain extends ToEvaluate, Bounds {
 }
 
 /** @returns null for a definition that does not compile */
-function explain({ definition, data, collected, now, limits, results, bounds }: ToExplain): Trace | Overrun | null {
+function explain({
+  definition,
+  data,
+  collected,
+  now,
+  limits,
+  results,
+  bounds,
+}: ToExplain): Trace | Overrun | null {
   const budget = openBudget({ bounds })
   const rule = compileOrNull(definition)
   if (rule === null) return findOverrun(budget) ?? null

@@ -143,10 +143,9 @@ const checks: Record<string, Check> = {
     const counts = printed.map((line) => /"count":(\d)/.exec(line)?.[1])
     t.strictSame(counts.slice(-4), ['1', '2', undefined, '1'])
   },
-  async 'Morning digest'(t) {
+  async 'One digest each morning'(t) {
     const mail = await receiveMail('Subject: 2 new leads')
-    t.match(mail, 'First: Ada')
-    t.match(mail, 'All: [{"name":"Ada"},{"name":"Bo"}]')
+    t.match(mail, /2 new leads:\s+- Ada of Acme\s+- Bo of Bolt/)
   },
   async 'Retries, and when to stop'(t, workspace) {
     t.match(await findTasks(workspace, 1), [{ title: 'Confirm the refund of appointment-2' }])

@@ -2496,6 +2496,16 @@ export interface components {
             to?: string;
             pace?: components["schemas"]["BacktestPace"];
         };
+        /** @description The events that the execution acts for, if `perKey.collect` of its rule collects them */
+        Batch: {
+            /**
+             * Format: date-time
+             * @description When the execution begins: its conditions of time and its dates are those of this moment
+             */
+            endsAt: string;
+            /** @description The events that it has so far, in the order of acceptance */
+            eventIds: string[];
+        };
         BatchAnswer: {
             /** @description Number of accepted events */
             accepted: number;
@@ -2609,6 +2619,32 @@ export interface components {
             held: number;
             /** @description Events that matched but for this condition */
             aloneFailed: number;
+        };
+        /** @description Events of a key make one execution together: a batch, which begins at its end. Its actions read {{collected.count}} and {{collected.events}}. */
+        Collect: {
+            /** @description How long after its first event a batch ends. Required unless at is set: such as 24h or 7d, at most 366d */
+            for?: string;
+            at?: components["schemas"]["CollectAt"];
+            /** @description A batch ends early when no event of its key came for so long: such as 24h or 7d, at most 366d */
+            quiet?: string;
+            /** @description A batch ends early with so many events. Default: 100. */
+            max?: number;
+        };
+        /** @description A batch ends at the next of these times after its first event. Required unless for is set. */
+        CollectAt: {
+            /** @description Minute, hour, day of the month, month and day of the week, such as 0 8 * * * */
+            cron: string;
+            /** @description IANA time zone, such as Europe/Berlin */
+            timezone: string;
+        };
+        /** @description The event is in a batch, and the execution of the batch acts for it. */
+        CollectedSuppression: {
+            /** @enum {string} */
+            reason: "collected";
+            /** @description The key of the event, or its beginning */
+            key: string;
+            /** Format: uuid */
+            executionId: string;
         };
         /**
          * @description A comparison of one field, or a condition group: all, any or not
@@ -3209,7 +3245,7 @@ export interface components {
             subscriptionId: string | null;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
+             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT, at the end of its batch, or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched";
@@ -3227,6 +3263,7 @@ export interface components {
             waitsFor: "key" | null;
             finishedAt: string | null;
             results: components["schemas"]["ActionResult"][];
+            batch?: components["schemas"]["Batch"];
             trace?: components["schemas"]["Trace"] | null;
         };
         ExecutionFailedEvent: {
@@ -3303,7 +3340,7 @@ export interface components {
             subscriptionId: string | null;
             ruleVersion: number | null;
             /**
-             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
+             * @description pending: accepted but not started. running: a worker is processing it. waiting: it continues later, after a WAIT, at the end of its batch, or when the worker has a free slot for its call. retrying: the next attempt of an action is due later, or the execution was retried. not_matched: the rule was executed manually, and its conditions did not match. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant it, and `suppressed` says why.
              * @enum {string}
              */
             status: "pending" | "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched";
@@ -3925,6 +3962,7 @@ export interface components {
              * @enum {string}
              */
             whileRunning?: "skip" | "replace" | "queue";
+            collect?: components["schemas"]["Collect"];
         } | null;
         /**
          * @description The plan sets the rate limit of the workspace’s members and keys.
@@ -4544,7 +4582,7 @@ export interface components {
             /** @description false if any action failed so far or the execution was cancelled. A rule that did not match, and an execution that still runs, waits or retries, is a success: `status` distinguishes them. */
             success: boolean;
             /**
-             * @description running: a worker executes the actions. waiting: a WAIT has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution. outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.
+             * @description running: a worker executes the actions. waiting: a WAIT or a batch has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution. outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.
              * @enum {string}
              */
             status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched" | "outranked" | "simulated";
@@ -5187,7 +5225,7 @@ export interface components {
             /** @description Only an active subscription receives deliveries. Switching it off cancels the waiting ones. */
             isActive?: boolean;
         };
-        Suppression: components["schemas"]["AtMostSuppression"] | components["schemas"]["AtLeastSuppression"] | components["schemas"]["WhileRunningSuppression"] | components["schemas"]["QueueFullSuppression"];
+        Suppression: components["schemas"]["AtMostSuppression"] | components["schemas"]["AtLeastSuppression"] | components["schemas"]["WhileRunningSuppression"] | components["schemas"]["QueueFullSuppression"] | components["schemas"]["CollectedSuppression"];
         Task: {
             /** Format: uuid */
             id: string;
@@ -5667,6 +5705,7 @@ export type BacktestPage = components['schemas']['BacktestPage'];
 export type BacktestReport = components['schemas']['BacktestReport'];
 export type BacktestStatus = components['schemas']['BacktestStatus'];
 export type BacktestToCreate = components['schemas']['BacktestToCreate'];
+export type Batch = components['schemas']['Batch'];
 export type BatchAnswer = components['schemas']['BatchAnswer'];
 export type BatchEvent = components['schemas']['BatchEvent'];
 export type BatchEventToPost = components['schemas']['BatchEventToPost'];
@@ -5680,6 +5719,9 @@ export type CheckWitness = components['schemas']['CheckWitness'];
 export type CheckedRule = components['schemas']['CheckedRule'];
 export type Clause = components['schemas']['Clause'];
 export type ClauseCount = components['schemas']['ClauseCount'];
+export type Collect = components['schemas']['Collect'];
+export type CollectAt = components['schemas']['CollectAt'];
+export type CollectedSuppression = components['schemas']['CollectedSuppression'];
 export type Condition = components['schemas']['Condition'];
 export type ConditionTrace = components['schemas']['ConditionTrace'];
 export type CountCondition = components['schemas']['CountCondition'];

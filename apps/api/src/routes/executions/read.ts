@@ -1,7 +1,19 @@
 import { orNull } from '@automation/access'
 import { executionIdOf, isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
-import { type ActionResult, type PerKey, type RuleDefinition, Trace, type WorkLimits } from '@automation/engine'
-import { type Addressee, addresseeOf, findCollected, readEvaluatedEvent, type UnstartedRow } from '@automation/ledger'
+import {
+  type ActionResult,
+  type PerKey,
+  type RuleDefinition,
+  Trace,
+  type WorkLimits,
+} from '@automation/engine'
+import {
+  type Addressee,
+  addresseeOf,
+  findCollected,
+  readEvaluatedEvent,
+  type UnstartedRow,
+} from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { executionResultOf } from '../../acceptance/results.js'
@@ -19,7 +31,10 @@ const Batch = Type.Object(
     },
     eventIds: Type.Array(Id, { description: 'The events that it has so far, in the order of acceptance' }),
   },
-  { title: 'Batch', description: 'The events that the execution acts for, if `perKey.collect` of its rule collects them' },
+  {
+    title: 'Batch',
+    description: 'The events that the execution acts for, if `perKey.collect` of its rule collects them',
+  },
 )
 
 const ExplainedExecution = Type.Object(
@@ -156,7 +171,14 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
 async function explainExecution(
   database: WorkspaceDatabase,
   evaluate: Evaluate,
-  { id, workspaceId, ruleId, ruleVersion: version, eventId, results }: ExecutionRow & { results: ActionResult[] },
+  {
+    id,
+    workspaceId,
+    ruleId,
+    ruleVersion: version,
+    eventId,
+    results,
+  }: ExecutionRow & { results: ActionResult[] },
   limits: WorkLimits,
 ): Promise<Trace | null> {
   const [definition, event] = await Promise.all([
@@ -165,8 +187,7 @@ async function explainExecution(
   ])
   if (definition === null || event === undefined) return null
   const { conditions, actions, perKey } = definition as unknown as RuleDefinition & { perKey: PerKey | null }
-  const collected =
-    perKey?.collect && (await findCollected(database, { workspaceId, executionId: id }))
+  const collected = perKey?.collect && (await findCollected(database, { workspaceId, executionId: id }))
   // null where it does not compile: it did not then either, and the execution's own error says so.
   return evaluate('explain', {
     definition: { conditions, actions, ...(perKey && { perKey }) },
