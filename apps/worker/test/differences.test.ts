@@ -17,7 +17,7 @@ import {
 } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { computeSlice } from '../src/backtests/compute-slice.js'
-import { createHarness, type Harness } from './fixtures/harness.js'
+import { createHarness, type Harness, onOwnDatabase } from './fixtures/harness.js'
 
 const limits = { workLimits: defaultWorkLimits, retentionDays: 0 }
 /** A part has several slices. */
@@ -31,9 +31,8 @@ interface Drafted extends Harness {
 }
 
 /** A workspace with a rule and its draft of an hour ago. Nothing else waits that could be claimed here. */
-async function createDrafted(t: Test): Promise<Drafted> {
-  const harness = await createHarness(t)
-  await harness.database.system.backtest.deleteMany()
+async function createDrafted(t: Test, variables?: { DATABASE_URL: string }): Promise<Drafted> {
+  const harness = await createHarness(t, variables ?? (await onOwnDatabase()))
   const ruleId = await harness.createRule([task])
   const { database, workspaceId } = harness
   const administrator = { database, workspaceId, actor: 'user:tests' }
@@ -229,7 +228,8 @@ t.test('who asks at the same time begins a difference once, and continues it onc
 t.test(
   'a difference takes turns with the backtests of its workspace, and its workspace with others',
   async (t) => {
-    const [drafted, other] = [await createDrafted(t), await createDrafted(t)]
+    const shared = await onOwnDatabase()
+    const [drafted, other] = [await createDrafted(t, shared), await createDrafted(t, shared)]
     const { administrator, own } = drafted
     const { draft, since } = await readCompared(drafted)
     const subject = { draft, from: since.getTime(), to: Date.now() }

@@ -6,7 +6,7 @@ import { executionIdOf } from '@automation/database'
 import type { PerKey } from '@automation/engine'
 import { createClaimRemoval, narrowToExecution, reopenExecutions } from '@automation/ledger'
 import t, { type Test } from 'tap'
-import { createHarness, type Harness } from './fixtures/harness.js'
+import { createHarness, type Harness, onOwnDatabase } from './fixtures/harness.js'
 
 const task = [{ type: 'CREATE_TASK', config: { title: 'Call {{lead}}' } }]
 const weekly: PerKey = { key: '{{lead}}', atMost: { runs: 1, per: '7d' } }
@@ -340,9 +340,7 @@ t.test(
 t.test(
   'claims are removed after their window, but not while an event waits that was accepted before its end',
   async (t) => {
-    const harness = await createHarness(t)
-    // Tests before this one, in this database, may have left events that wait.
-    await harness.database.system.event.updateMany({ where: { doneAt: null }, data: { doneAt: new Date() } })
+    const harness = await createHarness(t, await onOwnDatabase())
     const worker = harness.startWorker()
     const ruleId = await harness.createRule(task, undefined, {
       key: '{{lead}}',

@@ -3,7 +3,7 @@ import { areSilencesDue, lookAtSilences } from '@automation/ledger'
 import { changeRules, reportSilence, saveRules } from '@automation/rules'
 import t from 'tap'
 import { startSilences } from '../src/repair/silences.js'
-import { createHarness, type Harness, log } from './fixtures/harness.js'
+import { createHarness, type Harness, log, onOwnDatabase } from './fixtures/harness.js'
 
 const types = ['rule.silent', 'rule.heard']
 const minuteMs = 60_000
@@ -222,16 +222,15 @@ t.test('a rule that is off is not silent, and counts from its activation', async
 })
 
 t.test('a rule without expectEvery has no row, and nothing is looked at', async (t) => {
-  const harness = await createHarness(t)
+  const harness = await createHarness(t, await onOwnDatabase())
   const ruleId = await openExpecting(harness)
   await save(harness, ruleId, { expectEvery: null })
   t.equal(await harness.own.ruleSilence.count(), 0)
-  await harness.database.system.ruleSilence.deleteMany()
   t.equal(await areSilencesDue(harness.database), false)
 })
 
 t.test('several workers report a silence once', async (t) => {
-  const harness = await createHarness(t)
+  const harness = await createHarness(t, await onOwnDatabase())
   const ruleId = await openExpecting(harness)
   await pass(harness, ruleId, 90 * minuteMs)
   const [silence] = await lookAtSilences(harness.database, 500, new Date())

@@ -6,17 +6,13 @@ import t, { type Test } from 'tap'
 import { OutageGrace } from '../src/repair/outage-grace.js'
 import type { RestoringQueue } from '../src/repair/restore-jobs.js'
 import { startSweeper } from '../src/repair/sweeper.js'
-import { createHarness, type Harness } from './fixtures/harness.js'
+import { createHarness, type Harness, onOwnDatabase } from './fixtures/harness.js'
 
 const maxPage = 500
 
-/** A harness on a database without other unfinished work, since a sweeper handles all workspaces. */
+/** A sweeper handles all workspaces, and makes the ticks of all schedules. */
 async function createQuietHarness(t: Test): Promise<Harness> {
-  const harness = await createHarness(t)
-  const { event, execution } = harness.database.system
-  await event.updateMany({ where: { doneAt: null }, data: { doneAt: new Date() } })
-  await execution.updateMany({ where: { dueAt: { not: null } }, data: { dueAt: null } })
-  return harness
+  return createHarness(t, await onOwnDatabase())
 }
 
 /** A sweeper on a queue that refuses some jobs, with the restored jobs and the log. */
