@@ -1,6 +1,7 @@
 import { useId, useRef, useState } from 'preact/hooks'
 import { type Completion, findCompletion, takeCompletion } from '../logic/editing/complete-placeholder.js'
 import { rankChoices } from '../logic/rank.js'
+import { afterDrawing } from './after-drawing.js'
 import { Choices } from './choices.js'
 import type { Option } from './combobox.js'
 
@@ -48,7 +49,7 @@ export function TemplateInput(props: Props) {
     const { text, caret } = takeCompletion(value, completion, option.value)
     change(text)
     setCompletion(undefined)
-    requestAnimationFrame(() => element.current?.setSelectionRange(caret, caret))
+    afterDrawing(() => element.current?.setSelectionRange(caret, caret))
   }
   function handleKey(event: KeyboardEvent): void {
     if (!isShown) return

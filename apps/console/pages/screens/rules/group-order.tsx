@@ -2,6 +2,7 @@ import type { RuleGroup } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { moveInGroup } from '../../logic/editing/group-members.js'
 import { showControls } from '../../logic/show.js'
+import { afterDrawing } from '../../parts/after-drawing.js'
 import { Icon } from '../../parts/icon.js'
 import { Mark } from '../../parts/mark.js'
 import { Unread } from '../../parts/states.js'
@@ -145,7 +146,7 @@ function buttonId(ruleId: string, by: -1 | 1): string {
 
 /** A row that is moved in the page loses the focus. */
 function focusSoon(ruleId: string, by: -1 | 1): void {
-  requestAnimationFrame(() => document.getElementById(buttonId(ruleId, by))?.focus())
+  afterDrawing(() => document.getElementById(buttonId(ruleId, by))?.focus())
 }
 
 async function readGroup(name: string): Promise<{ rules: readonly Member[]; tag: string }> {

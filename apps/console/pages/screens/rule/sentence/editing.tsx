@@ -2,6 +2,7 @@ import { defaultWorkLimits, describeVocabulary } from '@automation/engine'
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useMemo } from 'preact/hooks'
 import { type Suggestions, suggestItems, suggestWithItem } from '../../../logic/editing/suggest-items.js'
+import { afterDrawing } from '../../../parts/after-drawing.js'
 import type { Option } from '../../../parts/combobox.js'
 
 /** What every part of the sentence needs. */
@@ -72,14 +73,17 @@ export const filterOptions: readonly Option[] = vocabulary.filters.map(({ name, 
 }))
 
 /**
- * Moves the focus to a field, once it is drawn; if it has none of its own, to the first below it. Drawing is a microtask, so the next key that is
- * typed finds the field, also one that follows at once. A field that is drawn later gets the focus with the next frame.
+ * Moves the focus to a field, once it is drawn; if it has none of its own, to the first below it. A field that is drawn later gets the focus with the
+ * next frame, unless somebody has moved it meanwhile: a busy browser takes many keys between two frames.
  */
 export function focusSoon(path: string): void {
-  queueMicrotask(() => queueMicrotask(() => findField(path)?.focus()))
-  requestAnimationFrame(() => {
-    const field = findField(path)
-    if (field !== document.activeElement) field?.focus()
+  afterDrawing(() => {
+    findField(path)?.focus()
+    const { activeElement } = document
+    requestAnimationFrame(() => {
+      if (document.activeElement === activeElement || document.activeElement === document.body)
+        findField(path)?.focus()
+    })
   })
 }
 

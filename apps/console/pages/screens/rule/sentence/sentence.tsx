@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { nameType } from '../../../logic/editing/action-words.js'
 import { beginSchedule } from '../../../logic/editing/schedule-kinds.js'
 import type { Definition } from '../../../logic/rule-definition.js'
+import { afterDrawing } from '../../../parts/after-drawing.js'
 import { Combobox } from '../../../parts/combobox.js'
 import { ActionLines } from './action-lines.js'
 import { ConditionLines } from './condition-lines.js'
@@ -111,7 +112,7 @@ function Head({ definition, set }: Pick<Props, 'definition' | 'set'>) {
             class="plain small"
             onClick={() => {
               describe(true)
-              requestAnimationFrame(() => document.getElementById('rule-description')?.focus())
+              afterDrawing(() => document.getElementById('rule-description')?.focus())
             }}
           >
             Describe it
