@@ -80,7 +80,9 @@ export function isOfProvider({ signatureId, headers }: IncomingDelivery): boolea
 /** @throws the refusal of a delivery that no secret of its provider has signed: of one that could be our own scheme, what that lacks */
 export function refuseUnsigned(delivery: IncomingDelivery): never {
   const { headers, isForm } = delivery
-  const isForeign = Object.keys(headers).some((name) => !/^x-signature($|-id)/.test(name) && maySign(name))
+  const isForeign = Object.keys(headers).some(
+    (name) => !/^x-signature$|signature.?id/.test(name) && maySign(name),
+  )
   if (!isForeign && isForm) throw new DeliveryRefusal('content_type', refusals.notJson())
   if (!isForeign) checkHeaders(delivery)
   throw new DeliveryRefusal('signature', refusals.notSigned())
