@@ -63,9 +63,15 @@ function readTicks({ own }: Harness, ruleId: string) {
   return own.event.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
 }
 
+type Tick = { data: unknown } | undefined
+
+function dataOf(event: Tick): { scheduledAt: string; missed: number } {
+  return (event?.data ?? {}) as { scheduledAt: string; missed: number }
+}
+
 /** When the first tick was due that an event of a schedule of a minute is about: another minute may have begun meanwhile. */
-function firstTickOf(event: { data: unknown } | undefined): number {
-  const { scheduledAt, missed } = event?.data as { scheduledAt: string; missed: number }
+function firstTickOf(event: Tick): number {
+  const { scheduledAt, missed } = dataOf(event)
   return Date.parse(scheduledAt) - missed * minuteMs
 }
 
@@ -88,7 +94,7 @@ t.test('a tick that is due runs its rule within seconds, with the sweeper alone'
   const [event] = await readTicks(harness, id)
   t.equal(event?.type, 'SCHEDULE')
   t.equal(firstTickOf(event), due.getTime())
-  const { scheduledAt, missed } = event?.data as { scheduledAt: string; missed: number }
+  const { scheduledAt, missed } = dataOf(event)
   t.equal(tasks[0]?.title, `At ${scheduledAt.replace('Z', '+00:00')}, ${missed} missed`)
   t.not(tasks[0]?.executionId, event?.id, 'the execution was not requested by hand')
   const rule = await harness.own.rule.findUniqueOrThrow({ where: { id } })
@@ -114,7 +120,7 @@ t.test('of several ticks that are due the newest runs and counts the others', as
   while (made.isMore) made = await makeTicks(harness.database)
   const [event, ...others] = await readTicks(harness, id)
   t.equal(firstTickOf(event), due.getTime())
-  t.ok(Number((event?.data as { missed: number }).missed) >= 300)
+  t.ok(dataOf(event).missed >= 300)
   t.equal(others.length, 0)
   t.match(await harness.own.rule.findUniqueOrThrow({ where: { id } }), { missedTicks: 0 })
 })
