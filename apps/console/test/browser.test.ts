@@ -5,6 +5,7 @@ import { testChips } from './browser/chips.js'
 import { testEditor } from './browser/editor.js'
 import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
+import { testInbox } from './browser/inbox.js'
 import { testNewcomer } from './browser/newcomer.js'
 import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
@@ -26,6 +27,7 @@ testTimes(t, context)
 testVerdicts(t, context)
 testHostileData(t, context)
 testTruth(t, context)
+testInbox(t, context)
 testSweep(t, context)
 if (process.env.TEST_LONG) {
   testScreens(t, context)

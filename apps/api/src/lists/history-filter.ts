@@ -28,6 +28,11 @@ export const TimeRange = {
 /** The event types of rules and of subscriptions. */
 const listedTypes: ReadonlySet<unknown> = new Set([...eventTypes, ...ServiceEventType.enum, pingType])
 
+/** In a body: some rows and no others. As many as the largest page has. */
+export const ChosenIds = Type.Optional(
+  Type.Array(Type.String(), { minItems: 1, maxItems: 250, description: 'Only those with one of these ids' }),
+)
+
 const id = { isRight: isUuid, expected: 'must be a UUID' }
 const time = {
   isRight: (text: unknown) => !Number.isNaN(parseTimestamp(text)),
@@ -40,6 +45,7 @@ const eventType = {
 }
 /** Checks that a schema cannot express. */
 const checks: Record<string, Check> = {
+  ids: { isRight: (ids: unknown) => Array.isArray(ids) && ids.every(isUuid), expected: 'must be UUIDs' },
   ruleId: id,
   executionId: id,
   subscriptionId: id,

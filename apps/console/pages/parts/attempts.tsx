@@ -1,20 +1,27 @@
 import type { ActionResult, Execution } from '@automation/client'
 import { describeAction } from '../logic/describe-action.js'
 import { findDue } from '../logic/find-due.js'
-import { formatDay, formatDuration } from '../logic/format-time.js'
+import { formatDay, formatDuration, timeOfId } from '../logic/format-time.js'
+import { layOutLanes } from '../logic/history/lay-out-time.js'
+import { listPieces } from '../logic/history/list-pieces.js'
+import { redact } from '../logic/history/redact.js'
 import { show, showControls } from '../logic/show.js'
 import { linkToEvent } from '../state/links.js'
 import { zone } from '../state/preferences.js'
 import { linkTo } from '../state/use-filters.js'
+import { InputAndOutput } from './input-and-output.js'
 import { JsonView } from './json-view.js'
 import { Mark } from './mark.js'
+import { TimeLane } from './time-lane.js'
 import { now, When } from './when.js'
 
 /** A wait between two attempts that is longer than this is shown as a fold. */
 const foldMs = 60_000
 
 /** The actions of an execution, from top to bottom: what each was done with, every attempt of it, and what is still to come. */
-export function Attempts({ execution: { id, results, startedAt, trace } }: { execution: Execution }) {
+export function Attempts({ execution }: { execution: Execution }) {
+  const { id, results, startedAt, trace } = execution
+  const { lanes, folds } = layOutLanes(listPieces(execution, timeOfId(id), now.value.getTime()))
   const actions = trace?.actions ?? []
   const toCome = actions
     .slice(results.length)
@@ -32,6 +39,7 @@ export function Attempts({ execution: { id, results, startedAt, trace } }: { exe
             due={findDue(actions[index]?.config, results.slice(0, index), startedAt)}
             executionId={id}
           />
+          <TimeLane pieces={lanes[index] ?? []} folds={folds} />
           {result.reason && <p class="sub">{result.reason}</p>}
           {result.until && (
             <p class="sub">
@@ -49,11 +57,7 @@ export function Attempts({ execution: { id, results, startedAt, trace } }: { exe
               {result.emitted.done} of {result.emitted.events} events done, {result.emitted.failed} failed
             </p>
           )}
-          {result.output !== undefined && !result.attempts?.length && (
-            <p class="sub">
-              <code>{show(result.output)}</code>
-            </p>
-          )}
+          <InputAndOutput result={result} config={actions[index]?.config} />
           {result.warnings?.map((warning) => (
             <p key={warning} class="sub">
               {warning}
@@ -109,7 +113,7 @@ function ActionHead({
   due: string | undefined
   executionId: string
 }) {
-  const { heading: raw, facts: done, body } = describeAction(action, config)
+  const { heading: raw, facts: done } = describeAction(action, config)
   const read = Object.entries(captured).map(([key, value]) => [`captured.${key}`, show(value)] as const)
   const facts = [...done, ...read]
   const heading = showControls(raw)
@@ -138,12 +142,6 @@ function ActionHead({
           ])}
         </dl>
       )}
-      {body !== undefined && (
-        <details>
-          <summary>What it sent</summary>
-          <JsonView value={body} label={`Data of action ${index + 1}`} />
-        </details>
-      )}
     </>
   )
 }
@@ -164,7 +162,7 @@ function Tries({ attempts }: { attempts: NonNullable<ActionResult['attempts']> }
             {error && <span class="sub bad">{error}</span>}
             {!error && output !== undefined && (
               <span class="sub">
-                <code>{show(output)}</code>
+                <code>{show(redact(output))}</code>
               </span>
             )}
           </li>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { useList } from '../state/use-list.js'
+import type { Picked } from '../state/use-picked.js'
 import { Newer, Older } from './list-controls.js'
 import { type Column, Rows } from './rows.js'
 import { Split } from './screen.js'
@@ -15,6 +16,7 @@ interface Props<Item extends { id: string }> {
   empty: ComponentChildren
   selectedId?: string | undefined
   detail?: ComponentChildren
+  picked?: Picked | undefined
 }
 
 /** A list of history in every state that it can be in, and beside it what is selected. */
@@ -26,6 +28,7 @@ export function History<Item extends { id: string }>({
   empty,
   selectedId,
   detail,
+  picked,
 }: Props<Item>) {
   const { first, rows } = list
   return (
@@ -41,7 +44,7 @@ export function History<Item extends { id: string }>({
               {rows.length === 0 ? (
                 empty
               ) : (
-                <Rows items={rows} label={what} columns={columns} selectedId={selectedId} row={row} />
+                <Rows items={rows} label={what} {...{ columns, selectedId, row, picked }} />
               )}
               {(rows.length > 0 || list.hasOlder) && <Older {...list} />}
             </>

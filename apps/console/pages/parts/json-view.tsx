@@ -64,7 +64,7 @@ export function CopyButton({
         setCopied(true)
       }}
     >
-      <span role="status">{isCopied ? 'Copied' : label}</span>
+      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
     </button>
   )
 }

@@ -31,7 +31,7 @@ const looks: Record<string, { icon: IconName; tone: Tone; word?: string }> = {
   pending: { icon: 'clock', tone: 'quiet', word: 'not started' },
 }
 
-export function Mark({ of, word }: { of: string; word?: string }) {
+export function Mark({ of, word }: { of: string; word?: string | undefined }) {
   const { icon, tone, word: usual } = looks[of] ?? { icon: 'minus', tone: 'quiet' }
   return (
     <span class={`mark ${tone}`}>

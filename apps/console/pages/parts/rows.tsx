@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { windowedFrom, windowRows } from '../logic/window-rows.js'
+import type { Picked } from '../state/use-picked.js'
 
 /**
  * A heading, or that of a column of numbers. One that is low is left out where there is little room; its cells have the class `low`.
@@ -15,10 +16,19 @@ interface Props<Item> {
   columns: readonly Column[]
   selectedId?: string | undefined
   row: (item: Item) => ComponentChildren
+  /** Rows can be chosen, to do something with all of them. */
+  picked?: Picked | undefined
 }
 
 /** A table of any length: of a long one, only the rows near the view are in the document. */
-export function Rows<Item extends { id: string }>({ items, label, columns, selectedId, row }: Props<Item>) {
+export function Rows<Item extends { id: string }>({
+  items,
+  label,
+  columns,
+  selectedId,
+  row,
+  picked,
+}: Props<Item>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const [view, setView] = useState({ top: 0, height: 1_000 })
   const isWindowed = items.length >= windowedFrom
@@ -32,30 +42,62 @@ export function Rows<Item extends { id: string }>({ items, label, columns, selec
     addEventListener('scroll', measure, { passive: true })
     return () => removeEventListener('scroll', measure)
   }, [isWindowed])
+  const width = columns.length + (picked ? 1 : 0)
   const { first, end } = windowRows(items.length, rowHeight, view)
   return (
     <table aria-label={label} aria-rowcount={items.length} class="rows">
       <thead>
         <tr>
+          {picked && <PickAll items={items} picked={picked} />}
           {columns.map((column) => (
             <Heading key={typeof column === 'string' ? column : JSON.stringify(column)} column={column} />
           ))}
         </tr>
       </thead>
       <tbody ref={body}>
-        {first > 0 && <Space rows={first} columns={columns.length} />}
+        {first > 0 && <Space rows={first} columns={width} />}
         {items.slice(first, end).map((item, index) => (
           <tr
             key={item.id}
             aria-rowindex={first + index + 1}
             aria-current={item.id === selectedId ? 'true' : undefined}
           >
+            {picked && (
+              <td class="pick">
+                <input
+                  type="checkbox"
+                  aria-label={`Choose row ${first + index + 1}`}
+                  checked={picked.ids.has(item.id)}
+                  onChange={({ currentTarget }) => picked.pick([item.id], currentTarget.checked)}
+                />
+              </td>
+            )}
             {row(item)}
           </tr>
         ))}
-        {end < items.length && <Space rows={items.length - end} columns={columns.length} />}
+        {end < items.length && <Space rows={items.length - end} columns={width} />}
       </tbody>
     </table>
+  )
+}
+
+function PickAll({ items, picked }: { items: readonly { id: string }[]; picked: Picked }) {
+  const count = items.filter(({ id }) => picked.ids.has(id)).length
+  return (
+    <th scope="col" class="pick">
+      <input
+        type="checkbox"
+        aria-label="Choose all rows"
+        checked={count === items.length}
+        indeterminate={count > 0 && count < items.length}
+        onChange={({ currentTarget }) =>
+          picked.pick(
+            items.map(({ id }) => id),
+            currentTarget.checked,
+          )
+        }
+      />
+    </th>
   )
 }
 

@@ -1,18 +1,19 @@
 import type { Event, EventWhy, RuleWhy } from '@automation/client'
 import { describeActual, describeClause } from '../logic/describe-clause.js'
 import { describeNeed } from '../logic/describe-need.js'
+import { curlOfEvent } from '../logic/history/write-curl.js'
 import { findStop, markConditions } from '../logic/marks.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { EventState } from '../parts/event-state.js'
 import { ExplainTree } from '../parts/explain-tree.js'
-import { JsonView } from '../parts/json-view.js'
+import { CopyButton, JsonView } from '../parts/json-view.js'
 import { Mark } from '../parts/mark.js'
 import { Replay } from '../parts/replay.js'
 import { Loading, Problem, Unread } from '../parts/states.js'
 import { Suppressed } from '../parts/suppressed.js'
 import { When } from '../parts/when.js'
 import { linkToEvent, linkToExecution } from '../state/links.js'
-import { api, may } from '../state/session.js'
+import { api, apiUrl, may, workspaceId } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
 
@@ -55,6 +56,12 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
             Create a rule for this
           </a>
         )}
+        <CopyButton
+          text={curlOfEvent(apiUrl.value, workspaceId.value ?? '', { type, data })}
+          label="Copy as curl"
+          look=""
+        />
+        <CopyButton text={location.href} label="Copy the link" look="" />
       </div>
       <p class="quiet id">{id}</p>
     </>

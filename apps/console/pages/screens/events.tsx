@@ -1,49 +1,51 @@
+import '../styles/history.css'
 import type { EventSummary, Vocabulary } from '@automation/client'
-import { writeRange } from '../logic/time-range.js'
+import { chooseTelling } from '../logic/history/choose-telling.js'
 import { Chip } from '../parts/chip.js'
+import { DataSearch } from '../parts/data-search.js'
 import { EventState } from '../parts/event-state.js'
 import { ChoiceFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
 import { NoRows } from '../parts/no-rows.js'
+import { PickedBar } from '../parts/picked-bar.js'
+import { ReplayPicked } from '../parts/replay-picked.js'
 import { Screen } from '../parts/screen.js'
 import { SendSample } from '../parts/send-sample.js'
 import { Empty } from '../parts/states.js'
 import { barsOfEvents, TimeBars } from '../parts/time-bars.js'
 import { TimeFilter } from '../parts/time-filter.js'
+import { Told } from '../parts/told.js'
+import { Views } from '../parts/views.js'
 import { When } from '../parts/when.js'
-import { api } from '../state/session.js'
+import { knownFields, listEvents } from '../state/list-events.js'
+import { api, may } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useList } from '../state/use-list.js'
+import { usePicked } from '../state/use-picked.js'
 import { isRefused, useQuery } from '../state/use-query.js'
 import { EventDetail } from './event-detail.js'
 
 const states = { accepted: 'accepted', running: 'running', done: 'done', quarantined: 'quarantined' }
+const views = [
+  { name: 'All events', query: '' },
+  { name: 'In progress', query: 'status=running' },
+  { name: 'Quarantined', query: 'status=quarantined' },
+  { name: 'Last hour', query: 'last=1h' },
+]
 
 /** What came in, and what did the rules do with it? */
 export function Events() {
   const { query, set } = useFilters()
-  const { type = '', status = '', rule, from, to, last, id } = query
-  const filter = {
-    ...(type !== '' && { eventType: type }),
-    ...(rule !== undefined && { ruleId: rule }),
-  }
-  const list = useList<EventSummary>(
-    ['events', type, status, rule, last, from, to],
-    async (cursor) => {
-      const { events, nextCursor = null } = await api().events.list({
-        limit: 50,
-        ...writeRange(query),
-        ...(cursor !== undefined && { cursor }),
-        ...(status !== '' && { status: status as 'done' }),
-        ...filter,
-      })
-      return { rows: events, nextCursor }
-    },
-    id,
-  )
+  const { type = '', status = '', rule, from, to, last, q = '', id } = query
+  const key = ['events', type, status, rule, last, from, to, q]
+  const list = useList<EventSummary>(key, (cursor) => listEvents({ query, cursor }), id)
+  const picked = usePicked(JSON.stringify(key))
+  const telling = chooseTelling(list.rows)
   return (
     <Screen title="Events" actions={list.rows.length > 0 && <SendSample {...(type !== '' && { type })} />}>
       <search class="filters">
+        <Views screen="events" given={views} />
+        <DataSearch key={q} value={q} fields={knownFields()} set={(typed) => set({ q: typed })} />
         <TypeFilter type={type} isHidden={id !== undefined} set={(chosen) => set({ type: chosen })} />
         <ChoiceFilter
           label="State"
@@ -56,12 +58,10 @@ export function Events() {
           <Chip remove={{ label: 'Show all', run: () => set({ rule: '' }) }}>one rule</Chip>
         )}
       </search>
-      <TimeBars
-        screen="events"
-        query={query}
-        filter={{ ...filter, ...(status !== '' && { eventStatus: status as 'done' }) }}
-        pick={barsOfEvents}
-      />
+      {q === '' && <EventBars query={query} />}
+      <PickedBar count={picked.ids.size} one="event" clear={picked.clear}>
+        <ReplayPicked ids={[...picked.ids]} clear={picked.clear} />
+      </PickedBar>
       {type !== '' && isRefused(list.first.error) ? (
         <Empty title={`There is no event type ${type}`}>
           <button type="button" onClick={() => set({ type: '' })}>
@@ -72,42 +72,73 @@ export function Events() {
         <History
           list={list}
           what="events"
-          columns={['Accepted', 'Type', 'Rules', 'State']}
+          columns={['Event', 'Rules', 'State', 'Accepted']}
           selectedId={id}
+          picked={may('operator') ? picked : undefined}
           empty={
-            <NoRows what="events" filters={['type', 'status', 'rule', 'from', 'to']}>
+            <NoRows what="events" filters={['type', 'status', 'rule', 'from', 'to', 'q']}>
               <p>An event is data of one type. Every active rule for that type is evaluated.</p>
               <SendSample />
             </NoRows>
           }
-          row={(event) => (
-            <>
-              <th scope="row">
-                <a href={linkTo('events', { ...query, id: event.id })}>
-                  <When at={event.acceptedAt} />
-                </a>
-              </th>
-              <td data-label="Type">
-                <code>{event.type}</code>
-              </td>
-              <td data-label="Rules">
-                {event.matched - event.suppressed} of {event.triggered} ran
-                {event.suppressed > 0 && `, ${event.suppressed} suppressed`}
-                {event.failed > 0 && (
-                  <>
-                    , <span class="bad">{event.failed} failed</span>
-                  </>
-                )}
-              </td>
-              <td data-label="State">
-                <EventState {...event} />
-              </td>
-            </>
-          )}
+          row={(event) => <EventCells {...{ event, query, fields: telling.get(event.eventType) }} />}
           detail={id && <EventDetail id={id} key={id} close={() => set({ id: '' })} />}
         />
       )}
     </Screen>
+  )
+}
+
+function EventCells({
+  event,
+  query,
+  fields,
+}: {
+  event: EventSummary
+  query: Record<string, string | undefined>
+  /** Those of its data that are told. */
+  fields: readonly string[] | undefined
+}) {
+  const { matched, suppressed, failed, triggered } = event
+  return (
+    <>
+      <th scope="row">
+        <a href={linkTo('events', { ...query, id: event.id })}>
+          <code>{event.type}</code>
+        </a>{' '}
+        <Told excerpt={event.excerpt} fields={fields} />
+      </th>
+      <td data-label="Rules">
+        {matched - suppressed} of {triggered} ran
+        {suppressed > 0 && `, ${suppressed} suppressed`}
+        {failed > 0 && (
+          <>
+            , <span class="bad">{failed} failed</span>
+          </>
+        )}
+      </td>
+      <td data-label="State">
+        <EventState {...event} />
+      </td>
+      <td data-label="Accepted" class="at">
+        <When at={event.acceptedAt} />
+      </td>
+    </>
+  )
+}
+
+/** Counts know nothing of the data: they are shown beside no search. */
+function EventBars({ query }: { query: Record<string, string | undefined> }) {
+  const { type = '', status = '', rule } = query
+  const filter = {
+    ...(type !== '' && { eventType: type }),
+    ...(rule !== undefined && { ruleId: rule }),
+    ...(status !== '' && { eventStatus: status as 'done' }),
+  }
+  return (
+    <div class="short-bars">
+      <TimeBars screen="events" query={query} filter={filter} pick={barsOfEvents} />
+    </div>
   )
 }
 

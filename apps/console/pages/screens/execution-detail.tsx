@@ -1,13 +1,17 @@
 import type { Execution } from '@automation/client'
+import { formatDuration, timeOfId } from '../logic/format-time.js'
+import { listPieces, sumTime } from '../logic/history/list-pieces.js'
+import { waitWords } from '../logic/history/say-duration.js'
 import { Attempts } from '../parts/attempts.js'
 import { Cancel } from '../parts/cancel.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { ExplainTree } from '../parts/explain-tree.js'
+import { CopyButton } from '../parts/json-view.js'
 import { Mark } from '../parts/mark.js'
 import { Retry } from '../parts/retry.js'
 import { Unread } from '../parts/states.js'
 import { Suppressed } from '../parts/suppressed.js'
-import { When } from '../parts/when.js'
+import { now, When } from '../parts/when.js'
 import { linkToEvent } from '../state/links.js'
 import { api } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
@@ -34,12 +38,13 @@ export function ExecutionDetail({
         <Unread {...found} what="the execution" />
       </>
     )
-  const { ruleId, ruleVersion, status, error, eventId, startedAt, suppressed, trace } = found.data
+  const { ruleId, ruleVersion, status, error, eventId, startedAt, suppressed, trace, waitsFor } = found.data
   return (
     <>
       <DetailHead title={nameOf(ruleId)} what="the execution" close={close} />
       <p>
-        <Mark of={status} /> · began <When at={startedAt} /> · <a href={linkToEvent(eventId)}>its event</a>
+        <Mark of={status} word={waitsFor === null ? undefined : waitWords[waitsFor]} /> · began{' '}
+        <When at={startedAt} /> · <a href={linkToEvent(eventId)}>its event</a>
         {ruleVersion !== null && (
           <>
             {' '}
@@ -60,7 +65,10 @@ export function ExecutionDetail({
       <Cancel execution={found.data} />
       {!suppressed && (
         <>
-          <h3>What it did</h3>
+          <div class="row spread">
+            <h3>What it did</h3>
+            <Took execution={found.data} />
+          </div>
           <Attempts execution={found.data} />
         </>
       )}
@@ -70,7 +78,21 @@ export function ExecutionDetail({
       ) : (
         <p class="quiet">Not available: the rule was deleted.</p>
       )}
+      <div class="row">
+        <CopyButton text={location.href} label="Copy the link" />
+      </div>
       <p class="quiet id">{id}</p>
     </>
   )
+}
+
+/** Waiting for days is no work: both are said. */
+function Took({ execution }: { execution: Execution }) {
+  const nowMs = now.value.getTime()
+  const { worked, waited } = sumTime(listPieces(execution, timeOfId(execution.id), nowMs), nowMs)
+  const parts = [
+    ...(worked > 0 ? [`worked for ${formatDuration(worked)}`] : []),
+    ...(waited > 0 ? [`waited for ${formatDuration(waited)}`] : []),
+  ]
+  return <span class="quiet">{parts.join(', ')}</span>
 }

@@ -1,32 +1,45 @@
+import '../styles/history.css'
 import type { ExecutionSummary } from '@automation/client'
-import { formatDuration, timeOfId } from '../logic/format-time.js'
+import { timeOfId } from '../logic/format-time.js'
+import { chooseTelling } from '../logic/history/choose-telling.js'
+import { sayDuration, waitWords } from '../logic/history/say-duration.js'
 import { writeRange } from '../logic/time-range.js'
 import { CancelMany } from '../parts/cancel.js'
-import { RuleFilter, TextFilter } from '../parts/filter.js'
+import { ChoiceFilter, RuleFilter, TextFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
 import { Mark } from '../parts/mark.js'
 import { NoRows } from '../parts/no-rows.js'
+import { PickedBar } from '../parts/picked-bar.js'
+import { CancelPicked, RetryPicked } from '../parts/picked-executions.js'
+import { ReplayPicked } from '../parts/replay-picked.js'
 import { RetryMany } from '../parts/retry.js'
 import { Screen } from '../parts/screen.js'
-import { Tabs } from '../parts/tabs.js'
 import { barsOfExecutions, TimeBars } from '../parts/time-bars.js'
 import { TimeFilter } from '../parts/time-filter.js'
+import { Told } from '../parts/told.js'
+import { Views } from '../parts/views.js'
 import { When } from '../parts/when.js'
-import { api } from '../state/session.js'
+import { api, may } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useList } from '../state/use-list.js'
+import { usePicked } from '../state/use-picked.js'
 import { useRuleNames } from '../state/use-rules.js'
 import { ExecutionDetail } from './execution-detail.js'
 
 const unfinished = 'waiting,retrying,running'
 const statuses = {
-  '': 'all',
   succeeded: 'succeeded',
   failed: 'failed',
   [unfinished]: 'not finished',
   cancelled: 'cancelled',
   suppressed: 'suppressed',
 }
+const views = [
+  { name: 'All executions', query: '' },
+  { name: 'Failed in the last hour', query: 'last=1h&status=failed' },
+  { name: 'Failed in the last 7 days', query: 'last=7d&status=failed' },
+  { name: 'Waiting or retrying', query: 'last=30d&status=waiting%2Cretrying' },
+]
 
 /** What ran, what failed, what waits, and what do I do about it? */
 export function Executions() {
@@ -36,13 +49,15 @@ export function Executions() {
     ...(rule !== '' && { ruleId: rule }),
     ...(error !== '' && { error }),
   }
+  const key = ['executions', status, rule, error, last, from, to]
   const list = useList<ExecutionSummary>(
-    ['executions', status, rule, error, last, from, to],
+    key,
     async (cursor) => {
       const { executions, nextCursor = null } = await api().executions.list({
         ...writeRange(query),
         ...narrowing,
         limit: 50,
+        excerpt: true,
         ...(cursor !== undefined && { cursor }),
         ...(status !== '' && { status }),
       })
@@ -51,10 +66,12 @@ export function Executions() {
     id,
   )
   const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
+  const picked = usePicked(JSON.stringify(key))
+  const telling = chooseTelling(list.rows)
+  const chosen = list.rows.filter((row) => picked.ids.has(row.id))
   return (
     <Screen
       title="Executions"
-      note="An execution is what one rule does for one event."
       // Also without rows: what came of it is still shown when none is left.
       actions={
         status === 'failed' ? (
@@ -64,8 +81,14 @@ export function Executions() {
         )
       }
     >
-      <Tabs label="State" tabs={statuses} chosen={status} choose={(value) => set({ status: value })} />
       <search class="filters">
+        <Views screen="executions" given={views} />
+        <ChoiceFilter
+          label="State"
+          value={status}
+          options={statuses}
+          set={(chosen) => set({ status: chosen })}
+        />
         <RuleFilter value={rule} set={(chosen) => set({ rule: chosen })} {...{ rules, nameOf }} />
         <TextFilter
           label="Error contains"
@@ -75,42 +98,35 @@ export function Executions() {
         />
         <TimeFilter query={query} usual="24h" set={set} />
       </search>
-      <TimeBars
-        screen="executions"
-        query={query}
-        filter={narrowing}
-        pick={(overview) => barsOfExecutions(overview, status)}
-      />
+      <div class="short-bars">
+        <TimeBars
+          screen="executions"
+          query={query}
+          filter={narrowing}
+          pick={(overview) => barsOfExecutions(overview, status)}
+        />
+      </div>
+      <PickedBar count={picked.ids.size} one="execution" clear={picked.clear}>
+        <RetryPicked ids={[...picked.ids]} clear={picked.clear} />
+        <ReplayPicked ids={[...new Set(chosen.map(({ eventId }) => eventId))]} clear={picked.clear} />
+        <CancelPicked ids={[...picked.ids]} clear={picked.clear} />
+      </PickedBar>
       <History
         list={list}
         what="executions"
-        columns={['Rule', 'State', { text: 'Event', isLow: true }, 'Event accepted', { number: 'Duration' }]}
+        columns={['Rule', 'State', 'Event', { number: 'Start to end' }, 'Event accepted']}
         selectedId={id}
+        picked={may('operator') ? picked : undefined}
         empty={
           <NoRows what="executions" filters={['status', 'rule', 'error', 'from', 'to']}>
             <p>
-              A rule runs when an event matches its conditions. <a href={linkTo('rules')}>The rules</a> ·{' '}
-              <a href={linkTo('events')}>the events</a>
+              An execution is what one rule does for one event that matches its conditions.{' '}
+              <a href={linkTo('rules')}>The rules</a> · <a href={linkTo('events')}>the events</a>
             </p>
           </NoRows>
         }
         row={(execution) => (
-          <>
-            <th scope="row">
-              <a href={linkTo('executions', { ...query, id: execution.id })}>{nameOf(execution.ruleId)}</a>
-              {execution.error && <span class="sub">{execution.error}</span>}
-            </th>
-            <td data-label="State">
-              <Mark of={execution.status} />
-            </td>
-            <td class="low">
-              <code>{execution.eventType}</code>
-            </td>
-            <td data-label="Event accepted">
-              <When at={new Date(timeOfId(execution.id)).toISOString()} />
-            </td>
-            <td class="number">{took(execution)}</td>
-          </>
+          <ExecutionCells {...{ execution, query, nameOf, fields: telling.get(execution.eventType) }} />
         )}
         detail={id && <ExecutionDetail id={id} key={id} nameOf={nameOf} close={() => set({ id: '' })} />}
       />
@@ -118,12 +134,35 @@ export function Executions() {
   )
 }
 
-function took({
-  startedAt,
-  finishedAt,
-  dueAt,
-}: Pick<ExecutionSummary, 'startedAt' | 'finishedAt' | 'dueAt'>) {
-  if (startedAt && finishedAt) return formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
-  const waitsMs = dueAt ? Date.parse(dueAt) - Date.now() : 0
-  return waitsMs > 0 ? `continues in ${formatDuration(waitsMs)}` : '…'
+function ExecutionCells({
+  execution,
+  query,
+  nameOf,
+  fields,
+}: {
+  execution: ExecutionSummary
+  query: Record<string, string | undefined>
+  nameOf: (ruleId: string) => string
+  /** Of the data of its event: those that are told. */
+  fields: readonly string[] | undefined
+}) {
+  const { id, ruleId, error, eventType, excerpt, status, waitsFor } = execution
+  return (
+    <>
+      <th scope="row" class="short">
+        <a href={linkTo('executions', { ...query, id })}>{nameOf(ruleId)}</a>
+      </th>
+      <td data-label="State" class="beside">
+        <Mark of={status} word={waitsFor === null ? undefined : waitWords[waitsFor]} />
+      </td>
+      <td class="line">
+        {error ? <span class="bad">{error}</span> : <code>{eventType}</code>}{' '}
+        <Told excerpt={excerpt} fields={fields} />
+      </td>
+      <td class="number">{sayDuration(execution, Date.now())}</td>
+      <td data-label="Event accepted" class="at">
+        <When at={new Date(timeOfId(id)).toISOString()} />
+      </td>
+    </>
+  )
 }

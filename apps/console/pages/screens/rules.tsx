@@ -7,7 +7,17 @@ import { Findings } from './rules/findings.js'
 import { RuleList } from './rules/rule-list.js'
 import { Templates } from './rules/templates.js'
 
+const Schedules = lazy(() => import('./rules/schedules.js').then(({ Schedules }) => Schedules))
+const EventTypes = lazy(() => import('./rules/event-types.js').then(({ EventTypes }) => EventTypes))
 const GroupOrder = lazy(() => import('./rules/group-order.js').then(({ GroupOrder }) => GroupOrder))
+
+const tabs = {
+  '': 'Rules',
+  schedules: 'Schedules',
+  findings: 'Findings',
+  types: 'Event types',
+  templates: 'Email templates',
+}
 
 /** Which rules are there, how are they doing, do they get in each other's way? */
 export function Rules() {
@@ -27,12 +37,16 @@ export function Rules() {
     >
       <Tabs
         label="Parts"
-        tabs={{ '': 'Rules', findings: 'Findings', templates: 'Email templates' }}
+        tabs={tabs}
         chosen={tab}
         choose={(next) => set({ tab: next, id: '', q: '', state: '', trigger: '', group: '' })}
       />
       {tab === 'findings' ? (
         <Findings />
+      ) : tab === 'schedules' ? (
+        <Schedules />
+      ) : tab === 'types' ? (
+        <EventTypes />
       ) : tab === 'templates' ? (
         <Templates />
       ) : group ? (

@@ -31,6 +31,8 @@ const screens = [
   'access?tab=secrets',
   'access?tab=credentials',
   'access?tab=audit',
+  'rules?tab=schedules',
+  'rules?tab=types',
   'rules?tab=findings',
   'rules?tab=templates',
 ]

@@ -3059,6 +3059,8 @@ export interface components {
             from?: string;
             /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
             to?: string;
+            /** @description Only those with one of these ids */
+            ids?: string[];
         };
         EventPage: {
             events: components["schemas"]["EventSummary"][];
@@ -3094,6 +3096,8 @@ export interface components {
             limit?: number;
             /** @description nextCursor of the previous page */
             cursor?: string;
+            /** @description true: each item has an `excerpt` of the data of its event. Default: false. */
+            excerpt?: boolean;
         };
         /**
          * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed.
@@ -3132,6 +3136,10 @@ export interface components {
             /** @description Of these, the executions that failed */
             failed: number;
             continuesAt: string | null;
+            /** @description If asked for: up to 12 fields of the data of the event by their paths, the outer ones first, with strings cut to 80 characters. Empty if the data is larger than 16 KiB. */
+            excerpt?: {
+                [key: string]: string | number | boolean;
+            };
         };
         EventToPost: {
             /** @description Type of the event: of the catalogue, or of the workspace */
@@ -3303,6 +3311,8 @@ export interface components {
             to?: string;
             /** @description Text that the error contains */
             error?: string;
+            /** @description Only those with one of these ids */
+            ids?: string[];
             /** @description Default: both */
             status?: ("failed" | "cancelled")[];
         };
@@ -3357,6 +3367,10 @@ export interface components {
             dueAt: string | null;
             waitsFor: "key" | null;
             finishedAt: string | null;
+            /** @description If asked for: up to 12 fields of the data of the event by their paths, the outer ones first, with strings cut to 80 characters. Empty if the data is larger than 16 KiB. */
+            excerpt?: {
+                [key: string]: string | number | boolean;
+            };
         };
         ExecutionToCancel: Record<string, unknown>;
         ExecutionToRetry: {
@@ -5405,6 +5419,8 @@ export interface components {
             to?: string;
             /** @description Text that the error contains */
             error?: string;
+            /** @description Only those with one of these ids */
+            ids?: string[];
             /** @description Default: both */
             status?: ("waiting" | "retrying")[];
         };
@@ -8988,6 +9004,8 @@ export interface operations {
                 to?: string;
                 /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed. */
                 status?: components["schemas"]["EventStatus"];
+                /** @description true: each item has an `excerpt` of the data of its event. Default: false. */
+                excerpt?: boolean;
             };
             header?: never;
             path?: never;
@@ -9988,6 +10006,8 @@ export interface operations {
                 eventId?: string;
                 /** @description One or several statuses, separated by commas: pending, running, waiting, retrying, succeeded, failed, cancelled, suppressed, not_matched. Executions that are pending or not_matched are listed only if they are named here. */
                 status?: string;
+                /** @description true: each item has an `excerpt` of the data of its event. Default: false. */
+                excerpt?: boolean;
             };
             header?: never;
             path?: never;

@@ -11,6 +11,7 @@ export interface EventFilter {
   ruleId?: string
   /** The subscription that it was delivered to. */
   subscriptionId?: string
+  ids?: readonly string[]
   /** When it was accepted: from then on. */
   from?: Date
   /** When it was accepted: before then. */
@@ -51,13 +52,14 @@ export interface EventProgress {
   continuesMs: number | null
 }
 
-/** Deliveries to subscriptions are listed only where the filter names a subscription or their type. */
+/** Deliveries to subscriptions are listed only where the filter names a subscription, their type or themselves. */
 export function narrowEvents(
   workspaceId: string,
-  { type, ruleId, subscriptionId, from, to, status }: EventFilter,
+  { type, ruleId, subscriptionId, ids, from, to, status }: EventFilter,
 ): Narrowing {
   const range: [Prisma.Sql, ...Prisma.Sql[]] = [Prisma.sql`events.workspace_id = ${workspaceId}::uuid`]
   const rest: Prisma.Sql[] = []
+  if (ids !== undefined) range.push(Prisma.sql`events.id = ANY (${ids}::uuid[])`)
   if (from !== undefined) {
     range.push(Prisma.sql`events.id >= ${idNear(from, -clockSkewMs)}::uuid`)
     range.push(Prisma.sql`events.accepted_at >= ${from}`)
@@ -77,7 +79,7 @@ export function narrowEvents(
         SELECT id FROM rule_sets WHERE workspace_id = ${workspaceId}::uuid AND ${ruleId}::uuid = ANY (rule_ids)))`)
   if (subscriptionId !== undefined)
     rest.push(Prisma.sql`events.rule_id = ${subscriptionId}::uuid AND events.is_delivery`)
-  if (ruleId === undefined && subscriptionId === undefined && type === undefined)
+  if ([ruleId, subscriptionId, ids, type].every((value) => value === undefined))
     range.push(Prisma.sql`NOT events.is_delivery`)
   return { range: joinConditions(range), rest: joinConditions(rest) }
 }

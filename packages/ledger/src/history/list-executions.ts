@@ -15,6 +15,7 @@ export interface ExecutionFilter {
   ruleId?: string
   subscriptionId?: string
   eventId?: string
+  ids?: readonly string[]
   eventType?: string
   statuses?: readonly ExecutionStatus[] | undefined
   /** When its event was accepted: from then on. */
@@ -50,15 +51,16 @@ export interface ListedExecutionRow {
 
 /**
  * The id of an execution begins with the millisecond of its event (executionIdOf), so times and events are ranges of ids.
- * Deliveries to subscriptions are listed only where the filter names a subscription, their event or their type.
+ * Deliveries to subscriptions are listed only where the filter names a subscription, their event, their type or themselves.
  */
 export function narrowExecutions(workspaceId: string, filter: ExecutionFilter): Narrowing {
-  const { ruleId, subscriptionId, eventId, eventType, statuses, from, to, error } = filter
+  const { ruleId, subscriptionId, eventId, ids, eventType, statuses, from, to, error } = filter
   const range: [Prisma.Sql, ...Prisma.Sql[]] = [Prisma.sql`executions.workspace_id = ${workspaceId}::uuid`]
   const rest: Prisma.Sql[] = []
   if (ruleId !== undefined) range.push(Prisma.sql`executions.rule_id = ${ruleId}::uuid`)
   if (subscriptionId !== undefined)
     range.push(Prisma.sql`executions.rule_id = ${subscriptionId}::uuid AND executions.is_delivery`)
+  if (ids !== undefined) range.push(Prisma.sql`executions.id = ANY (${ids}::uuid[])`)
   if (eventId !== undefined) {
     range.push(
       Prisma.sql`executions.id BETWEEN ${lowestIdLike(eventId)}::uuid AND ${highestIdLike(eventId)}::uuid`,
@@ -77,7 +79,7 @@ export function narrowExecutions(workspaceId: string, filter: ExecutionFilter): 
   }
   if (eventType !== undefined) rest.push(Prisma.sql`executions.event_type = ${eventType}`)
   if (error !== undefined) rest.push(Prisma.sql`executions.error ILIKE ${`%${escapeLike(error)}%`}`)
-  const isNamed = [ruleId, subscriptionId, eventId, eventType].some((value) => value !== undefined)
+  const isNamed = [ruleId, subscriptionId, eventId, ids, eventType].some((value) => value !== undefined)
   if (!isNamed) range.push(Prisma.sql`NOT executions.is_delivery`)
   return { range: joinConditions(range), rest: joinConditions(rest) }
 }

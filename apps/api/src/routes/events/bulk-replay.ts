@@ -4,14 +4,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { parseCursor, writeCursor } from '../../lists/cursor.js'
-import { checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
+import { ChosenIds, checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
 import { Matches } from '../../lists/matches.js'
 import { NextCursor, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
 import { noteReplay } from './note-replay.js'
 import { replayEvents, timeToReplayMs } from './replay-events.js'
 
-const ReplayFilter = Type.Object(eventFilter, { additionalProperties: false, title: 'EventFilter' })
+const ReplayFilter = Type.Object(
+  { ...eventFilter, ids: ChosenIds },
+  { additionalProperties: false, title: 'EventFilter' },
+)
 const BulkReplayBody = Type.Object(
   {
     filter: ReplayFilter,
@@ -68,11 +71,12 @@ async function readEventsToReplay(
 ): Promise<EventsToReplay> {
   checkFilter(ReplayFilter, filter)
   await checkTypeInFilter(request, filter)
-  const { eventType: type, ruleId, subscriptionId } = filter
+  const { eventType: type, ruleId, subscriptionId, ids } = filter
   const narrowing = narrowEvents(request.workspace.id, {
     ...(type !== undefined && { type }),
     ...(ruleId !== undefined && { ruleId }),
     ...(subscriptionId !== undefined && { subscriptionId }),
+    ...(ids !== undefined && { ids }),
     ...readRange(filter),
   })
   const after = cursor === undefined ? undefined : parseCursor(cursor)

@@ -2,6 +2,7 @@ import { orNull } from '@automation/access'
 import type { EventProgress, EventRow, ListedEventRow } from '@automation/ledger'
 import { Type } from 'typebox'
 import { TriggerResult } from '../../acceptance/results.js'
+import { Excerpt } from '../../lists/excerpt.js'
 import { Id, Timestamp } from '../../responses.js'
 
 const OptionalId = (description: string) => orNull(Type.String({ format: 'uuid', description }))
@@ -66,14 +67,17 @@ export const ListedEvent = Type.Object(
           'When the next of its executions continues. null if an execution is in progress, or none waits.',
       }),
     ),
+    excerpt: Excerpt,
   },
   { title: 'EventSummary' },
 )
 export type ListedEvent = Type.Static<typeof ListedEvent>
 
+const { excerpt: _excerpt, ...event } = ListedEvent.properties
+
 export const Event = Type.Object(
   {
-    ...ListedEvent.properties,
+    ...event,
     data: EventData,
     matched: TriggerResult.properties.matched,
     results: TriggerResult.properties.results,

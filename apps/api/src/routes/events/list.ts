@@ -2,12 +2,18 @@ import { listEvents, narrowEvents } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { readCursor, writeCursor } from '../../lists/cursor.js'
+import { addExcerpts, ExcerptQuery } from '../../lists/excerpt.js'
 import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-filter.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
 import { EventStatus, ListedEvent, presentListedEvent } from './event-schemas.js'
 
-const EventQuery = Type.Object({ ...PageQuery, ...eventFilter, status: Type.Optional(EventStatus) })
+const EventQuery = Type.Object({
+  ...PageQuery,
+  ...eventFilter,
+  status: Type.Optional(EventStatus),
+  excerpt: ExcerptQuery,
+})
 
 const defaultLimit = 50
 
@@ -39,7 +45,13 @@ export const eventListRoutes: FastifyPluginAsyncTypebox = async (app) => {
       })
       const before = cursor === undefined ? undefined : readCursor(cursor)
       const { rows, end } = await listEvents(workspace.reads, narrowing, { before, limit })
-      return { events: rows.map(presentListedEvent), nextCursor: writeCursor(end) }
+      const events = rows.map(presentListedEvent)
+      return {
+        events: query.excerpt
+          ? await addExcerpts(workspace.reads, workspace.id, events, ({ id }) => id)
+          : events,
+        nextCursor: writeCursor(end),
+      }
     },
   })
 }

@@ -14,6 +14,7 @@ import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import type { Evaluate } from '../../evaluation/evaluator.js'
 import { scanInTurns } from '../../evaluation/scan-in-turns.js'
+import { addExcerpts, ExcerptQuery } from '../../lists/excerpt.js'
 import { readRange, TimeRange } from '../../lists/history-filter.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
@@ -27,6 +28,7 @@ const EventSearch = Type.Object(
     type: Type.Optional(Type.String({ description: 'Another name of eventType' })),
     ...TimeRange,
     ...PageQuery,
+    excerpt: ExcerptQuery,
   },
   {
     title: 'EventSearch',
@@ -83,9 +85,11 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
         throw await app.eventTypes.refusalOf(workspace.id, body.type, 'eventType')
       const after = body.cursor === undefined ? undefined : readEnd(body.cursor, body)
       const { ids, scanned, notJudged, end } = await findMatches(request, body, after, workLimits)
-      const rows = await listEventsByIds(workspace.reads, workspace.id, ids)
+      const events = (await listEventsByIds(workspace.reads, workspace.id, ids)).map(presentListedEvent)
       return {
-        events: rows.map(presentListedEvent),
+        events: body.excerpt
+          ? await addExcerpts(workspace.reads, workspace.id, events, ({ id }) => id)
+          : events,
         scanned,
         notJudged,
         nextCursor: end === undefined ? null : writeEnd(end, body),

@@ -12,7 +12,7 @@ import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { refusals } from '../../errors.js'
-import { checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
+import { ChosenIds, checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
 import { Matches } from '../../lists/matches.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { Id, refusalResponses } from '../../responses.js'
@@ -36,6 +36,7 @@ const CancelledExecution = Type.Object(
 const CancelFilter = Type.Object(
   {
     ...executionFilter,
+    ids: ChosenIds,
     status: Type.Optional(
       Type.Array(Type.Enum([...cancellableStatuses]), { minItems: 1, description: 'Default: both' }),
     ),

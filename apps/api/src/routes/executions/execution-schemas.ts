@@ -4,6 +4,7 @@ import { type ListedExecutionRow, waitsForKey } from '@automation/ledger'
 import { Type } from 'typebox'
 import { ExecutionResult } from '../../acceptance/execution-result.js'
 import { EvaluationStatus } from '../../acceptance/results.js'
+import { Excerpt } from '../../lists/excerpt.js'
 import { Id, Timestamp } from '../../responses.js'
 
 const { results, ...outcome } = ExecutionResult.properties
@@ -47,12 +48,15 @@ export const ListedExecution = Type.Object(
       }),
     ),
     finishedAt: orNull(Timestamp),
+    excerpt: Excerpt,
   },
   { title: 'ExecutionSummary' },
 )
 export type ListedExecution = Type.Static<typeof ListedExecution>
 
-export const Execution = Type.Object({ ...ListedExecution.properties, results })
+const { excerpt: _excerpt, ...execution } = ListedExecution.properties
+
+export const Execution = Type.Object({ ...execution, results })
 export type Execution = Type.Static<typeof Execution>
 
 export type ExecutionRow = Omit<ListedExecutionRow, 'actionsExecuted'>

@@ -15,6 +15,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { readCursor, writeCursor } from '../../lists/cursor.js'
+import { addExcerpts, ExcerptQuery } from '../../lists/excerpt.js'
 import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-filter.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
@@ -32,6 +33,7 @@ const ExecutionQuery = Type.Object({
       description: `One or several statuses, separated by commas: ${statuses.join(', ')}. Executions that are pending or not_matched are listed only if they are named here.`,
     }),
   ),
+  excerpt: ExcerptQuery,
 })
 
 const defaultLimit = 50
@@ -57,11 +59,15 @@ export const executionListRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { query } = request
       checkQuery(ExecutionQuery, query)
       await checkTypeInQuery(request, query)
-      const { status, limit = defaultLimit, cursor, from: _from, to: _to, ...filter } = query
+      const { status, limit = defaultLimit, cursor, excerpt = false, from: _from, to: _to, ...filter } = query
       const before = cursor === undefined ? undefined : readCursor(cursor)
       const page = { before, limit }
       const { rows, end } = await listOfStatuses(request, { ...filter, ...readRange(query) }, status, page)
-      return { executions: rows, nextCursor: writeCursor(end) }
+      const { id, reads } = request.workspace
+      return {
+        executions: excerpt ? await addExcerpts(reads, id, rows, ({ eventId }) => eventId) : rows,
+        nextCursor: writeCursor(end),
+      }
     },
   })
 }

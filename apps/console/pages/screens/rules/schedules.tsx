@@ -1,0 +1,57 @@
+import { describeSchedule } from '../../logic/editing/schedule-kinds.js'
+import { formatDuration } from '../../logic/format-time.js'
+import { Mark } from '../../parts/mark.js'
+import { Rows } from '../../parts/rows.js'
+import { Empty, Loading, Problem } from '../../parts/states.js'
+import { now, When } from '../../parts/when.js'
+import { may } from '../../state/session.js'
+import { linkTo } from '../../state/use-filters.js'
+import { useRules } from '../../state/use-rules.js'
+
+/** What runs next by itself, and when? */
+export function Schedules() {
+  const found = useRules()
+  if (found.isPending) return <Loading what="schedules" rows={3} />
+  if (found.error && !found.data) return <Problem error={found.error} retry={() => void found.refetch()} />
+  const scheduled = (found.data?.rules ?? [])
+    .filter(({ schedule }) => schedule !== null)
+    .toSorted((left, right) => orderOf(left.nextRunAt) - orderOf(right.nextRunAt))
+  if (scheduled.length === 0)
+    return (
+      <Empty title="No schedules">
+        <p>A rule with the trigger “on a schedule” runs by itself, such as every weekday at 09:00.</p>
+        {may('editor') && (
+          <a class="button" href={linkTo('rules/new', { trigger: 'SCHEDULE' })}>
+            Write one
+          </a>
+        )}
+      </Empty>
+    )
+  return (
+    <Rows
+      items={scheduled}
+      label="schedules"
+      columns={['Rule', 'Runs', 'Next', 'In']}
+      row={({ id, name, schedule, nextRunAt }) => (
+        <>
+          <th scope="row">
+            <a href={linkTo(`rules/${id}`)}>{name}</a>
+          </th>
+          <td data-label="Runs">{schedule && describeSchedule(schedule)}</td>
+          <td data-label="Next">{nextRunAt ? <When at={nextRunAt} /> : <Mark of="skipped" word="off" />}</td>
+          <td data-label="In">{nextRunAt && sayIn(nextRunAt)}</td>
+        </>
+      )}
+    />
+  )
+}
+
+/** Those that are off come last. */
+function orderOf(nextRunAt: string | null): number {
+  return nextRunAt === null ? Number.POSITIVE_INFINITY : Date.parse(nextRunAt)
+}
+
+function sayIn(at: string): string {
+  const ms = Date.parse(at) - now.value.getTime()
+  return ms > 0 ? formatDuration(ms) : 'now'
+}

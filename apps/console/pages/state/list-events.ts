@@ -1,0 +1,71 @@
+import type { EventSummary } from '@automation/client'
+import { hasWord, parseSearch } from '../logic/history/parse-search.js'
+import { writeRange } from '../logic/time-range.js'
+import { api, workspaceId } from './session.js'
+
+const pageSize = 50
+
+interface Wanted {
+  /** Of the address; see readShownRange. */
+  query: Readonly<Record<string, string | undefined>>
+  cursor: string | undefined
+}
+
+interface EventRows {
+  rows: EventSummary[]
+  nextCursor: string | null
+}
+
+/** One page of the events that an address names, by their data, too. The search knows no states and rules: their rows are left out here. */
+export async function listEvents({ query, cursor }: Wanted): Promise<EventRows> {
+  const { type = '', status = '', rule, q = '' } = query
+  const page = { limit: pageSize, excerpt: true, ...(cursor !== undefined && { cursor }) }
+  const narrowed = { ...writeRange(query), ...(type !== '' && { eventType: type }) }
+  if (q === '') {
+    const { events, nextCursor = null } = await api().events.list({
+      ...page,
+      ...narrowed,
+      ...(status !== '' && { status: status as 'done' }),
+      ...(rule !== undefined && { ruleId: rule }),
+    })
+    noteFields(events)
+    return { rows: events, nextCursor }
+  }
+  const parsed = parseSearch(q, hasWord(q) ? await readFields(narrowed.eventType) : [])
+  // The field has said it already. An address may have been written by hand.
+  if ('fault' in parsed) return { rows: [], nextCursor: null }
+  const { events, nextCursor = null } = await api().events.search({
+    ...page,
+    ...narrowed,
+    conditions: parsed.conditions,
+  })
+  return { rows: events.filter((event) => status === '' || event.status === status), nextCursor }
+}
+
+const fieldsOf = new Map<string | undefined, Set<string>>()
+
+/** Fields that events of the shown workspace have, as far as lists have told. */
+export function knownFields(): string[] {
+  return [...(fieldsOf.get(workspaceId.value) ?? [])]
+}
+
+function noteFields(events: readonly EventSummary[]): void {
+  const known = fieldsOf.get(workspaceId.value) ?? new Set<string>()
+  fieldsOf.set(workspaceId.value, known)
+  for (const { excerpt = {} } of events) for (const path of Object.keys(excerpt)) known.add(path)
+}
+
+/** Which fields a word may be in. A link may lead to a search before any list was read. */
+async function readFields(eventType: string | undefined): Promise<string[]> {
+  if (knownFields().length === 0)
+    noteFields(
+      (
+        await api().events.list({
+          limit: pageSize,
+          excerpt: true,
+          ...(eventType !== undefined && { eventType }),
+        })
+      ).events,
+    )
+  return knownFields()
+}
