@@ -17,6 +17,7 @@ const Webhooks = lazy(() => import('./screens/webhooks.js').then(({ Webhooks }) 
 const Reconciliation = lazy(() =>
   import('./screens/reconciliation.js').then(({ Reconciliation }) => Reconciliation),
 )
+const Decisions = lazy(() => import('./screens/decisions.js').then(({ Decisions }) => Decisions))
 const Tasks = lazy(() => import('./screens/tasks.js').then(({ Tasks }) => Tasks))
 const Access = lazy(() => import('./screens/access.js').then(({ Access }) => Access))
 const PartsPage = lazy(() => import('./parts-page.js').then(({ PartsPage }) => PartsPage))
@@ -26,6 +27,7 @@ const screens = {
   today: Today,
   events: Events,
   executions: Executions,
+  decisions: Decisions,
   tasks: Tasks,
   rules: Rules,
   webhooks: Webhooks,

@@ -22,6 +22,8 @@ const mostShown = 12
 const parts: [label: string, screen: string, query: Record<string, string>][] = [
   ['Failed executions', 'executions', { status: 'failed' }],
   ['Findings', 'rules', { tab: 'findings' }],
+  ['Schedules: what runs next', 'rules', { tab: 'schedules' }],
+  ['Event types', 'rules', { tab: 'types' }],
   ['Email templates', 'rules', { tab: 'templates' }],
   ['Refused webhooks', 'webhooks', { state: 'rejected' }],
   ['Subscriptions', 'webhooks', { way: 'out' }],

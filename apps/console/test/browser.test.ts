@@ -2,6 +2,7 @@ import { openBrowser } from '@automation/launcher/open-browser'
 import t from 'tap'
 import { testBacktests } from './browser/backtests.js'
 import { testChips } from './browser/chips.js'
+import { testDecisions } from './browser/decisions.js'
 import { testEditor } from './browser/editor.js'
 import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
@@ -28,6 +29,7 @@ testVerdicts(t, context)
 testHostileData(t, context)
 testTruth(t, context)
 testInbox(t, context)
+testDecisions(t, context)
 testSweep(t, context)
 if (process.env.TEST_LONG) {
   testScreens(t, context)

@@ -20,6 +20,7 @@ const screens = {
   today: 'today',
   events: 'events',
   executions: 'executions',
+  decisions: 'decisions',
   tasks: 'tasks',
   rules: 'rules',
   webhooks: 'webhooks',
@@ -88,6 +89,7 @@ async function takeAll(directory: string): Promise<void> {
     ...screens,
     ...paths,
     ...{ rollout: `${rule}?tab=rollout`, versions: `${rule}?tab=versions`, json: `${rule}?tab=json` },
+    ...{ schedules: 'rules?tab=schedules', types: 'rules?tab=types' },
     ...{ findings: 'rules?tab=findings', templates: 'rules?tab=templates', new: 'rules/new' },
   }
   for (const { colorScheme, viewport } of looks)
@@ -281,15 +283,24 @@ async function fillTimes(client: Workspace['client']) {
       task,
     ],
   } as never)
+  const decision = { options: ['approve', 'reject'], ask: ['reason'], within: '24h' }
+  const asking = await client.rules.create({
+    ...{ name: 'Approve a discount', trigger: 'DEAL_CREATED' },
+    actions: [{ type: 'WAIT', config: { decision } }, task],
+  } as never)
   const data = { name: 'Small one', amount: 5, deal: { id: 'D-7' }, renewal: '2027-03-01' }
   await client.trigger('DEAL_CREATED', data)
   const { id } = await client.trigger('DEAL_CREATED', data)
+  const { decisions } = await client.decisions.list({ ruleId: asking.id })
   const { executions } = await client.executions.list({ ruleId: limited.id })
   const inState = (status: string) =>
     `executions?id=${executions.find((execution) => execution.status === status)?.id}`
   return {
     scheduled: `rules/${scheduled.id}`,
     limited: `rules/${limited.id}`,
+    asking: `rules/${asking.id}`,
+    decision: `decisions?id=${decisions[0]?.id}`,
+    failed: 'executions?status=failed',
     suppressed: `events?id=${id}`,
     waits: inState('waiting'),
     'not-granted': inState('suppressed'),

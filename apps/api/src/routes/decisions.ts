@@ -16,6 +16,7 @@ import { sendStored } from '../acceptance/idempotency/stored-response.js'
 import { permits } from '../access/permissions.js'
 import { refusals } from '../errors.js'
 import { readCursor, writeCursor } from '../lists/cursor.js'
+import { addExcerpts, Excerpt, ExcerptQuery } from '../lists/excerpt.js'
 import { checkQuery } from '../lists/history-filter.js'
 import { StorableText } from '../lists/search-text.js'
 import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../responses.js'
@@ -43,6 +44,7 @@ const Decision = Type.Object(
     reason: orNull(Type.String()),
     by: orNull(Type.String({ description: 'Who decided: as in the audit log' })),
     decidedAt: orNull(Timestamp),
+    excerpt: Excerpt,
   },
   { title: 'Decision' },
 )
@@ -53,6 +55,7 @@ const DecisionQuery = Type.Object({
     Type.String({ ...StorableText, description: `Only decisions with this status: ${statuses.join(', ')}` }),
   ),
   ruleId: Type.Optional(Type.String({ description: 'Only decisions of this rule' })),
+  excerpt: ExcerptQuery,
 })
 
 const DecisionToMake = Type.Object(
@@ -93,12 +96,16 @@ export const decisionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async ({ query, workspace: { id, reads } }) => {
       checkQuery(DecisionQuery, query)
-      const { limit = defaultLimit, cursor, status: text, ruleId } = query
+      const { limit = defaultLimit, cursor, status: text, ruleId, excerpt = false } = query
       const status = text === undefined ? undefined : readStatus(text)
       const filter = { ...(status && { status }), ...(ruleId !== undefined && { ruleId }) }
       const before = cursor === undefined ? undefined : readCursor(cursor)
       const { rows, end } = await listDecisions(reads, id, filter, { before, limit })
-      return { decisions: rows.map(present), nextCursor: writeCursor(end) }
+      const decisions = rows.map(present)
+      return {
+        decisions: excerpt ? await addExcerpts(reads, id, decisions, ({ eventId }) => eventId) : decisions,
+        nextCursor: writeCursor(end),
+      }
     },
   })
 

@@ -5,6 +5,7 @@ import { formatDay, formatDuration, timeOfId } from '../logic/format-time.js'
 import { layOutLanes } from '../logic/history/lay-out-time.js'
 import { listPieces } from '../logic/history/list-pieces.js'
 import { redact } from '../logic/history/redact.js'
+import { nameActor } from '../logic/name-actor.js'
 import { show, showControls } from '../logic/show.js'
 import { linkToEvent } from '../state/links.js'
 import { zone } from '../state/preferences.js'
@@ -70,7 +71,9 @@ export function Attempts({ execution }: { execution: Execution }) {
 }
 
 /** The event that a WAIT waits for, or what has ended it. */
-function Awaited({ result: { waitsFor, ended, endedBy, waited } }: { result: ActionResult }) {
+function Awaited({ result }: { result: ActionResult }) {
+  const { waitsFor, ended, endedBy, waited, decision } = result
+  if (decision !== undefined || waitsFor?.eventType === 'DECISION') return <Decided result={result} />
   if (waitsFor === undefined) return null
   const values = Object.entries(waitsFor.match).map(([path, value]) => `${path} is ${show(value)}`)
   return (
@@ -93,6 +96,22 @@ function Awaited({ result: { waitsFor, ended, endedBy, waited } }: { result: Act
         </details>
       )}
     </>
+  )
+}
+
+function Decided({ result: { decision } }: { result: ActionResult }) {
+  if (decision === undefined)
+    return (
+      <p class="sub">
+        It waits for <a href={linkTo('decisions')}>a decision</a>.
+      </p>
+    )
+  const { choice, by, reason } = decision
+  return (
+    <p class="sub">
+      {by === undefined ? 'Nobody decided in time' : `${nameActor(by)} decided`}: <strong>{choice}</strong>
+      {reason !== undefined && ` “${showControls(reason)}”`}
+    </p>
   )
 }
 

@@ -38,7 +38,9 @@ export function Events() {
   const { query, set } = useFilters()
   const { type = '', status = '', rule, from, to, last, q = '', id } = query
   const key = ['events', type, status, rule, last, from, to, q]
-  const list = useList<EventSummary>(key, (cursor) => listEvents({ query, cursor }), id)
+  // A search looks through 20,000 events.
+  const isPolled = q === ''
+  const list = useList<EventSummary>(key, (cursor) => listEvents({ query, cursor }), id, { isPolled })
   const picked = usePicked(JSON.stringify(key))
   const telling = chooseTelling(list.rows)
   return (

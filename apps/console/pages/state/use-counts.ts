@@ -1,5 +1,7 @@
-import type { AttentionItem, Overview } from '@automation/client'
+import type { AttentionItem, DecisionPage, Overview } from '@automation/client'
+import { useEffect, useState } from 'preact/hooks'
 import type { spans } from '../logic/filters.js'
+import { api, me } from './session.js'
 import { useQuery } from './use-query.js'
 
 interface Count {
@@ -8,16 +10,38 @@ interface Count {
   tone: 'bad' | 'wait'
 }
 
-/** What stands beside a screen in the sidebar: what other screens have read lately. By itself it asks nothing. */
+/** What stands beside a screen in the sidebar: what other screens have read lately. */
 export function useCounts(): Record<string, Count | undefined> {
   const attention = useKnown<{ rules: AttentionItem[] }>('attention')
   const overview = useKnown<Overview>('overview', '24h' satisfies keyof typeof spans)
+  const open = useKnown<DecisionPage>('open-decisions')?.decisions.length ?? 0
   const needing = attention?.rules.length ?? 0
   const failed = overview?.totals.failed ?? 0
   return {
     today: needing > 0 ? { count: needing, word: 'need attention', tone: 'bad' } : undefined,
+    decisions: open > 0 ? { count: open, word: 'to take', tone: 'wait' } : undefined,
     executions: failed > 0 ? { count: failed, word: 'failed in the last day', tone: 'bad' } : undefined,
   }
+}
+
+/** After a screen has read what it shows itself. */
+const laterMs = 10_000
+const oftenMs = 120_000
+
+/** How many decisions wait for somebody: no other screen reads them, and who has to decide is seldom where they are listed. */
+export function useOpenDecisions(): void {
+  const [isLater, setLater] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLater(true), laterMs)
+    return () => clearTimeout(timer)
+  }, [])
+  useQuery<DecisionPage>({
+    key: ['open-decisions'],
+    read: () => api().decisions.list({ status: 'open', limit: 50 }),
+    isRead: isLater && me.value != null,
+    pollMs: oftenMs,
+    staleMs: oftenMs,
+  })
 }
 
 function useKnown<Data>(...key: string[]): Data | undefined {

@@ -18,18 +18,20 @@ const maxSkipped = 5
  * place and gets its new state.
  *
  * @param selectedId what the reader has opened: it is shown in the list also if it is new, such as an event that the reader has sent
+ * @param isPolled false: it costs too much to be read by itself
  */
 export function useList<Item extends Row>(
   key: readonly unknown[],
   read: (cursor?: string) => PromiseLike<Page<Item>>,
   selectedId?: string,
+  { isPolled = true }: { isPolled?: boolean } = {},
 ) {
   const identity = JSON.stringify(key)
   const [older, setOlder] = useState<{ of: string; rows: Item[]; nextCursor: string | null } | undefined>()
   const [shownFrom, setShownFrom] = useState<{ of: string; id: string } | undefined>()
   const [isLoadingOlder, setLoadingOlder] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const first = useQuery({ key, read: () => read() })
+  const first = useQuery({ key, read: () => read(), ...(!isPolled && { pollMs: false as const }) })
 
   const latest = first.data?.rows ?? []
   const newestId = latest[0]?.id

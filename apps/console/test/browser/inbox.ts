@@ -32,13 +32,13 @@ export function testInbox(t: Test, { browser, makeWorkspace }: Context): void {
         actions: [refusing],
       })
       const leads = Array.from({ length: 30 }, (_, index) => index)
-    for (const score of leads)
-      await client.trigger('LEAD_CREATED', {
-        id: `00-${score}`,
-        name: `Lead ${score} of a company with a long name`,
-        score,
-        source: 'web',
-      })
+      for (const score of leads)
+        await client.trigger('LEAD_CREATED', {
+          id: `00-${score}`,
+          name: `Lead ${score} of a company with a long name`,
+          score,
+          source: 'web',
+        })
       const { page, complaints, at } = await visit(browser)
       for (const path of ['events', 'executions', 'executions?status=failed'])
         for (const [width, height, least] of [

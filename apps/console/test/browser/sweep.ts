@@ -19,6 +19,8 @@ const screens = [
   'today',
   'events',
   'executions',
+  'decisions',
+  'decisions?status=decided',
   'tasks',
   'rules',
   'rules/new',

@@ -2826,6 +2826,10 @@ export interface components {
             reason: string | null;
             by: string | null;
             decidedAt: string | null;
+            /** @description If asked for: up to 12 fields of the data of the event by their paths, the outer ones first, with strings cut to 80 characters. Empty if the data is larger than 16 KiB. */
+            excerpt?: {
+                [key: string]: string | number | boolean;
+            };
         };
         DecisionPage: {
             decisions: components["schemas"]["Decision"][];
@@ -10632,6 +10636,8 @@ export interface operations {
                 status?: string;
                 /** @description Only decisions of this rule */
                 ruleId?: string;
+                /** @description true: each item has an `excerpt` of the data of its event. Default: false. */
+                excerpt?: boolean;
             };
             header?: never;
             path?: never;

@@ -50,6 +50,7 @@ const words: Readonly<Record<string, Omit<ActionWords, 'main'> & { main?: string
       until: 'until',
       offset: 'moved by',
       for: 'or until there is',
+      decision: 'for a person to choose',
       time: 'then until',
     },
   },
@@ -98,8 +99,14 @@ const innerWords: Readonly<Record<string, string>> = {
   whileRunning: 'while one is in progress',
 }
 
-export function nameInnerField(name: string): string {
-  return innerWords[name] ?? nameField(name)
+/** Where a field has another meaning within something. */
+const wordsWithin: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  WaitDecision: { options: 'one of', roles: 'asked of', ask: 'who says a', within: 'within' },
+}
+
+/** @param title of the schema that has it */
+export function nameInnerField(name: string, title = ''): string {
+  return wordsWithin[title]?.[name] ?? innerWords[name] ?? nameField(name)
 }
 
 const choiceWords: Readonly<Record<string, string>> = {

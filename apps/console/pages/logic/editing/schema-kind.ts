@@ -30,6 +30,8 @@ export type FieldKind =
   | 'conditions'
   | 'fields'
   | 'hours'
+  | 'texts'
+  | 'choices'
   | 'json'
 
 /** A text of so many characters is one of several lines. */
@@ -39,6 +41,8 @@ export function kindOfField(schema: FieldSchema): FieldKind {
   if (isCondition(schema)) return 'condition'
   if (schema.items && isCondition(schema.items)) return 'conditions'
   if (schema.title === 'Hours') return 'hours'
+  if (schema.type === 'array' && schema.items?.enum) return 'choices'
+  if (schema.type === 'array' && schema.items?.type === 'string') return 'texts'
   if (schema.enum) return 'choice'
   if (schema.type === 'integer' || schema.type === 'number') return 'number'
   if (schema.type === 'boolean') return 'switch'
@@ -76,6 +80,10 @@ export function emptyOfField(schema: FieldSchema): unknown {
       )
     case 'hours':
       return beginHours(Intl.DateTimeFormat().resolvedOptions().timeZone)
+    case 'texts':
+      return []
+    case 'choices':
+      return schema.items?.enum?.slice(0, 1)
     case 'json':
       return {}
     default:

@@ -3,7 +3,7 @@ export type Excerpt = Readonly<Record<string, string | number | boolean>>
 
 interface Row {
   eventType: string
-  excerpt?: Excerpt
+  excerpt?: Excerpt | undefined
 }
 
 const most = 3

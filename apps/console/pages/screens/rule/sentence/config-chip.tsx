@@ -19,6 +19,7 @@ import { EventScope } from './event-scope.js'
 import { useFault } from './faults.js'
 import { HoursChips } from './hours-chips.js'
 import { ObjectChips } from './object-chips.js'
+import { ChoicesControl, TextsInput } from './texts-input.js'
 import { useChoices } from './use-choices.js'
 
 export interface ConfigField {
@@ -118,6 +119,10 @@ function Control(props: ControlProps): ComponentChildren {
           placeholder={typeof props.example === 'string' ? props.example : 'ada@example.com'}
         />
       )
+    case 'texts':
+      return <TextsInput {...props} />
+    case 'choices':
+      return <ChoicesControl {...props} />
     case 'json':
       return <ObjectChips {...{ label, path, value, change }} hasTexts={hasTexts(schema)} />
     default:
@@ -248,14 +253,14 @@ function InnerFields({ schema, path, held, change }: InnerProps) {
                 focusSoon(`${path}.${name}`)
               }}
             >
-              <Icon name="plus" /> {nameInnerField(name) || nameField(name)}
+              <Icon name="plus" /> {nameInnerField(name, schema.title) || nameField(name)}
             </button>
           )
         return (
           <ConfigChip
             key={name}
             name={name}
-            words={nameInnerField(name)}
+            words={nameInnerField(name, schema.title)}
             schema={inner}
             path={`${path}.${name}`}
             isInner

@@ -1,0 +1,118 @@
+import '../styles/history.css'
+import type { Decision } from '@automation/client'
+import { timeOfId } from '../logic/format-time.js'
+import { chooseTelling } from '../logic/history/choose-telling.js'
+import { nameActor } from '../logic/name-actor.js'
+import { Countdown } from '../parts/countdown.js'
+import { RuleFilter } from '../parts/filter.js'
+import { History } from '../parts/history.js'
+import { Mark } from '../parts/mark.js'
+import { Screen } from '../parts/screen.js'
+import { Empty } from '../parts/states.js'
+import { Tabs } from '../parts/tabs.js'
+import { Told } from '../parts/told.js'
+import { When } from '../parts/when.js'
+import { api } from '../state/session.js'
+import { linkTo, useFilters } from '../state/use-filters.js'
+import { useList } from '../state/use-list.js'
+import { useRuleNames } from '../state/use-rules.js'
+import { DecisionDetail } from './decision-detail.js'
+
+const statuses = { '': 'to take', decided: 'decided', expired: 'expired', closed: 'no longer needed' }
+
+/** What do executions wait for people to decide, and who decided what? */
+export function Decisions() {
+  const { query, set } = useFilters()
+  const { status = '', rule = '', id } = query
+  const list = useList<Decision>(
+    ['decisions', status, rule],
+    async (cursor) => {
+      const { decisions, nextCursor = null } = await api().decisions.list({
+        limit: 50,
+        excerpt: true,
+        status: status || 'open',
+        ...(rule !== '' && { ruleId: rule }),
+        ...(cursor !== undefined && { cursor }),
+      })
+      return { rows: decisions, nextCursor }
+    },
+    id,
+  )
+  const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
+  const telling = chooseTelling(list.rows.map(({ ruleId, excerpt }) => ({ eventType: ruleId, excerpt })))
+  const selected = list.rows.find((row) => row.id === id)
+  return (
+    <Screen title="Decisions" note="What a rule asks a person before it goes on.">
+      <Tabs label="State" tabs={statuses} chosen={status} choose={(next) => set({ status: next, id: '' })} />
+      <search class="filters">
+        <RuleFilter value={rule} set={(chosen) => set({ rule: chosen })} {...{ rules, nameOf }} />
+      </search>
+      <History
+        list={list}
+        what="decisions"
+        columns={[
+          'Rule',
+          status === '' ? 'Choices' : 'Choice',
+          'Event',
+          status === '' ? 'Time left' : 'By',
+          'Since',
+        ]}
+        selectedId={id}
+        empty={<NoDecisions isOpen={status === ''} />}
+        row={(decision) => (
+          <>
+            <th scope="row" class="short">
+              <a href={linkTo('decisions', { ...query, id: decision.id })}>{nameOf(decision.ruleId)}</a>
+            </th>
+            <td class="beside">
+              <Choice decision={decision} />
+            </td>
+            <td class="line">
+              <Told excerpt={decision.excerpt} fields={telling.get(decision.ruleId)} />
+            </td>
+            <td>
+              {decision.status === 'open' ? (
+                <Countdown until={decision.until} />
+              ) : (
+                decision.by && nameActor(decision.by)
+              )}
+            </td>
+            <td class="at">
+              <When at={decision.decidedAt ?? new Date(timeOfId(decision.id)).toISOString()} />
+            </td>
+          </>
+        )}
+        detail={
+          selected && (
+            <DecisionDetail
+              key={selected.id}
+              decision={selected}
+              name={nameOf(selected.ruleId)}
+              close={() => set({ id: '' })}
+            />
+          )
+        }
+      />
+    </Screen>
+  )
+}
+
+function Choice({ decision: { status, options, choice } }: { decision: Decision }) {
+  if (status === 'open') return <>{options.join(' or ')}</>
+  return <Mark of={status === 'decided' ? 'done' : 'skipped'} word={choice ?? statuses[status]} />
+}
+
+function NoDecisions({ isOpen }: { isOpen: boolean }) {
+  return isOpen ? (
+    <Empty title="Nothing to decide">
+      <p>
+        A WAIT with a decision asks a person, such as whether a large order is approved. What waits for an
+        answer is listed here. <a href={linkTo('rules')}>The rules</a>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="No such decisions">
+      <p>Decisions that were taken, and those whose time is over, are listed by their state.</p>
+    </Empty>
+  )
+}
