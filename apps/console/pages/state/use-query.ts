@@ -49,7 +49,8 @@ export function useQuery<Data>({
   const isPolling = pollMs !== false && updates.value === 'on'
   const options = {
     queryKey: [workspaceId.value, ...(key ?? [])],
-    queryFn: async () => read(),
+    // One that only shows what others read must not take the place of how they read it.
+    ...(isRead && { queryFn: async () => read() }),
     enabled: isRead && key !== undefined,
     staleTime: staleMs,
     refetchInterval: ({ state }: Query<Data>) => {

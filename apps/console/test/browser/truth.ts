@@ -42,7 +42,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     await go(page, at(`events?id=${event.id}`))
     await details.getByRole('link', { name: 'its execution' }).click()
     await details.getByText('Email to ada@example.com').waitFor()
-    await details.getByText('Hello Acme').waitFor()
+    await details.getByText('Hello Acme', { exact: true }).waitFor()
     await page.locator('.rows tr[aria-current]').waitFor()
     await details.getByRole('link', { name: /^Task: Review Acme, 20 seats, due tomorrow/ }).click()
     await page

@@ -8,9 +8,7 @@ export function curlOfCall(config: unknown): string | undefined {
   return joinLines([
     `curl -X ${quote(String(method))} ${quote(url)}`,
     ...Object.entries(all).map(([name, value]) =>
-      isSecret(name)
-        ? `-H "${escapeDouble(name)}: $${variableOf(name)}"`
-        : `-H ${quote(`${name}: ${value}`)}`,
+      isSecret(name) ? `-H ${quote(`${name}: `)}"$${variableOf(name)}"` : `-H ${quote(`${name}: ${value}`)}`,
     ),
     ...(body === undefined ? [] : [`-d ${quote(typeof body === 'string' ? body : JSON.stringify(body))}`]),
   ])
@@ -38,10 +36,6 @@ function joinLines(parts: string[]): string {
 /** For a shell of POSIX: within single quotes nothing has a meaning but the quote itself. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
-}
-
-function escapeDouble(text: string): string {
-  return text.replace(/[\\"$`]/g, '\\$&')
 }
 
 function variableOf(name: string): string {

@@ -1,3 +1,4 @@
+import '../../styles/history.css'
 import type { EventTypeToCreate, ListedEventType } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { AdminList } from '../../parts/admin-list.js'
@@ -52,7 +53,9 @@ function TypeCells({ type: { name, description, createdAt, isOwn } }: { type: Ty
           <code>{name}</code>
         </a>
       </th>
-      <td data-label="What it means">{description || <span class="quiet">–</span>}</td>
+      <td class="line" title={description}>
+        {description || <span class="quiet">–</span>}
+      </td>
       <td class="low">{isOwn ? <When at={createdAt} /> : <span class="quiet">of the service</span>}</td>
       <td class="actions-cell">
         {isOwn && may('editor') && (

@@ -1,3 +1,4 @@
+import '../../styles/history.css'
 import { describeSchedule } from '../../logic/editing/schedule-kinds.js'
 import { formatDuration } from '../../logic/format-time.js'
 import { Mark } from '../../parts/mark.js'
@@ -31,15 +32,24 @@ export function Schedules() {
     <Rows
       items={scheduled}
       label="schedules"
-      columns={['Rule', 'Runs', 'Next', 'In']}
+      columns={['Rule', 'Runs', 'Next']}
       row={({ id, name, schedule, nextRunAt }) => (
         <>
           <th scope="row">
             <a href={linkTo(`rules/${id}`)}>{name}</a>
           </th>
-          <td data-label="Runs">{schedule && describeSchedule(schedule)}</td>
-          <td data-label="Next">{nextRunAt ? <When at={nextRunAt} /> : <Mark of="skipped" word="off" />}</td>
-          <td data-label="In">{nextRunAt && sayIn(nextRunAt)}</td>
+          <td class="line" title={schedule ? describeSchedule(schedule) : ''}>
+            {schedule && describeSchedule(schedule)}
+          </td>
+          <td class="at">
+            {nextRunAt ? (
+              <>
+                <When at={nextRunAt} /> <span class="quiet">{sayIn(nextRunAt)}</span>
+              </>
+            ) : (
+              <Mark of="skipped" word="off" />
+            )}
+          </td>
         </>
       )}
     />
@@ -53,5 +63,5 @@ function orderOf(nextRunAt: string | null): number {
 
 function sayIn(at: string): string {
   const ms = Date.parse(at) - now.value.getTime()
-  return ms > 0 ? formatDuration(ms) : 'now'
+  return ms > 0 ? `in ${formatDuration(ms)}` : 'now'
 }

@@ -1,5 +1,6 @@
 import type { Subscription, SubscriptionDelivery } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { countOf } from '../../logic/count-words.js'
 import { Confirm } from '../../parts/confirm.js'
 import { DetailHead } from '../../parts/detail-head.js'
 import { Newer, Older } from '../../parts/list-controls.js'
@@ -7,6 +8,7 @@ import { Mark } from '../../parts/mark.js'
 import { RetryMany } from '../../parts/retry.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
+import { linkToExecution } from '../../state/links.js'
 import { api, may } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
 import { linkTo } from '../../state/use-filters.js'
@@ -91,9 +93,16 @@ function Deliveries({ id }: { id: string }) {
       <ul class="verdicts">
         {list.rows.map((delivery) => (
           <li key={delivery.id}>
-            <Mark of={delivery.status} /> <When at={delivery.createdAt} /> · {delivery.attempts}{' '}
-            {delivery.attempts === 1 ? 'attempt' : 'attempts'}
+            <Mark of={delivery.status} /> <When at={delivery.createdAt} /> ·{' '}
+            <a href={linkToExecution(delivery.id)}>{delivery.eventType}</a> ·{' '}
+            {countOf(delivery.attempts, 'attempt')}
             {delivery.lastStatusCode !== null && <> · status {delivery.lastStatusCode}</>}
+            {delivery.status === 'retrying' && delivery.dueAt !== null && (
+              <>
+                {' '}
+                · next <When at={delivery.dueAt} />
+              </>
+            )}
             {delivery.error && <span class="sub bad">{delivery.error}</span>}
             <DeliverAgain delivery={delivery} />
           </li>
