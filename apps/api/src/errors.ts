@@ -135,6 +135,11 @@ export const refusals = {
       'execution_not_retryable',
       `Only a failed or cancelled execution can be retried: this one is ${status}`,
     ),
+  keyNotAsked: () =>
+    new Refusal(
+      'execution_not_retryable',
+      'It failed before perKey of its rule was asked, so it cannot be retried: replay its event',
+    ),
   cancelledByHand: () =>
     new Refusal(
       'execution_cancelled',

@@ -11,6 +11,7 @@ import {
   type Addressee,
   type ExecutionRecord,
   finishEvents,
+  noteCancelled,
   type RecordableExecution,
   recordSteps,
 } from '@automation/ledger'
@@ -118,9 +119,10 @@ async function begin(
   return { record, event, tasks: [], emitted: [] }
 }
 
-function finish(database: Database, execution: RecordableExecution) {
+async function finish(database: Database, execution: RecordableExecution) {
   const { event } = execution
-  return finishEvents(database, [{ event, ruleSetId: null, rulesVersion: 1, executions: [execution] }])
+  const outcome = { event, ruleSetId: null, rulesVersion: 1, executions: [execution] }
+  noteCancelled((await finishEvents(database, [outcome])).rows, [execution])
 }
 
 /** The ways in which an execution comes to wait. */
@@ -134,7 +136,8 @@ const recordings = {
     Object.assign(record, { status: 'running', lease, dueAt: null })
     await finish(database, execution)
     Object.assign(record, paused)
-    return (database: Database) => recordSteps(database, [{ execution, lease }])
+    return async (database: Database) =>
+      noteCancelled((await recordSteps(database, [{ execution, lease }])).rows, [execution])
   },
 }
 

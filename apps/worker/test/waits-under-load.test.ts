@@ -1,8 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Database, executionIdOf, newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
-import { findEndingEvents, nothingSeen, TimeOuts } from '@automation/ledger'
+import {
+  createHistoryRemoval,
+  findEndingEvents,
+  narrowToExecution,
+  nothingSeen,
+  reopenExecutions,
+  TimeOuts,
+} from '@automation/ledger'
 import t from 'tap'
+import { removeGently } from '../src/retention/remove-gently.js'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
 const task = (title: string, more: object = {}) => ({ type: 'CREATE_TASK', config: { title }, ...more })
@@ -177,3 +185,36 @@ t.test(
     matchLists(t, execution.results as object[], [{ endedBy: { eventId: ending.id } }])
   },
 )
+
+t.test('a cancelled WAIT that is retried waits anew, also for an event that came meanwhile', async (t) => {
+  const harness = await createHarness(t)
+  const { own, workspaceId } = harness
+  harness.startWorker()
+  const { id, ruleId } = await begin(harness, [awaitPayment(), task('x')])
+  await harness.untilStatus(id, 'waiting')
+  await own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
+  const data = { status: 'cancelled', error: 'Switched off', finishedAt: new Date(), dueAt: null } as const
+  await own.execution.update({ where: { id }, data })
+  const ending = await accept(harness, 'DEAL_WON', { deal: { id: 7 } })
+  await harness.untilDone(ending.id)
+  await own.rule.update({ where: { id: ruleId }, data: { isActive: true } })
+  const [reopened] = await own.$transaction((transaction) =>
+    reopenExecutions(transaction, narrowToExecution(workspaceId, id), 'same', 1),
+  )
+  t.equal(reopened?.id, id)
+  harness.startSweeper()
+  const done = await harness.untilStatus(id, 'succeeded', 'failed')
+  matchLists(t, done.results as object[], [{ endedBy: { eventId: ending.id } }, { status: 'success' }])
+})
+
+t.test('the keys of an event are removed with it', async (t) => {
+  const harness = await createHarness(t)
+  harness.startWorker()
+  await harness.createRule([awaitPayment()])
+  const event = await accept(harness, 'DEAL_WON', { deal: { id: 7 } })
+  await harness.untilDone(event.id)
+  t.equal(await harness.own.eventKey.count(), 1)
+  const history = createHistoryRemoval(Date.now() + 40 * 86_400_000, 30)
+  await removeGently(harness.database, { history }, new AbortController().signal)
+  t.equal(await harness.own.eventKey.count(), 0)
+})

@@ -172,7 +172,7 @@ t.test('an event that is done already contributes nothing to a commit of success
   const { createOutcome, readRows } = await createWorkspace()
   const outcome = await createOutcome([{ rule: often, at: 1_000, tasks: 1 }])
   const late = await createOutcome([{ rule: rarely, at: 2_000, tasks: 1 }])
-  t.strictSame(await finishEvents(watched, [outcome]), { held: [[]], followUps: undefined })
+  t.strictSame(await finishEvents(watched, [outcome]), { held: [[]], followUps: undefined, rows: [] })
   const before = await readRows()
   ran.length = 0
   t.strictSame(

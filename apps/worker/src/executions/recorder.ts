@@ -10,10 +10,12 @@ import {
 } from '@automation/database'
 import {
   type EmittedEvent,
+  type Finished,
   type FollowUps,
   finishEvents,
   finishKeyedEvents,
   type LoadedEvent,
+  noteCancelled,
   type Outcome,
   openWaitOf,
   queuedKeyOf,
@@ -160,8 +162,15 @@ export class Recorder {
     const {
       held,
       followUps,
+      rows,
       unbegun = [],
-    } = await retryOnLockConflict<Finished>(() => finish(database, outcomes))
+    } = await retryOnLockConflict<Finished<Execution> & { unbegun?: Execution[] }>(() =>
+      finish(database, outcomes),
+    )
+    noteCancelled(
+      rows,
+      outcomes.flatMap(({ executions }) => executions),
+    )
     for (const execution of unbegun) dropEffects(execution)
     const stored = outcomes.filter((_, index) => held[index] !== undefined)
     metrics.noteOutcomes(stored, startedAt)
@@ -178,7 +187,11 @@ export class Recorder {
   ): Promise<boolean[]> {
     const { database, metrics } = this.#parts
     const startedAt = performance.now()
-    const { recorded, followUps } = await retryOnLockConflict(() => record(database, steps))
+    const { recorded, followUps, rows } = await retryOnLockConflict(() => record(database, steps))
+    noteCancelled(
+      rows,
+      steps.map(({ execution }) => execution),
+    )
     const stored = steps.flatMap(({ execution }, index) => (recorded[index] ? execution : []))
     metrics.noteSteps(stored, startedAt)
     this.#publish(stored, followUps)
@@ -214,8 +227,6 @@ export class Recorder {
     if (log.isLevelEnabled('debug')) log.debug({ ...idsOf(execution), status }, 'execution recorded')
   }
 }
-
-type Finished = Awaited<ReturnType<typeof finishEvents<Execution>>> & { unbegun?: Execution[] }
 
 /** Whether it is recorded under the lock of a key: that of its rule, or of what it waits for. */
 function asksForKey(execution: Execution): boolean {

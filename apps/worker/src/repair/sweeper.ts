@@ -1,12 +1,9 @@
 import { type Database, readClock } from '@automation/database'
 import type { BacklogWalk } from '@automation/ledger'
 import {
-  continueCancellations,
   endOrphanEvents,
   endOrphanExecutions,
   type Unfinished,
-  wakeFreeQueues,
-  wakeOn,
   walkEvents,
   walkExecutions,
 } from '@automation/ledger'
@@ -14,6 +11,7 @@ import { openMetrics } from '@automation/process/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import { createWorkerMetrics } from '../worker-metrics.js'
+import { createWaitEnder } from './end-waits.js'
 import { OutageGrace } from './outage-grace.js'
 import {
   addUp,
@@ -53,23 +51,14 @@ export function startSweeper(
   const sweeping = repeat(sweep, pauseMs, (error) =>
     log.warn({ err: error }, 'sweep failed; the next sweep continues'),
   )
-  const cancelling = repeat(cancel, pauseMs, (error) =>
-    log.warn({ err: error }, 'executions could not be cancelled; the next attempt continues'),
+  const ending = repeat(createWaitEnder(database, log), pauseMs, (error) =>
+    log.warn({ err: error }, 'executions could not be cancelled or woken; the next attempt continues'),
   )
   // Without the sweeper's lock: a worker that stands still holds it for up to 10 s, and a tick is made once in any case.
   const ticking = repeat(createTicker(database, queue, log, metrics), pauseMs, (error) =>
     log.warn({ err: error }, 'ticks could not be made; the next attempt continues'),
   )
-  return { stop: () => Promise.all([sweeping.stop(), cancelling.stop(), ticking.stop()]) }
-
-  async function cancel(isStopped: () => boolean): Promise<void> {
-    const cancelled = await continueCancellations(database, isStopped)
-    if (cancelled > 0) log.info({ cancelled }, 'cancelled waiting executions of rules that are switched off')
-    const woken = await wakeOn(database, isStopped)
-    if (woken > 0) log.info({ woken }, 'woke executions whose event has come')
-    const freed = await wakeFreeQueues(database, isStopped)
-    if (freed > 0) log.info({ freed }, 'woke executions whose key is free')
-  }
+  return { stop: () => Promise.all([sweeping.stop(), ending.stop(), ticking.stop()]) }
 
   /** The lock ends with its transaction, and so also where the worker is killed or suspended. */
   async function sweep(isStopped: () => boolean): Promise<void> {

@@ -4,7 +4,8 @@ import type { Removal } from './removal.js'
 /**
  * Removes claims that matter no more: their window is over, and no event waits that was accepted before its end. Otherwise an outage would reset
  * the limits. An hour is to spare, for an event that was accepted before that and is committed now. Where executions of a key exclude each other,
- * the claim stays as long as its execution, which may be retried. So does that of an event in a batch, which is read by its claims.
+ * the claim stays as long as its execution, which may be retried, and so does that of an event in a batch, which is read by its claims: removeEvents
+ * releases them.
  *
  * @param now epoch ms
  */
@@ -12,11 +13,10 @@ export function createClaimRemoval(now: number): Removal {
   return async (transaction, size) => {
     const removed = await transaction.$executeRaw(Prisma.sql`
       DELETE FROM key_claims WHERE execution_id IN (
-        SELECT execution_id FROM key_claims AS old
-        WHERE expires_at < least(
+        SELECT execution_id FROM key_claims
+        WHERE NOT is_exclusive AND batch_id IS NULL AND expires_at < least(
             to_timestamp(${now - clockSkewMs}::float8 / 1000),
             (SELECT accepted_at FROM events WHERE done_at IS NULL ORDER BY id LIMIT 1))
-          AND (NOT is_exclusive AND batch_id IS NULL OR NOT EXISTS (SELECT FROM executions WHERE executions.id = old.execution_id))
         ORDER BY expires_at LIMIT ${size} FOR UPDATE SKIP LOCKED)`)
     return { removed, isOver: removed < size }
   }

@@ -137,7 +137,11 @@ async function removeEvents(
     removed_executions AS (
       DELETE FROM executions USING removed_events
       WHERE ${isInRange} AND executions.event_id = removed_events.id
-      RETURNING 1
+      RETURNING executions.id
+    ),
+    released_claims AS (
+      UPDATE key_claims SET is_exclusive = false, batch_id = NULL FROM removed_executions
+      WHERE execution_id = removed_executions.id AND (is_exclusive OR batch_id IS NOT NULL)
     )
     SELECT (SELECT count(*) FROM removed_events)::int + (SELECT count(*) FROM removed_executions)::int AS count`)
   return removed?.count ?? 0

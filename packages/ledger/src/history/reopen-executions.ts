@@ -28,6 +28,7 @@ const spacingSeconds = 0.06
  *   version starts again, and results beyond the end of that version are dropped.
  * - A task whose result does not stay gets an index below 0. If a version creates a task at that index again, it is another task.
  * - An execution counts once, when it ends: a failed one is subtracted from its rule's failures, also from those in a row.
+ * - One that failed before its key was asked has claimed nothing, so it would run beside others of its key: only a replay of its event asks.
  * - Where executions of a key exclude each other, one is reopened only while no other one of its key is unfinished, and of several the oldest.
  *   Where they queue, it waits for its key, in the order of their events: mostly before all that wait. A full queue takes none.
  * - Counters are locked in the order of their ids, as every statement of the ledger does.
@@ -38,12 +39,12 @@ export async function reopenExecutions(
   version: VersionToRun,
   limit: number,
 ): Promise<ReopenedExecution[]> {
-  await lockKeysOf(transaction, narrowing, version, limit)
+  const ids = await lockKeysOf(transaction, narrowing, version, limit)
   return transaction.$queryRaw<ReopenedExecution[]>(Prisma.sql`
     WITH locked_executions AS MATERIALIZED (
       SELECT executions.*, rule_versions.version, rule_versions.actions, ${queues} AS queues
-      FROM ${retryable(narrowing, version)}
-      ORDER BY executions.id LIMIT ${limit} FOR UPDATE OF executions
+      FROM ${retryable(narrowing, version)} AND executions.id = ANY (${ids}::uuid[])
+      ORDER BY executions.id FOR UPDATE OF executions
     ),
     chosen_executions AS MATERIALIZED (
       SELECT *, turn > 1 OR is_key_in_use AS waits_for_key FROM (
@@ -115,24 +116,22 @@ export async function reopenExecutions(
     SELECT id, event_id AS "eventId", due_at AS "dueAt" FROM reopened_executions ORDER BY id`)
 }
 
-/** Whether another execution may have a key: under its lock, what is chosen then is free. */
+/** Locks the keys of what is to be reopened: under their locks it stays known who has them. @returns the ids of these executions */
 async function lockKeysOf(
   transaction: WorkspaceTransaction,
   narrowing: Narrowing,
   version: VersionToRun,
   limit: number,
-): Promise<void> {
-  const rows = await transaction.$queryRaw<{ keyId: string }[]>(Prisma.sql`
-    SELECT DISTINCT key_id AS "keyId" FROM (
+): Promise<string[]> {
+  const rows = await transaction.$queryRaw<{ id: string; keyId: string | null }[]>(Prisma.sql`
+    SELECT chosen.id, key_claims.key_id AS "keyId" FROM (
       SELECT executions.id, executions.workspace_id FROM ${retryable(narrowing, version)}
       ORDER BY executions.id LIMIT ${limit}) AS chosen
-    JOIN key_claims ON key_claims.execution_id = chosen.id AND key_claims.workspace_id = chosen.workspace_id
+    LEFT JOIN key_claims ON key_claims.execution_id = chosen.id AND key_claims.workspace_id = chosen.workspace_id
       AND key_claims.is_exclusive`)
-  if (rows.length === 0) return
-  await lockKeys(
-    transaction,
-    rows.map(({ keyId }) => `key ${keyId}`),
-  )
+  const keys = rows.flatMap(({ keyId }) => (keyId === null ? [] : `key ${keyId}`))
+  if (keys.length > 0) await lockKeys(transaction, keys)
+  return rows.map(({ id }) => id)
 }
 
 /** Counts the executions that can be reopened. */
@@ -152,13 +151,20 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
     LEFT JOIN rules ON rules.id = executions.rule_id AND rules.workspace_id = executions.workspace_id
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
     WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL
-    AND (${queues} OR NOT ${keyIsInUse('executions')}) AND (
+    AND ${isUnasked} IS NOT TRUE AND (${queues} OR NOT ${keyIsInUse('executions')}) AND (
       rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (
         SELECT FROM subscriptions
         WHERE executions.is_delivery AND subscriptions.id = executions.rule_id AND subscriptions.workspace_id = executions.workspace_id
           AND subscriptions.is_active))`
 }
+
+/** Whether it failed before its rule's `perKey` was asked. One that somebody executed by hand asks for nothing. */
+const isUnasked = Prisma.sql`(
+  rule_versions.per_key IS NOT NULL AND json_array_length(executions.results) = 0 AND executions.id <> executions.event_id
+  AND NOT EXISTS (
+    SELECT FROM key_claims
+    WHERE key_claims.execution_id = executions.id AND key_claims.workspace_id = executions.workspace_id))`
 
 /** Whether an execution that is reopened waits for its key. */
 const queues = Prisma.sql`coalesce(rule_versions.per_key->>'whileRunning' = 'queue', false)`

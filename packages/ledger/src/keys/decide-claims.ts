@@ -4,8 +4,9 @@ import type { ExecutionRecord, KeyToClaim, RecordableExecution } from '../outcom
 import type { Outcome } from '../outcomes/finish-events.js'
 import type { StoredBatch } from './batches.js'
 import { endOfTime } from './end-of-time.js'
-import type { NewClaim, Replacement, SuppressedExecution } from './key-claims.js'
-import { type KeyToRead, readKeyStates, type StoredKeyState } from './key-states.js'
+import type { NewClaim, SuppressedExecution } from './key-claims.js'
+import { readKeyStates, type StoredKeyState } from './key-states.js'
+import { lockReplaceable, type Replacement } from './replace-executions.js'
 
 type Asking<Execution> = Execution & { claim: KeyToClaim }
 
@@ -25,7 +26,10 @@ export async function decideClaims<Execution extends RecordableExecution>(
     .flatMap(({ executions }) => executions)
     .filter((execution): execution is Asking<Execution> => execution.claim !== undefined)
     .sort((one, other) => (isBefore(keyEventOf(one), keyEventOf(other)) ? -1 : 1))
-  const states = await readKeyStates(statements, keysOf(undecided))
+  const asked = undecided.map(({ claim, event }) => ({ ...claim, at: event.acceptedAt }))
+  const replacing = asked.filter(({ perKey }) => perKey.whileRunning === 'replace')
+  if (replacing.length > 0) await lockReplaceable(statements, replacing, outcomes)
+  const states = await readKeyStates(statements, asked)
   const records = new Map<Execution, ExecutionRecord>()
   const suppressed: SuppressedExecution[] = []
   const claims: NewClaim[] = []
@@ -75,17 +79,6 @@ export async function decideClaims<Execution extends RecordableExecution>(
       batches.filter(({ storedEnd, endsAt }) => storedEnd !== undefined && storedEnd !== endsAt),
     ),
   }
-}
-
-function keysOf(executions: readonly Asking<RecordableExecution>[]): KeyToRead[] {
-  const keys = new Map<string, KeyToRead>()
-  for (const { claim, event } of executions) {
-    const { keyId, perKey } = claim
-    const { from, to } = keys.get(keyId) ?? { from: event.acceptedAt, to: event.acceptedAt }
-    const at = event.acceptedAt
-    keys.set(keyId, { keyId, perKey, from: Math.min(from, at), to: Math.max(to, at) })
-  }
-  return [...keys.values()]
 }
 
 function keyEventOf({ record, event }: RecordableExecution): KeyEvent {

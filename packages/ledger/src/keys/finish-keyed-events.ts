@@ -1,10 +1,11 @@
 import type { Database, Statements } from '@automation/database'
 import type { ExecutionRecord, RecordableExecution } from '../outcomes/execution-record.js'
-import { finishEvents, type Outcome } from '../outcomes/finish-events.js'
-import { addWoken, type FollowUps } from '../outcomes/follow-ups.js'
+import { type Finished, finishEvents, type Outcome } from '../outcomes/finish-events.js'
+import { addWoken } from '../outcomes/follow-ups.js'
 import { moveBatches } from './batches.js'
 import { decideClaims, unbegunRecord } from './decide-claims.js'
-import { insertSuppressed, replaceExecutions, writeClaims } from './key-claims.js'
+import { insertSuppressed, writeClaims } from './key-claims.js'
+import { replaceExecutions } from './replace-executions.js'
 import { settleWaits, waitLocksOf } from './settle-waits.js'
 import { withKeys } from './with-keys.js'
 
@@ -19,7 +20,7 @@ import { withKeys } from './with-keys.js'
 export async function finishKeyedEvents<Execution extends RecordableExecution>(
   database: Pick<Database, 'transact'>,
   outcomes: Outcome<Execution>[],
-): Promise<{ held: (Execution[] | undefined)[]; followUps: FollowUps | undefined; unbegun: Execution[] }> {
+): Promise<Finished<Execution> & { unbegun: Execution[] }> {
   const executions = outcomes.flatMap((outcome) => outcome.executions)
   const claimed = executions.flatMap(({ claim }) => (claim === undefined ? [] : `key ${claim.keyId}`))
   const keys = [...claimed, ...waitLocksOf(outcomes, executions)]
@@ -48,10 +49,10 @@ async function finish<Execution extends RecordableExecution>(
   statements: Statements,
   outcomes: Outcome<Execution>[],
 ) {
-  const { held, followUps } = await finishEvents(statements, outcomes)
+  const { held, followUps, rows } = await finishEvents(statements, outcomes)
   const finished = outcomes.filter((_, index) => held[index] !== undefined)
   const recorded = finished.flatMap(({ executions }) => executions)
-  return { held, followUps: addWoken(followUps, await settleWaits(statements, finished, recorded)) }
+  return { held, followUps: addWoken(followUps, await settleWaits(statements, finished, recorded)), rows }
 }
 
 /** Another delivery of an event may have other keys, if it met other versions of the rules: the row of the event decides which is first. */

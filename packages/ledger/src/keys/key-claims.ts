@@ -54,34 +54,6 @@ export async function writeClaims(
   await statements.run('write_claims', writeClaimsSql, [JSON.stringify(rows), consumed])
 }
 
-export interface Replacement {
-  id: string
-  /** The execution that takes its place. */
-  by: string
-}
-
-/** The step that ends one in progress keeps the error (record-steps.ts). $1 replacements */
-const replaceExecutionsSql = `
-  UPDATE executions SET
-    cancel_requested = true,
-    status = CASE WHEN lease IS NULL THEN 'cancelled' ELSE status END,
-    error = 'A newer event of its key replaced it, with execution ' || replacements.by,
-    finished_at = CASE WHEN lease IS NULL THEN now() END,
-    due_at = CASE WHEN lease IS NOT NULL THEN due_at END
-  FROM json_to_recordset($1::json) AS replacements (id uuid, by uuid)
-  WHERE executions.id = replacements.id AND executions.id = ANY (ARRAY(SELECT id FROM json_to_recordset($1::json) AS ids (id uuid)))
-    AND due_at IS NOT NULL AND cancel_requested IS NULL`
-
-/** Ends executions that wait, and marks those that are in progress: they end after their present action. Also those of this commit. */
-export async function replaceExecutions(
-  statements: Statements,
-  replacements: readonly Replacement[],
-): Promise<void> {
-  if (replacements.length === 0) return
-  const first = new Map(replacements.toReversed().map((replacement) => [replacement.id, replacement]))
-  await statements.run('replace_executions', replaceExecutionsSql, [JSON.stringify([...first.values()])])
-}
-
 export interface SuppressedExecution {
   execution: RecordableExecution
   suppression: Suppression

@@ -1,13 +1,12 @@
 import type { Statements } from '@automation/database'
-import type { CompiledPerKey, KeyEvent, KeyState } from '@automation/engine'
+import { type CompiledPerKey, type KeyEvent, type KeyState, maxCounted } from '@automation/engine'
 import { readBatches, type StoredBatch } from './batches.js'
 
-/** Of one key: the events of it that are recorded now, between these moments (epoch ms). */
-export interface KeyToRead {
+/** An event that is recorded now, at its moment (epoch ms), and the key that it asks for. */
+export interface Asked {
   keyId: string
   perKey: CompiledPerKey
-  from: number
-  to: number
+  at: number
 }
 
 /** A key as it is known to a commit that has it to itself. */
@@ -26,20 +25,20 @@ interface ClaimRow extends KeyEvent {
   status: string | null
 }
 
-/** So many of the claims in a window are read: more than its limits let through, which another version of the rule may have set. */
-const maxRead = 1_000
-
 /**
  * What counts is read by its moment, and who holds the key or waits for it by its place. An execution that is over has lost its place, whoever
  * ended it: `ended_claims` notes that, so that no place is read twice.
  *
- * $1 ids of keys, $2 from and $3 to of each · $4 how many claims of a window
+ * Of the claims around an event the nearest are read, before and after it: no limit is higher, so more would decide nothing. Another version of the rule
+ * may have granted any number.
+ *
+ * $1 ids of keys · $2 windows · $3 how many claims before and after an event
  */
 const readKeyStatesSql = `
   WITH placed_claims AS (
     SELECT claims.key_id, claims.execution_id, claims.event_id, claims.accepted_at, claims.place, executions.status
     FROM key_claims AS claims LEFT JOIN executions ON executions.id = claims.execution_id
-    WHERE claims.key_id = ANY ($1::uuid[]) AND claims.place IS NOT NULL
+    WHERE claims.key_id = ANY ($1::uuid[]) AND claims.place IN ('holds', 'queued', 'collects')
   ),
   ended_claims AS (
     UPDATE key_claims SET place = NULL
@@ -50,45 +49,38 @@ const readKeyStatesSql = `
   SELECT key_id AS "keyId", execution_id AS "executionId", event_id AS "eventId",
          round(date_part('epoch', accepted_at) * 1000) AS at, false AS "isGranted", false AS "isCounted", place, status
   FROM placed_claims WHERE status IN ('running', 'waiting', 'retrying')
-  UNION ALL
-  SELECT keys.id, claims.*, NULL, NULL
-  FROM unnest($1::uuid[], $2::float8[], $3::float8[]) AS keys (id, from_ms, to_ms)
+  UNION
+  SELECT windows.key_id, execution_id, event_id, round(date_part('epoch', accepted_at) * 1000), is_granted, is_counted, NULL, NULL
+  FROM (
+    SELECT key_id, of_granted, to_timestamp(from_ms / 1000)::timestamptz(3) AS starts_at, to_timestamp(at_ms / 1000)::timestamptz(3) AS at,
+           to_timestamp(to_ms / 1000)::timestamptz(3) AS ends_at
+    FROM json_to_recordset($2::json) AS input_windows (key_id uuid, of_granted boolean, from_ms float8, at_ms float8, to_ms float8)
+  ) AS windows
   CROSS JOIN LATERAL (
-    SELECT execution_id, event_id, round(date_part('epoch', accepted_at) * 1000), is_granted, is_counted
-    FROM key_claims
-    WHERE key_id = keys.id AND accepted_at > to_timestamp(from_ms / 1000) AND accepted_at < to_timestamp(to_ms / 1000)
-      AND (is_granted OR is_counted)
-    ORDER BY accepted_at DESC LIMIT $4
+    (SELECT * FROM key_claims
+     WHERE key_id = windows.key_id AND accepted_at > starts_at AND accepted_at <= at
+       AND CASE WHEN of_granted THEN is_granted ELSE is_counted END
+     ORDER BY accepted_at DESC LIMIT $3)
+    UNION ALL
+    (SELECT * FROM key_claims
+     WHERE key_id = windows.key_id AND accepted_at > at AND accepted_at < ends_at
+       AND CASE WHEN of_granted THEN is_granted ELSE is_counted END
+     ORDER BY accepted_at LIMIT $3)
   ) AS claims`
 
-/** What is replaced must not be claimed meanwhile. $1 ids of keys */
-const lockPlacedSql = `
-  SELECT executions.id FROM executions
-  WHERE id = ANY (ARRAY(SELECT execution_id FROM key_claims WHERE key_id = ANY ($1::uuid[]) AND place IS NOT NULL))
-    AND due_at IS NOT NULL
-  ORDER BY id FOR NO KEY UPDATE`
-
-/** Reads keys under their locks. */
+/** Reads keys under their locks. @param asked in the order of their moments */
 export async function readKeyStates(
   statements: Statements,
-  keys: readonly KeyToRead[],
+  asked: readonly Asked[],
 ): Promise<Map<string, StoredKeyState>> {
-  const windows = keys.map(({ perKey, from, to }) => {
-    const length = Math.max(perKey.atMost?.per ?? 0, perKey.atLeast?.within ?? 0)
-    return { from: from - length, to: to + length }
-  })
-  const replaced = keys.filter(({ perKey }) => perKey.whileRunning === 'replace')
-  if (replaced.length > 0)
-    await statements.run('lock_placed', lockPlacedSql, [replaced.map(({ keyId }) => keyId)])
-  const rows = await statements.run<ClaimRow>('read_key_states', readKeyStatesSql, [
-    keys.map(({ keyId }) => keyId),
-    windows.map(({ from }) => from),
-    windows.map(({ to }) => to),
-    maxRead,
-  ])
   const states = new Map(
-    keys.map(({ keyId }) => [keyId, { granted: [], counted: [], queue: [], batches: [] } as StoredKeyState]),
+    asked.map(({ keyId }) => [keyId, { granted: [], counted: [], queue: [], batches: [] } as StoredKeyState]),
   )
+  const rows = await statements.run<ClaimRow>('read_key_states', readKeyStatesSql, [
+    [...states.keys()],
+    JSON.stringify(windowsOf(asked)),
+    maxCounted,
+  ])
   for (const { keyId, isGranted, isCounted, place, status, ...event } of rows) {
     const state = states.get(keyId)
     if (isGranted) state?.granted.push(event)
@@ -96,9 +88,32 @@ export async function readKeyStates(
     if (place === 'queued') state?.queue.push(event)
     else if (place === 'holds' && state) state.holder = { ...event, isWaiting: status !== 'running' }
   }
-  const collecting = keys.filter(({ perKey }) => perKey.collect !== undefined)
+  const collecting = asked.filter(({ perKey }) => perKey.collect !== undefined)
   if (collecting.length > 0)
     for (const { keyId, ...batch } of await readBatches(statements, collecting))
       states.get(keyId)?.batches.push(batch)
   return states
+}
+
+/** Around each event of a key, as far as its neighbour, which has a window of its own. */
+function windowsOf(asked: readonly Asked[]) {
+  const keys = new Map<string, { moments: Set<number>; per: number; within: number }>()
+  for (const { keyId, perKey, at } of asked) {
+    const { moments, per, within } = keys.get(keyId) ?? { moments: new Set(), per: 0, within: 0 }
+    keys.set(keyId, {
+      moments: moments.add(at),
+      per: Math.max(per, perKey.atMost?.per ?? 0),
+      within: Math.max(within, perKey.atLeast?.within ?? 0),
+    })
+  }
+  return [...keys].flatMap(([key_id, { moments, per, within }]) =>
+    [...moments].flatMap((at_ms, index, ordered) => {
+      const [before, after] = [ordered[index - 1] ?? -Infinity, ordered[index + 1] ?? Infinity]
+      const of = (of_granted: boolean, length: number) => {
+        const [from_ms, to_ms] = [Math.max(before, at_ms - length), Math.min(after, at_ms + length)]
+        return length > 0 ? [{ key_id, of_granted, from_ms, at_ms, to_ms }] : []
+      }
+      return [...of(true, per), ...of(false, within)]
+    }),
+  )
 }

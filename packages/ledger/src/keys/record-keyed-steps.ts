@@ -1,8 +1,7 @@
 import type { Database } from '@automation/database'
 import type { RecordableExecution } from '../outcomes/execution-record.js'
-import type { FollowUps } from '../outcomes/follow-ups.js'
 import { addWoken } from '../outcomes/follow-ups.js'
-import { recordSteps, type Step } from '../outcomes/record-steps.js'
+import { type Recorded, recordSteps, type Step } from '../outcomes/record-steps.js'
 import { settleWaits, waitLocksOf } from './settle-waits.js'
 import { wakeQueues } from './wake-queues.js'
 import { withKeys } from './with-keys.js'
@@ -12,18 +11,15 @@ import { withKeys } from './with-keys.js'
  *
  * @returns as recordSteps
  */
-export function recordKeyedSteps(
-  database: Pick<Database, 'transact'>,
-  steps: Step[],
-): Promise<{ recorded: boolean[]; followUps: FollowUps | undefined }> {
+export function recordKeyedSteps(database: Pick<Database, 'transact'>, steps: Step[]): Promise<Recorded> {
   const executions = steps.map(({ execution }) => execution)
   const held = [...new Set(executions.flatMap((execution) => queuedKeyOf(execution) ?? []))]
   const keys = [...waitLocksOf([], executions), ...held.map((id) => `key ${id}`)]
   return withKeys(database, keys, async (statements) => {
-    const { recorded, followUps } = await recordSteps(statements, steps)
+    const { recorded, followUps, rows } = await recordSteps(statements, steps)
     const waiting = executions.filter((_, index) => recorded[index])
     const woken = [...(await settleWaits(statements, [], waiting)), ...(await wakeQueues(statements, held))]
-    return { recorded, followUps: addWoken(followUps, woken) }
+    return { recorded, followUps: addWoken(followUps, woken), rows }
   })
 }
 

@@ -8,7 +8,7 @@ import { effectRowsOf, lengthOfExecution, writeEvents, writeRows, writeTasks } f
 import type { RecordableExecution } from './execution-record.js'
 import { findRecorded } from './find-recorded.js'
 import { areSuccesses, finishSuccesses } from './finish-successes.js'
-import { type FollowUps, noteCancelled, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
+import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
 /** An event that a worker ran, with the executions of the rules that match, finished or not. */
 export interface Outcome<Execution extends RecordableExecution = RecordableExecution> {
@@ -219,15 +219,19 @@ const finishEventsSql = `
   UNION ALL
   SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
 
-/**
- * Finishes events, those of many jobs in one statement: a shorter one where every execution has succeeded and emitted nothing.
- *
- * @returns for each outcome the executions that this worker holds and continues; undefined where another delivery was first
- */
+export interface Finished<Execution extends RecordableExecution> {
+  /** For each outcome the executions that this worker holds and continues; undefined where another delivery was first. */
+  held: (Execution[] | undefined)[]
+  followUps: FollowUps | undefined
+  /** For noteCancelled. */
+  rows: ReturnedRow[]
+}
+
+/** Finishes events, those of many jobs in one statement: a shorter one where every execution has succeeded and emitted nothing. */
 export async function finishEvents<Execution extends RecordableExecution>(
   database: Statements,
   outcomes: Outcome<Execution>[],
-): Promise<{ held: (Execution[] | undefined)[]; followUps: FollowUps | undefined }> {
+): Promise<Finished<Execution>> {
   // Two deliveries of one job may meet in one commit: the first counts.
   const seen = new Set<string>()
   const first = outcomes.filter(({ event }) => !seen.has(event.id) && seen.add(event.id))
@@ -248,7 +252,6 @@ export async function finishEvents<Execution extends RecordableExecution>(
         finishedEvents,
         leaseSeconds,
       ])
-  noteCancelled(rows, executions)
   const leases = pickIds(rows, 'held')
   const overtaken = pickIds(rows, 'overtaken')
   const finished = new Set(first.filter(({ event }) => !overtaken.has(event.id)))
@@ -266,7 +269,7 @@ export async function finishEvents<Execution extends RecordableExecution>(
       ? outcome.executions.filter(({ record }) => record.lease !== null && leases.has(record.lease))
       : undefined,
   )
-  return { held, followUps: readFollowUps(rows, executions, repeated) }
+  return { held, followUps: readFollowUps(rows, executions, repeated), rows }
 }
 
 function executionRow({ record, event }: RecordableExecution) {

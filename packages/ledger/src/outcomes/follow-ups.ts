@@ -49,7 +49,10 @@ export function pickIds(rows: ReturnedRow[], ...wanted: ReturnedRow['what'][]): 
   return new Set(rows.flatMap(({ what, id }) => (wanted.includes(what) ? id : [])))
 }
 
-/** Notes in their records which executions may not go on: they are stored as cancelled. */
+/**
+ * Notes in their records which executions may not go on: they are stored as cancelled. It comes after the commit, since one that is rolled back has
+ * cancelled none.
+ */
 export function noteCancelled(rows: ReturnedRow[], executions: RecordableExecution[]): void {
   const cancelled = pickIds(rows, 'cancelled')
   const withdrawn = pickIds(rows, 'withdrawn')

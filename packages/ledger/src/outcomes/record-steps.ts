@@ -6,7 +6,7 @@ import { effectRowsOf, lengthOfExecution, writeEvents, writeRows, writeTasks } f
 import type { RecordableExecution } from './execution-record.js'
 import { findRecorded } from './find-recorded.js'
 import { waitColumns } from './finish-events.js'
-import { type FollowUps, noteCancelled, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
+import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
 /** How far an execution has come, under the lease with which its worker holds it. */
 export interface Step<Execution extends RecordableExecution = RecordableExecution> {
@@ -207,16 +207,20 @@ const recordStepsSql = `
   UNION ALL
   SELECT 'failing', NULL, workspace_id, rule_id, consecutive_failures FROM updated_counters WHERE consecutive_failures > 0`
 
+export interface Recorded {
+  /** For each step whether it was recorded; false where the worker has lost the lease. */
+  recorded: boolean[]
+  followUps: FollowUps | undefined
+  /** For noteCancelled. */
+  rows: ReturnedRow[]
+}
+
 /**
  * Records steps, those of many executions in one statement.
  *
  * @param steps one of each execution: tasks and emitted events are joined by its id alone, and not by the lease
- * @returns for each step whether it was recorded; false where the worker has lost the lease
  */
-export async function recordSteps(
-  database: Statements,
-  steps: Step[],
-): Promise<{ recorded: boolean[]; followUps: FollowUps | undefined }> {
+export async function recordSteps(database: Statements, steps: Step[]): Promise<Recorded> {
   const executions = steps.map(({ execution }) => execution)
   const { tasks, events } = effectRowsOf(executions)
   const rows = await database.run<ReturnedRow>('record_steps', recordStepsSql, [
@@ -225,7 +229,6 @@ export async function recordSteps(
     await writeEvents(events),
     leaseSeconds,
   ])
-  noteCancelled(rows, executions)
   const ids = pickIds(rows, 'recorded', 'cancelled', 'withdrawn')
   const unheard = steps.filter(({ execution: { record }, isRepeated }) => isRepeated && !ids.has(record.id))
   // As in finishEvents.
@@ -236,7 +239,7 @@ export async function recordSteps(
   )
   for (const { record } of repeated) ids.add(record.id)
   const recorded = executions.map(({ record }) => ids.has(record.id))
-  return { recorded, followUps: readFollowUps(rows, executions, repeated) }
+  return { recorded, followUps: readFollowUps(rows, executions, repeated), rows }
 }
 
 function stepRow({ execution: { record, event }, lease, settled = record.results.length }: Step) {

@@ -62,7 +62,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'retryExecution',
       summary: 'Retry a failed or cancelled execution from its first unfinished action',
       description:
-        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that the switch-off of its rule cancelled can be retried when the rule is on. One that a person cancelled, or that a newer event of its key replaced, is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.',
+        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that the switch-off of its rule cancelled can be retried when the rule is on. One that a person cancelled, or that a newer event of its key replaced, is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, as is one that failed before `perKey` of its rule was asked, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.',
       params: Type.Object({ id: Id }),
       body: RetryBody,
       response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -145,8 +145,12 @@ async function findObstacle(transaction: WorkspaceTransaction, id: string): Prom
   if (execution?.cancelRequested) return refusals.cancelledByHand()
   // A delivery has the id of its event.
   if (event !== null && addresseeOf(event)?.kind === 'subscription') return refusals.subscriptionGone()
-  const rule = await transaction.rule.findUnique({ where: { id: ruleId }, select: { isActive: true } })
+  const rule = await transaction.rule.findUnique({
+    where: { id: ruleId },
+    select: { isActive: true, perKey: true },
+  })
   if (rule?.isActive === false) return refusals.ruleSwitchedOff()
   const claim = await transaction.keyClaim.findUnique({ where: { executionId: id } })
-  return rule && claim?.isExclusive ? refusals.keyInUse() : refusals.ruleGone()
+  if (rule && claim?.isExclusive) return refusals.keyInUse()
+  return rule?.perKey && claim === null ? refusals.keyNotAsked() : refusals.ruleGone()
 }
