@@ -52,18 +52,18 @@ const readKeyStatesSql = `
   UNION
   SELECT windows.key_id, execution_id, event_id, round(date_part('epoch', accepted_at) * 1000), is_granted, is_counted, NULL, NULL
   FROM (
-    SELECT key_id, of_granted, to_timestamp(from_ms / 1000)::timestamptz(3) AS starts_at, to_timestamp(at_ms / 1000)::timestamptz(3) AS at,
-           to_timestamp(to_ms / 1000)::timestamptz(3) AS ends_at
+    SELECT key_id, of_granted, to_timestamp(from_ms / 1000)::timestamptz(3) AS since, to_timestamp(at_ms / 1000)::timestamptz(3) AS at,
+           to_timestamp(to_ms / 1000)::timestamptz(3) AS until
     FROM json_to_recordset($2::json) AS input_windows (key_id uuid, of_granted boolean, from_ms float8, at_ms float8, to_ms float8)
   ) AS windows
   CROSS JOIN LATERAL (
     (SELECT * FROM key_claims
-     WHERE key_id = windows.key_id AND accepted_at > starts_at AND accepted_at <= at
+     WHERE key_id = windows.key_id AND accepted_at > windows.since AND accepted_at <= windows.at
        AND CASE WHEN of_granted THEN is_granted ELSE is_counted END
      ORDER BY accepted_at DESC LIMIT $3)
     UNION ALL
     (SELECT * FROM key_claims
-     WHERE key_id = windows.key_id AND accepted_at > at AND accepted_at < ends_at
+     WHERE key_id = windows.key_id AND accepted_at > windows.at AND accepted_at < windows.until
        AND CASE WHEN of_granted THEN is_granted ELSE is_counted END
      ORDER BY accepted_at LIMIT $3)
   ) AS claims`
