@@ -283,7 +283,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
     [rules]: [...page, 'eventType', 'trigger', 'isActive', 'mode', 'q'],
     [`${rules}/{id}/versions`]: page,
     [`${rules}/backtests`]: page,
-    '/api/overview': ['error', 'eventStatus', 'eventType', 'from', 'ruleId', 'slices', 'to'],
+    '/api/overview': ['error', 'eventStatus', 'eventType', 'failures', 'from', 'ruleId', 'slices', 'to'],
     [`${rules}/overview`]: ['from', 'slices', 'to'],
     [`${rules}/rollouts`]: [...page, 'ruleId'],
     [`${rules}/summaries`]: page,

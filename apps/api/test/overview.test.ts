@@ -7,6 +7,8 @@ const api = await startApi(t)
 const hourMs = 3_600_000
 
 interface Overview {
+  failures: { error: string }[]
+  redis: string
   from: string
   countedFrom: string
   totals: Record<string, number>
@@ -41,7 +43,7 @@ t.test('events and executions are counted by the time of their event', async (t)
   await storeEvent(workspace, { ...addressOf(newId()), acceptedAt: new Date(to - 2_000) })
   const range = `from=${new Date(to - 4 * hourMs).toISOString()}&to=${new Date(to).toISOString()}&slices=4`
   const { totals, slices, from, countedFrom } = await read(workspace, range)
-  t.same(totals, { events: 4, succeeded: 1, failed: 1, cancelled: 1, unfinished: 1, rejectedWebhooks: 0 })
+  t.match(totals, { events: 4, succeeded: 1, failed: 1, cancelled: 1, unfinished: 1, rejectedWebhooks: 0 })
   t.match(slices, [
     { events: 1, cancelled: 1 },
     { events: 0 },
@@ -49,6 +51,86 @@ t.test('events and executions are counted by the time of their event', async (t)
     { events: 2, succeeded: 1, failed: 1 },
   ])
   t.equal(countedFrom, from, 'everything was counted')
+})
+
+t.test(
+  'what finished executions took is a percentile of each slice, without those that waited',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const rule = await storeRule(workspace)
+    const to = Date.now() + 1_000
+    const run = async (hoursAgo: number, tookMs: number | null) => {
+      const acceptedAt = new Date(to - 2_000 - hoursAgo * hourMs)
+      const event = await storeEvent(workspace, { ruleIds: [rule.id], acceptedAt })
+      const { id } = await storeExecution(workspace, event, rule.id, {
+        status: tookMs === null ? 'waiting' : 'succeeded',
+      })
+      await workspace.database.execution.update({
+        where: { id },
+        data: {
+          startedAt: acceptedAt,
+          finishedAt: tookMs === null ? null : new Date(acceptedAt.getTime() + tookMs),
+        },
+      })
+    }
+    for (let index = 1; index <= 20; index++) await run(1, index * 10)
+    for (const tookMs of [400, null, 600_001]) await run(0, tookMs)
+    const range = `from=${new Date(to - 3 * hourMs).toISOString()}&to=${new Date(to).toISOString()}&slices=3`
+    const { totals, slices } = await read(workspace, range)
+    t.strictSame(
+      slices.map(({ p95Ms }) => p95Ms),
+      [null, 190, 400],
+    )
+    t.equal(totals.p95Ms, 200, 'of all together')
+    t.equal((await read(await api.makeWorkspace())).totals.p95Ms, null)
+  },
+)
+
+t.test('failures are grouped by rule and error, and each group says when it began', async (t) => {
+  const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  const [shop, pager] = [await storeRule(workspace), await storeRule(workspace)]
+  const foreign = await storeRule(other)
+  const now = Date.now()
+  const fail = async (owner: Workspace, ruleId: string, hoursAgo: number, error: string) => {
+    const acceptedAt = new Date(now - hoursAgo * hourMs)
+    const event = await storeEvent(owner, { ruleIds: [ruleId], acceptedAt })
+    await storeExecution(owner, event, ruleId, { status: 'failed', error })
+    return acceptedAt.toISOString()
+  }
+  const long = 'x'.repeat(300)
+  const firstAt = await fail(workspace, shop.id, 3, 'refused')
+  await fail(workspace, shop.id, 2, 'refused')
+  const lastAt = await fail(workspace, shop.id, 1, 'refused')
+  await fail(workspace, shop.id, 30, 'refused')
+  await fail(workspace, shop.id, 1, 'timed out')
+  for (const end of ['a', 'b']) await fail(workspace, pager.id, 2, long + end)
+  await fail(other, foreign.id, 1, 'refused')
+  const { failures } = await read(workspace, 'failures=2')
+  t.match(failures, [
+    { ruleId: shop.id, ruleName: String, error: 'refused', count: 3, firstAt, lastAt },
+    { ruleId: pager.id, error: long.slice(0, 200), count: 2 },
+  ])
+  t.equal(failures.length, 2, 'the largest ones')
+  const { error } = failures[1] as { error: string }
+  const found = await workspace.call<{ executions: object[] }>('GET', `/api/executions?error=${error}`)
+  t.equal(found.body.executions.length, 2, 'the error of a group finds its executions')
+  t.strictSame((await read(workspace)).failures, [], 'only where they are asked for')
+  const some = `failures=5&from=${new Date(now - 2.5 * hourMs).toISOString()}`
+  t.match((await read(workspace, `${some}&ruleId=${shop.id}`)).failures, [{ count: 2 }, { count: 1 }])
+  t.equal((await read(workspace, `${some}&ruleId=${shop.id}`)).failures.length, 2)
+  for (const query of ['failures=51', 'failures=-1', 'failures=x'])
+    t.equal((await workspace.call('GET', `/api/overview?${query}`)).status, 400, query)
+})
+
+t.test('events whose rules have not run are counted, with the time of the oldest', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const acceptedAt = new Date(Date.now() - hourMs)
+  await storeEvent(workspace, { acceptedAt, doneAt: null })
+  await storeEvent(workspace, { acceptedAt: new Date(Date.now() - 1_000), doneAt: null })
+  await storeEvent(workspace, { acceptedAt: new Date(Date.now() - 2 * hourMs) })
+  const { totals, redis } = await read(workspace)
+  t.match(totals, { events: 3, unprocessed: 2, oldestUnprocessedAt: acceptedAt.toISOString() })
+  t.equal(redis, 'ok')
 })
 
 t.test('the counts have the filters of the lists, so that a chart counts what its list has', async (t) => {

@@ -3,8 +3,8 @@ import { ErrorBoundary, LocationProvider, lazy, useLocation } from 'preact-iso'
 import { Dialog } from './parts/dialog.js'
 import { Screen as Page } from './parts/screen.js'
 import { Problem } from './parts/states.js'
+import { Overview } from './screens/overview.js'
 import { SignIn } from './screens/sign-in.js'
-import { Today } from './screens/today.js'
 import { Shell } from './shell.js'
 import { hasEnded, loadMe, me, startProblem, workspaceId } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
@@ -24,7 +24,7 @@ const PartsPage = lazy(() => import('./parts-page.js').then(({ PartsPage }) => P
 const RuleScreen = lazy(() => import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen))
 
 const screens = {
-  today: Today,
+  overview: Overview,
   events: Events,
   executions: Executions,
   decisions: Decisions,
@@ -36,7 +36,11 @@ const screens = {
 }
 
 /** Addresses that screens had before. Bookmarks and sent links still have them. */
-const moved: Record<string, string> = { runs: 'executions', books: 'reconciliation' }
+const moved: Record<string, string> = {
+  today: 'overview',
+  runs: 'executions',
+  books: 'reconciliation',
+}
 
 export function App() {
   useEffect(() => {
@@ -59,7 +63,7 @@ function Main() {
     me.value && root !== 'w' && root !== 'parts'
       ? first === undefined
         ? undefined
-        : `/w/${first}/today`
+        : `/w/${first}/overview`
       : undefined
   useEffect(() => {
     if (target !== undefined && root !== 'enter') route(target, true)
@@ -108,7 +112,7 @@ function Shown({ screen, id }: { screen: string; id: string | undefined }) {
   ) : (
     <Page title="There is no such page">
       <p>
-        The address may be wrong. <a href={linkTo('today')}>Go to Today</a>
+        The address may be wrong. <a href={linkTo('overview')}>Go to the overview</a>
       </p>
     </Page>
   )

@@ -131,7 +131,7 @@ function Workspaces(): ComponentChildren {
       <span class="hidden">Workspace</span>
       <select
         value={workspaceId.value}
-        onChange={({ currentTarget }) => route(`/w/${currentTarget.value}/today`)}
+        onChange={({ currentTarget }) => route(`/w/${currentTarget.value}/overview`)}
       >
         {me.value?.workspaces.map(({ id, name }) => (
           <option key={id} value={id}>

@@ -15,7 +15,7 @@ export const groups = ['Observe', 'Build', 'Settings'] as const
 
 /** The screens. In each group they keep this order. */
 export const places: readonly Place[] = [
-  { screen: 'today', label: 'Today', key: 't', icon: 'today', group: 'Observe', isInBar: true },
+  { screen: 'overview', label: 'Overview', key: 'o', icon: 'today', group: 'Observe', isInBar: true },
   { screen: 'events', label: 'Events', key: 'e', icon: 'events', group: 'Observe', isInBar: true },
   {
     screen: 'executions',

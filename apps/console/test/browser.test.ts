@@ -8,6 +8,7 @@ import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
 import { testInbox } from './browser/inbox.js'
 import { testNewcomer } from './browser/newcomer.js'
+import { testOverview } from './browser/overview.js'
 import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
 import { testSweep } from './browser/sweep.js'
@@ -30,6 +31,7 @@ testHostileData(t, context)
 testTruth(t, context)
 testInbox(t, context)
 testDecisions(t, context)
+testOverview(t, context)
 testSweep(t, context)
 if (process.env.TEST_LONG) {
   testScreens(t, context)

@@ -13,7 +13,7 @@ const runs = 5
 /** The first of them is seen without a session. */
 const screens = [
   'sign-in',
-  'today',
+  'overview',
   'events',
   'executions',
   'rules',

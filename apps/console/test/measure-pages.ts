@@ -10,7 +10,7 @@ const visits = 3
 const testedEvents = 10_000
 const listedEvents = 100_000
 const screens = [
-  'today',
+  'overview',
   'events',
   'executions',
   'rules',

@@ -17,7 +17,7 @@ const large = { width: 1280, height: 860 }
 const small = { width: 360, height: 780 }
 const hour = 3_600_000
 const screens = {
-  today: 'today',
+  overview: 'overview',
   events: 'events',
   executions: 'executions',
   decisions: 'decisions',
@@ -60,7 +60,7 @@ for (const close of closings) await close()
 async function takeForDocs(): Promise<void> {
   const { page, at } = await workspace.visit(browser, 'admin', { reducedMotion: 'reduce' })
   for (const [name, path, viewport] of [
-    ['today', 'today', large],
+    ['overview', 'overview', large],
     ['rules', 'rules', large],
     ['rule', rule, large],
     ['backtest', paths.backtest, large],

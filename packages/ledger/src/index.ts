@@ -34,6 +34,8 @@ export {
   type CountsByTime,
   countByRule,
   countByTime,
+  type Durations,
+  longestCountedMs,
   maxCountedByTime,
   type RuleCounts,
   type SliceCount,
@@ -41,6 +43,7 @@ export {
 export { countEmitted, type EmittedCounts } from './history/count-emitted.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
 export { countRuns, type RunCounts } from './history/count-runs.js'
+export { type FailureGroup, groupFailures, maxGroupedFailures } from './history/group-failures.js'
 export {
   type DecisionRow,
   type DecisionStatus,

@@ -1,22 +1,59 @@
-import type { Overview } from '@automation/client'
+import type { AttentionItem, Overview } from '@automation/client'
 import { countOf } from './count-words.js'
 
+type Totals = Pick<
+  Overview['totals'],
+  'events' | 'succeeded' | 'failed' | 'cancelled' | 'unfinished' | 'unprocessed' | 'rejectedWebhooks'
+>
+
 /**
- * The first line of Today: is anything wrong?
+ * The first line of the overview: is anything wrong, and since when?
  *
- * @param needing how many rules need attention; undefined: not known
+ * @param needing the rules that need attention; undefined: not known
+ * @param at writes a time
  */
 export function describeState(
-  { failed, rejectedWebhooks }: Pick<Overview['totals'], 'failed' | 'rejectedWebhooks'>,
-  needing: number | undefined,
+  totals: Totals,
+  needing: readonly Pick<AttentionItem, 'reason' | 'since'>[] | undefined,
+  at: (iso: string) => string,
 ): { tone: 'good' | 'bad' | ''; text: string } {
-  if (needing) return { tone: 'bad', text: `${countOf(needing, 'rule needs', 'rules need')} attention` }
-  const failures = [
-    ...(failed > 0 ? [`${countOf(failed, 'execution')} failed`] : []),
+  const { failed, rejectedWebhooks, events } = totals
+  const executions = totals.succeeded + failed + totals.cancelled + totals.unfinished
+  const parts = [
+    ...nameRules(needing ?? [], at),
+    ...(failed > 0
+      ? [`${failed.toLocaleString('en-US')} of ${countOf(executions, 'execution')} failed`]
+      : []),
     ...(rejectedWebhooks > 0
       ? [countOf(rejectedWebhooks, 'webhook was refused', 'webhooks were refused')]
       : []),
   ]
-  if (failures.length > 0) return { tone: 'bad', text: failures.join(', ') }
-  return needing === 0 ? { tone: 'good', text: 'All well' } : { tone: '', text: 'No execution failed' }
+  if (parts.length > 0) return { tone: 'bad', text: parts.join(', ') }
+  const counted = `${countOf(events, 'event')}, ${countOf(executions, 'execution')}, none failed`
+  return needing === undefined ? { tone: '', text: counted } : { tone: 'good', text: `All well: ${counted}` }
+}
+
+function nameRules(
+  needing: readonly Pick<AttentionItem, 'reason' | 'since'>[],
+  at: (iso: string) => string,
+): string[] {
+  const failing = needing.filter(({ reason }) => reason === 'failures')
+  const others = needing.length - failing.length
+  const since = failing.map((rule) => rule.since).sort()[0]
+  return [
+    ...(since === undefined
+      ? []
+      : [
+          `${countOf(failing.length, 'rule has been failing', 'rules have been failing')} since ${at(since)}`,
+        ]),
+    ...(others > 0
+      ? [
+          countOf(
+            others,
+            `${failing.length > 0 ? 'other rule' : 'rule'} needs attention`,
+            `${failing.length > 0 ? 'other rules' : 'rules'} need attention`,
+          ),
+        ]
+      : []),
+  ]
 }

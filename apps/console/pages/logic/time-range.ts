@@ -1,5 +1,13 @@
 import { type RecentSpan, readSpan, spans } from './filters.js'
 
+/** A time as an address has it: a span that ends now, or from one moment to another one. */
+export interface ShownTime {
+  [name: string]: string | undefined
+  last?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
 /** The time that a list and the chart above it show. epoch ms */
 export interface ShownRange {
   from: number

@@ -21,8 +21,8 @@ interface Props {
   /** What follows, behind the number. @param isOne of a single one */
   children: (isOne: boolean) => ComponentChildren
   count: () => PromiseLike<Counted>
-  /** @returns what came of it */
-  act: () => PromiseLike<string>
+  /** @param tell says how far it is. @returns what came of it */
+  act: (tell: (text: string) => void) => PromiseLike<string>
 }
 
 /** For many at once: counts first, then does, then says what came of it. */
@@ -71,7 +71,7 @@ export function Bulk({ label, title, verb, isDanger = false, children, count, ac
                 class={isDanger ? 'danger' : 'primary'}
                 onClick={() =>
                   void attempt(async () => {
-                    say(await act())
+                    say(await act(say))
                     await readAgain()
                   })
                 }

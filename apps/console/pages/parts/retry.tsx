@@ -1,4 +1,4 @@
-import type { Execution, ExecutionsToRetry } from '@automation/client'
+import type { Execution, ExecutionsRetried, ExecutionsToRetry } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api, may } from '../state/session.js'
 import { describeError, readAgain } from '../state/use-query.js'
@@ -44,31 +44,47 @@ export function Retry({ execution }: { execution: Execution }) {
   )
 }
 
+type Filter = NonNullable<ExecutionsToRetry['filter']>
+
 /** Continues those that failed, each from the action that failed. */
-export function RetryMany({
-  filter,
-  label = 'Retry all of these…',
-}: {
-  filter: NonNullable<ExecutionsToRetry['filter']>
-  label?: string
-}) {
+export function RetryMany({ filter, label = 'Retry all of these…' }: { filter: Filter; label?: string }) {
   return (
     <Bulk
       label={label}
       title="Retry failed executions"
       verb="Retry"
       count={() => api().executions.retryMany({ filter, dryRun: true })}
-      act={async () => {
-        const { retried, matched } = (await api().executions.retryMany({ filter, dryRun: false })) as {
-          matched: number
-          retried?: number
-        }
-        return `${retried ?? matched} will continue.`
-      }}
+      act={(tell) => retryAll(filter, tell)}
     >
       {(isOne) =>
-        `failed ${isOne ? 'execution matches' : 'executions match'} the filter. Each continues from the action that failed, with the version that ran, under the same idempotency keys; at most 1,000 at a time.`
+        `failed ${isOne ? 'execution matches' : 'executions match'} the filter. Each continues from the action that failed, with the version that ran, under the same idempotency keys.`
       }
     </Bulk>
   )
+}
+
+/** In steps of 1,000, as the API takes them. Those that fail once more in the meantime are not begun a third time. */
+async function retryAll(filter: Filter, tell: (text: string) => void): Promise<string> {
+  let done = 0
+  let all = 1
+  while (done < all) {
+    try {
+      const { matched, retried = 0 } = (await api().executions.retryMany({
+        filter,
+        dryRun: false,
+      })) as ExecutionsRetried
+      if (done === 0) all = matched
+      done += retried
+      if (retried === 0) break
+      tell(`${write(done)} of ${write(all)} continue…`)
+    } catch (error) {
+      if (done === 0) throw error
+      return `${write(done)} will continue. For the others: ${describeError(error).title.toLowerCase()}.`
+    }
+  }
+  return `${write(done)} will continue.`
+}
+
+function write(count: number): string {
+  return count.toLocaleString('en-US')
 }

@@ -20,7 +20,7 @@ export function Reconciliation() {
   const span = readSpan(query.last)
   const found = useQuery<Ledger>({
     key: may('admin') ? ['reconciliation', span] : undefined,
-    // From the same moment as Today, so that both screens count the same.
+    // From the same moment as the overview, so that both screens count the same.
     read: () => api().developer.ledger({ from: writeRange({ last: span }).from }),
     pollMs: false,
   })
@@ -166,7 +166,7 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
   )
 }
 
-/** Those of rules, as Today counts them, and the deliveries to subscriptions beside them. */
+/** Those of rules, as the overview counts them, and the deliveries to subscriptions beside them. */
 export function partsOfExecutions({
   succeeded,
   failed,

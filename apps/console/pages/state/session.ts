@@ -11,10 +11,13 @@ export const workspaceId = signal<string | undefined>(undefined)
 
 /** The address at which the console reaches the API, for programs; '' if it is not known. */
 export const apiUrl = signal('')
+/** The address of the board of the queue; '' if it is not known. */
+export const boardUrl = signal('')
 
 interface Session {
   isSignedIn: boolean
   apiUrl?: string
+  boardUrl?: string
 }
 
 const clients = new Map<string, Client>()
@@ -57,6 +60,7 @@ export async function loadMe(): Promise<void> {
       return
     }
     apiUrl.value = session?.apiUrl ?? ''
+    boardUrl.value = session?.boardUrl ?? ''
     me.value = await createClient({ baseUrl: '', retries: 1 }).me()
     startProblem.value = undefined
     hasEnded.value = false

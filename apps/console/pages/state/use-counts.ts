@@ -10,15 +10,21 @@ interface Count {
   tone: 'bad' | 'wait'
 }
 
+/** The overview asks for as many groups of failures as it shows. */
+export const failuresOfOverview = { failures: 20 }
+
 /** What stands beside a screen in the sidebar: what other screens have read lately. */
 export function useCounts(): Record<string, Count | undefined> {
   const attention = useKnown<{ rules: AttentionItem[] }>('attention')
-  const overview = useKnown<Overview>('overview', '24h' satisfies keyof typeof spans)
+  const last = '24h' satisfies keyof typeof spans
+  const withFailures = useKnown<Overview>('overview', last, failuresOfOverview)
+  const alone = useKnown<Overview>('overview', last)
+  const overview = withFailures ?? alone
   const open = useKnown<DecisionPage>('open-decisions')?.decisions.length ?? 0
   const needing = attention?.rules.length ?? 0
   const failed = overview?.totals.failed ?? 0
   return {
-    today: needing > 0 ? { count: needing, word: 'need attention', tone: 'bad' } : undefined,
+    overview: needing > 0 ? { count: needing, word: 'need attention', tone: 'bad' } : undefined,
     decisions: open > 0 ? { count: open, word: 'to take', tone: 'wait' } : undefined,
     executions: failed > 0 ? { count: failed, word: 'failed in the last day', tone: 'bad' } : undefined,
   }
@@ -44,6 +50,6 @@ export function useOpenDecisions(): void {
   })
 }
 
-function useKnown<Data>(...key: string[]): Data | undefined {
+function useKnown<Data>(...key: unknown[]): Data | undefined {
   return useQuery<Data>({ key, read: () => Promise.reject(), isRead: false, pollMs: false }).data
 }

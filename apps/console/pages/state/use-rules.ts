@@ -22,9 +22,10 @@ export function useRules() {
  * Names rules. It reads again where a name is missing that is newer than the list: an id begins with its time.
  *
  * @param wanted ids that the screen shows
+ * @param isRead false: only what others have read is known
  */
-export function useRuleNames(wanted: readonly string[] = []) {
-  const found = useQuery({ ...summaries, pollMs: false, staleMs: namesStaleMs })
+export function useRuleNames(wanted: readonly string[] = [], isRead = true) {
+  const found = useQuery({ ...summaries, pollMs: false, staleMs: namesStaleMs, isRead })
   const rules = found.data?.rules ?? []
   const names = new Map(rules.map(({ id, name }) => [id, name]))
   const isNew = (id: string) => timeOfId(id) > found.dataUpdatedAt - clockSkewMs

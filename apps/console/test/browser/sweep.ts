@@ -16,7 +16,7 @@ const mostRowHeight = 76
 const mostShift = 0.02
 
 const screens = [
-  'today',
+  'overview',
   'events',
   'executions',
   'decisions',
@@ -288,8 +288,8 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
     })
     const { page, complaints, at } = await visit(browser)
     for (const [path, name] of [
-      ['today', 'Search…'],
-      ['today', 'admin-'],
+      ['overview', 'Search…'],
+      ['overview', 'admin-'],
       ['events', 'Send a sample event'],
       ['access', 'Add a member'],
       ['access?tab=keys', 'New API key'],
@@ -330,7 +330,7 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
     await page.getByLabel('Token or API key').waitFor()
     t.strictSame(await findFaults(page), [])
     // Also where a link leads to a screen, and the session has ended meanwhile.
-    for (const path of ['sign-in', '', `w/${newId()}/today`])
+    for (const path of ['sign-in', '', `w/${newId()}/overview`])
       for (const viewport of [
         { width: 1350, height: 940 },
         { width: 360, height: 780 },
@@ -366,6 +366,7 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
     for (const [before, now] of [
       ['runs?status=failed&last=7d', 'executions?status=failed&last=7d'],
       ['books?last=7d', 'reconciliation?last=7d'],
+      ['today?last=7d', 'overview?last=7d'],
     ] as const) {
       await page.goto(at(before))
       await page.waitForURL(at(now))

@@ -196,7 +196,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
       await page.getByRole('rowheader', { name: /^https:\/\/hooks.example.com\/a/ }).waitFor()
       for (const [path, heading, way] of [
         [`rules/${id}`, 'There is no such rule', 'All rules'],
-        ['nowhere', 'There is no such page', 'Go to Today'],
+        ['nowhere', 'There is no such page', 'Go to the overview'],
       ] as const) {
         await go(page, at(path))
         await page.getByRole('heading', { level: 1, name: heading }).waitFor()
@@ -254,10 +254,8 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
       { at: hourAgo + 1, isFailed: true },
     ])
     const { page, complaints, at } = await visit(browser)
-    await page.getByText('1 execution failed').waitFor()
-    const needs = page.getByRole('region', { name: 'Needs attention' })
-    await needs.getByText('Executions 1 failed').waitFor()
-    t.equal(await page.getByText('Nothing needs your attention').count(), 0)
+    await page.getByText('1 of 2 executions failed').waitFor()
+    await page.getByRole('region', { name: 'Failures' }).getByText('connect ECONNREFUSED').waitFor()
     await go(page, at('reconciliation'))
     const faults = page.getByRole('region', { name: 'Inconsistencies' })
     await faults.getByText('The event of an execution is missing: 2 times').waitFor()
@@ -273,7 +271,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     const { page, complaints } = await visit(browser)
     await page.getByRole('heading', { name: 'First steps' }).waitFor()
     const command = await page.locator('.first-steps pre').innerText()
-    t.match(command, /^curl http:\/\/127\.0\.0\.1:\d+\/api\//)
+    t.match(command, /^curl http:\/\/127\.0\.0\.1:\d+\/api\//m)
     t.match(command, workspaceId)
     t.strictSame(complaints, [])
   })

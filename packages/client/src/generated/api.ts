@@ -3413,6 +3413,24 @@ export interface components {
             /** @description Only count the matches. Default: true. */
             dryRun?: boolean;
         };
+        FailureGroup: {
+            /** Format: uuid */
+            ruleId: string;
+            ruleName: string | null;
+            /** @description The first 200 characters of the error */
+            error: string;
+            count: number;
+            /**
+             * Format: date-time
+             * @description When the event of the first of them was accepted
+             */
+            firstAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            lastAt: string;
+        };
         FieldCount: {
             path: string;
             present: number;
@@ -3923,11 +3941,22 @@ export interface components {
                 cancelled: number;
                 /** @description Executions that run or wait */
                 unfinished: number;
+                p95Ms: number | null;
+                /** @description Of the events, those whose rules have not run yet */
+                unprocessed: number;
+                oldestUnprocessedAt: string | null;
                 /** @description Webhooks rejected for any reason, in the hours (UTC) that start between `from` and `to` */
                 rejectedWebhooks: number;
             };
             /** @description Executions count by the time of their event. Oldest first. */
             slices: components["schemas"]["OverviewSlice"][];
+            /** @description The failed executions by rule and error, the largest group first. The newest 20,000 executions that did not succeed are grouped. */
+            failures: components["schemas"]["FailureGroup"][];
+            /**
+             * @description away: accepted events wait in Postgres until Redis is available
+             * @enum {string}
+             */
+            redis: "ok" | "away";
         };
         OverviewSlice: {
             /**
@@ -3945,6 +3974,7 @@ export interface components {
             cancelled: number;
             /** @description Executions that run or wait */
             unfinished: number;
+            p95Ms: number | null;
         };
         OwnEventType: {
             name: components["schemas"]["EventType"];
@@ -5802,6 +5832,7 @@ export type ExecutionsCancelled = components['schemas']['ExecutionsCancelled'];
 export type ExecutionsRetried = components['schemas']['ExecutionsRetried'];
 export type ExecutionsToCancel = components['schemas']['ExecutionsToCancel'];
 export type ExecutionsToRetry = components['schemas']['ExecutionsToRetry'];
+export type FailureGroup = components['schemas']['FailureGroup'];
 export type FieldCount = components['schemas']['FieldCount'];
 export type FieldError = components['schemas']['FieldError'];
 export type FieldKind = components['schemas']['FieldKind'];
@@ -11707,6 +11738,8 @@ export interface operations {
                 eventStatus?: components["schemas"]["EventStatus"];
                 /** @description Text that the error contains */
                 error?: string;
+                /** @description Maximum number of groups of failures in the response. Default: 0. */
+                failures?: number;
             };
             header?: never;
             path?: never;
@@ -11727,35 +11760,42 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": "2026-01-12T09:00:22.000Z",
-                     *       "to": "2026-01-12T09:00:23.000Z",
-                     *       "countedFrom": "2026-01-12T09:00:22.000Z",
+                     *       "from": "2026-01-12T09:00:21.000Z",
+                     *       "to": "2026-01-12T09:00:22.000Z",
+                     *       "countedFrom": "2026-01-12T09:00:21.000Z",
                      *       "totals": {
                      *         "events": 13,
                      *         "succeeded": 9,
                      *         "failed": 0,
                      *         "cancelled": 0,
                      *         "unfinished": 0,
+                     *         "p95Ms": 12,
+                     *         "unprocessed": 0,
+                     *         "oldestUnprocessedAt": null,
                      *         "rejectedWebhooks": 0
                      *       },
                      *       "slices": [
                      *         {
-                     *           "from": "2026-01-12T09:00:22.000Z",
+                     *           "from": "2026-01-12T09:00:21.000Z",
                      *           "events": 0,
                      *           "succeeded": 0,
                      *           "failed": 0,
                      *           "cancelled": 0,
-                     *           "unfinished": 0
+                     *           "unfinished": 0,
+                     *           "p95Ms": null
                      *         },
                      *         {
-                     *           "from": "2026-01-12T09:00:24.000Z",
+                     *           "from": "2026-01-12T09:00:23.000Z",
                      *           "events": 13,
                      *           "succeeded": 9,
                      *           "failed": 0,
                      *           "cancelled": 0,
-                     *           "unfinished": 0
+                     *           "unfinished": 0,
+                     *           "p95Ms": 12
                      *         }
-                     *       ]
+                     *       ],
+                     *       "failures": [],
+                     *       "redis": "ok"
                      *     }
                      */
                     "application/json": components["schemas"]["Overview"];

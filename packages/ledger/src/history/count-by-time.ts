@@ -25,11 +25,23 @@ export interface SliceCount<Kind extends string> {
 }
 
 export interface CountsByTime {
-  events: SliceCount<'accepted'>[]
+  events: SliceCount<'accepted' | 'unprocessed'>[]
   executions: SliceCount<ExecutionStatus>[]
+  /** When the oldest event was accepted whose rules have not run. epoch ms; undefined: there is none */
+  oldestUnprocessed: number | undefined
+  durations: Durations
   /** Everything since then is counted: `from`, or later where there are too many rows. epoch ms */
   countedFrom: number
 }
+
+/** The 95th percentile of what executions took. ms; undefined: none of them counts */
+export interface Durations {
+  all: number | undefined
+  bySlice: Map<number, number>
+}
+
+/** An execution that took longer has waited, for a time, an event, or somebody who retried it: its duration says nothing of the service. */
+export const longestCountedMs = 600_000
 
 /** The filters of the two lists, so that a chart above a list counts what the list has. */
 export interface CountedFilter {
@@ -53,9 +65,10 @@ export async function countByTime(
 ): Promise<CountsByTime> {
   const shared = { ...periodOf(range), ...(ruleId !== undefined && { ruleId }) }
   const [events, executions] = await Promise.all([
-    countRows<'accepted'>(database, range, {
+    countRows<'accepted' | 'unprocessed'>(database, range, {
       table: Prisma.sql`events`,
-      kind: Prisma.sql`'accepted'`,
+      kind: Prisma.sql`CASE WHEN done_at IS NULL THEN 'unprocessed' ELSE 'accepted' END`,
+      tookMs: Prisma.sql`NULL::float8`,
       narrowing: narrowEvents(workspaceId, {
         ...shared,
         ...(eventType !== undefined && { type: eventType }),
@@ -65,6 +78,7 @@ export async function countByTime(
     countRows<ExecutionStatus>(database, range, {
       table: Prisma.sql`executions`,
       kind: Prisma.sql`status::text`,
+      tookMs: Prisma.sql`extract(epoch FROM finished_at - started_at)::float8 * 1000`,
       narrowing: narrowExecutions(workspaceId, {
         ...shared,
         ...(eventType !== undefined && { eventType }),
@@ -73,25 +87,80 @@ export async function countByTime(
     }),
   ])
   const countedFrom = Math.max(events.countedFrom, executions.countedFrom)
-  return { events: events.counts, executions: executions.counts, countedFrom }
+  return {
+    events: events.counts,
+    executions: executions.counts,
+    oldestUnprocessed: events.oldest.get('unprocessed'),
+    durations: executions.durations,
+    countedFrom,
+  }
+}
+
+/** A count, or where `kind` is null a percentile: of a slice, or of all. */
+interface CountedRow extends Oldest {
+  slice: number | null
+  kind: string | null
+  count: number
+  total: number
+  /** Of those that fit. epoch ms */
+  first: bigint | null
+  p95: number | null
+}
+
+interface Counted<Kind extends string> {
+  counts: SliceCount<Kind>[]
+  /** The time of the oldest that was counted. epoch ms */
+  oldest: Map<Kind, number>
+  durations: Durations
+  countedFrom: number
 }
 
 async function countRows<Kind extends string>(
   database: UnscopedSql,
   range: TimeSlices,
-  { table, kind, narrowing }: { table: Prisma.Sql; kind: Prisma.Sql; narrowing: Narrowing },
-): Promise<{ counts: SliceCount<Kind>[]; countedFrom: number }> {
+  {
+    table,
+    kind,
+    tookMs,
+    narrowing,
+  }: { table: Prisma.Sql; kind: Prisma.Sql; tookMs: Prisma.Sql; narrowing: Narrowing },
+): Promise<Counted<Kind>> {
   // What an index cannot answer is asked of the rows that are counted, and of no more.
-  const columns = Prisma.sql`${kind} AS kind, ${narrowing.rest ?? Prisma.sql`TRUE`} AS fits`
-  const rows = await database.$queryRaw<(SliceCount<Kind> & Oldest & { total: number })[]>(Prisma.sql`
-    SELECT slice, kind, (count(*) FILTER (WHERE fits))::int AS count, count(*)::int AS total, min(time) AS oldest
-    FROM (${newestRows(range, { table, columns, condition: narrowing.range })}) AS newest
-    GROUP BY 1, 2`)
-  const total = rows.reduce((sum, row) => sum + row.total, 0)
+  const fits = narrowing.rest ?? Prisma.sql`TRUE`
+  const columns = Prisma.sql`${kind} AS kind, ${tookMs} AS took, ${fits} AS fits`
+  const rows = await database.$queryRaw<CountedRow[]>(Prisma.sql`
+    WITH newest AS MATERIALIZED (${newestRows(range, { table, columns, condition: narrowing.range })})
+    SELECT slice, kind, (count(*) FILTER (WHERE fits))::int AS count, count(*)::int AS total, min(time) AS oldest,
+           min(time) FILTER (WHERE fits) AS first, NULL::float8 AS p95
+    FROM newest GROUP BY slice, kind
+    UNION ALL
+    SELECT slice, NULL, 0, 0, NULL, NULL, percentile_disc(0.95) WITHIN GROUP (ORDER BY took)
+    FROM newest WHERE fits AND took <= ${longestCountedMs} GROUP BY GROUPING SETS ((slice), ())`)
+  const counted = rows.filter((row) => row.kind !== null)
+  const total = counted.reduce((sum, row) => sum + row.total, 0)
+  const oldest = new Map<Kind, number>()
+  for (const { kind, first } of counted)
+    if (first !== null)
+      oldest.set(kind as Kind, Math.min(Number(first), oldest.get(kind as Kind) ?? Number.POSITIVE_INFINITY))
   return {
-    counts: rows.flatMap(({ slice, kind, count }) => (count === 0 ? [] : [{ slice, kind, count }])),
-    countedFrom: findCountedFrom(range, total, rows),
+    counts: counted.flatMap(({ slice, kind, count }) =>
+      count === 0 ? [] : [{ slice: slice ?? 0, kind: kind as Kind, count }],
+    ),
+    oldest,
+    durations: readDurations(rows),
+    countedFrom: findCountedFrom(range, total, counted),
   }
+}
+
+function readDurations(rows: CountedRow[]): Durations {
+  const bySlice = new Map<number, number>()
+  let all: number | undefined
+  for (const { slice, kind, p95 } of rows) {
+    if (kind !== null || p95 === null) continue
+    if (slice === null) all = p95
+    else bySlice.set(slice, p95)
+  }
+  return { all, bySlice }
 }
 
 /** The executions of one rule by time. */

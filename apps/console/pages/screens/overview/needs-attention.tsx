@@ -1,51 +1,35 @@
 import type { AttentionItem, Overview } from '@automation/client'
 import type { ComponentChildren } from 'preact'
 import { describeAttention } from '../../logic/describe-attention.js'
-import type { RecentSpan } from '../../logic/filters.js'
-import { writeRange } from '../../logic/time-range.js'
-import { RetryMany } from '../../parts/retry.js'
 import { Problem } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { linkTo } from '../../state/use-filters.js'
 import type { useQuery } from '../../state/use-query.js'
 
-/** What somebody has to look at, each with what can be done. */
+/** What somebody has to look at, each with what can be done. Rules whose failures stand above are not named again. */
 export function NeedsAttention({
-  totals: { failed, rejectedWebhooks },
+  overview: {
+    failures,
+    totals: { rejectedWebhooks },
+  },
   attention,
-  span,
 }: {
-  totals: Overview['totals']
+  overview: Overview
   attention: ReturnType<typeof useQuery<{ rules: AttentionItem[] }>>
-  span: RecentSpan
 }) {
-  const rules = attention.data?.rules ?? []
-  // Those of a rule are named with it.
-  const isLone =
-    attention.data !== undefined && failed > 0 && !rules.some(({ reason }) => reason === 'failures')
+  const named = new Set(failures.map(({ ruleId }) => ruleId))
+  const rules = (attention.data?.rules ?? []).filter(
+    ({ id, reason }) => reason !== 'failures' || !named.has(id),
+  )
+  if (!attention.error && rules.length + rejectedWebhooks === 0) return null
   return (
     <section aria-labelledby="needs">
       <h2 id="needs">Needs attention</h2>
       {attention.error && <Problem error={attention.error} retry={() => void attention.refetch()} />}
-      {attention.data && rules.length + failed + rejectedWebhooks === 0 && (
-        <p class="quiet">Nothing needs your attention.</p>
-      )}
       <ul class="cards">
         {rules.map((item) => (
           <RuleCard key={item.id} item={item} />
         ))}
-        {isLone && (
-          <Card
-            name="Executions"
-            text={`${failed.toLocaleString('en-US')} failed`}
-            note="No rule keeps failing."
-          >
-            <RetryMany filter={{ ...writeRange({ last: span }), status: ['failed'] }} label="Retry failed…" />
-            <a class="button" href={linkTo('executions', { status: 'failed', last: span })}>
-              Failed executions
-            </a>
-          </Card>
-        )}
         {rejectedWebhooks > 0 && (
           <Card
             name="Webhooks"
@@ -73,14 +57,13 @@ function RuleCard({ item }: { item: AttentionItem }) {
           {text}, {word} <When at={at} />
         </>
       }
-      note={lastError}
+      note={reason === 'failures' ? null : lastError}
     >
       {reason === 'failures' && (
-        <RetryMany filter={{ ruleId: id, status: ['failed'] }} label="Retry failed…" />
+        <a class="button" href={linkTo('executions', { rule: id, status: 'failed', last: '30d' })}>
+          Failed executions
+        </a>
       )}
-      <a class="button" href={linkTo('executions', { rule: id, status: 'failed', last: '30d' })}>
-        Failed executions
-      </a>
       <a class="button" href={linkTo(`rules/${id}`)}>
         Open the rule
       </a>
@@ -103,7 +86,7 @@ function Card({
     <li>
       <div>
         <strong>{name}</strong> {text}
-        <span class="sub">{note}</span>
+        {note && <span class="sub">{note}</span>}
       </div>
       <div class="row">{children}</div>
     </li>

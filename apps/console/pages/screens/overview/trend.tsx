@@ -1,0 +1,124 @@
+import { useState } from 'preact/hooks'
+import { findNiceEnd, findQuarters } from '../../logic/nice-scale.js'
+
+export interface Slices {
+  first: number
+  last: number
+}
+
+interface Props {
+  /** What it shows, such as "Share of failures". */
+  label: string
+  /** null: there is nothing to show in this slice. */
+  values: readonly (number | null)[]
+  /** The axis ends there at least. */
+  least: number
+  /** Red is only what is broken. */
+  tone: 'bad' | 'good'
+  /** A value in words. */
+  write: (value: number) => string
+  /** When a slice begins, in words. */
+  at: (index: number) => string
+  /** What stands beside the label: all of it, or what the pointer is at. */
+  readout: string
+  point: (index: number | undefined) => void
+  /** What is chosen by the brush. */
+  chosen?: Slices | undefined
+  choose: (slices: Slices) => void
+}
+
+const height = 96
+const gap = 0.16
+
+/** A value by time, with axes. A drag over it chooses a time, a click one slice; the table beside it does the same by keyboard. */
+export function Trend(props: Props) {
+  const { label, values, least, tone, write, at, readout, point, chosen, choose } = props
+  const [drag, setDrag] = useState<Slices>()
+  const most = Math.max(0, ...values.map((value) => value ?? 0))
+  const end = findNiceEnd(most, least)
+  const marked = drag ? inOrder(drag) : chosen
+  const scale = (value: number) => (value === 0 ? 0 : Math.max(1.5, (value / end) * height))
+  const quarters = findQuarters(values.length)
+  return (
+    <figure class="trend">
+      <figcaption>
+        <h3>{label}</h3>
+        <span>{readout}</span>
+      </figcaption>
+      <div class="plot">
+        <div class="axis" aria-hidden="true">
+          {[end, end / 2, 0].map((value) => (
+            <span key={value}>{write(value)}</span>
+          ))}
+        </div>
+        <svg
+          viewBox={`0 0 ${values.length} ${height}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`${label}: ${readout}; at most ${write(most)}`}
+          onPointerDown={(event) => {
+            const index = findSlice(event, values.length)
+            if (event.button === 0) setDrag({ first: index, last: index })
+          }}
+          onPointerMove={(event) => {
+            const index = findSlice(event, values.length)
+            point(index)
+            if (drag) setDrag({ ...drag, last: index })
+          }}
+          onPointerLeave={() => {
+            point(undefined)
+            setDrag(undefined)
+          }}
+          onPointerUp={() => {
+            if (drag) choose(inOrder(drag))
+            setDrag(undefined)
+          }}
+        >
+          {[0, height / 2].map((y) => (
+            <path key={y} class="grid-line" d={`M0,${y}H${values.length}`} />
+          ))}
+          {quarters.slice(1).map((x) => (
+            <path key={x} class="grid-line" d={`M${x},0V${height}`} />
+          ))}
+          {marked && (
+            <rect
+              class="bar-chosen"
+              x={marked.first}
+              width={marked.last - marked.first + 1}
+              y="0"
+              height={height}
+            />
+          )}
+          {values.map(
+            (value, index) =>
+              value !== null && (
+                <rect
+                  key={index}
+                  class={tone === 'bad' ? 'bar-bad' : 'bar-good'}
+                  x={index + gap / 2}
+                  width={1 - gap}
+                  y={height - scale(value)}
+                  height={scale(value)}
+                />
+              ),
+          )}
+        </svg>
+        <div class="times" aria-hidden="true">
+          {quarters.map((index) => (
+            <span key={index}>{at(index)}</span>
+          ))}
+          <span class="end-of-time">now</span>
+        </div>
+      </div>
+    </figure>
+  )
+}
+
+function inOrder({ first, last }: Slices): Slices {
+  return { first: Math.min(first, last), last: Math.max(first, last) }
+}
+
+function findSlice(event: { clientX: number; currentTarget: Element }, count: number): number {
+  const { left, width } = event.currentTarget.getBoundingClientRect()
+  return Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * count)))
+}

@@ -1,0 +1,93 @@
+import type { Test } from 'tap'
+import { type Context, go, settle } from './context.js'
+
+/** Is anything wrong, since when, and what do I press? */
+export function testOverview(t: Test, { browser, makeWorkspace }: Context): void {
+  t.test('failures stand together by rule and error, and two clicks retry all of a group', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    await client.rules.create({
+      name: 'Tell the shop',
+      trigger: 'DEAL_CREATED',
+      actions: [{ type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:9/hook' }, retry: { attempts: 1 } }],
+    })
+    for (let index = 0; index < 3; index++) await client.trigger('DEAL_CREATED', { index }, { wait: 10 })
+    const { page, complaints, at } = await visit(browser)
+    await page.getByText('3 of 3 executions failed').waitFor()
+    const failures = page.getByRole('region', { name: 'Failures' })
+    const group = failures.getByRole('listitem')
+    t.equal(await group.count(), 1)
+    t.match(await group.innerText(), /3 ×.*Tell the shop[\s\S]*port 9[\s\S]*first \d+:\d+:\d+, last/)
+    await group.getByRole('button', { name: 'Retry all…' }).click()
+    await page.getByRole('button', { name: 'Retry 3' }).click()
+    await page.getByText('3 will continue.').waitFor()
+    await page.keyboard.press('Escape')
+    await go(page, at('overview'))
+    await failures.getByRole('link', { name: 'Show' }).click()
+    await page.waitForURL(/executions\?error=.*&rule=.*&status=failed/)
+    t.strictSame(complaints, [])
+  })
+
+  t.test(
+    'a drag over a chart chooses the time of all that follows, also by keyboard, and can be taken back',
+    async (t) => {
+      const { client, visit, storeRuns } = await makeWorkspace()
+      const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }
+      const { id } = await client.rules.create({ name: 'Greet', trigger: 'LEAD_CREATED', actions: [task] })
+      const hour = 3_600_000
+      const run = (hoursAgo: number, isFailed: boolean) => ({ at: Date.now() - hoursAgo * hour, isFailed })
+      await storeRuns(id, [
+        run(20, true),
+        run(20.01, false),
+        run(4, true),
+        run(4.01, false),
+        run(4.02, false),
+      ])
+      const { page, complaints, at } = await visit(browser)
+      await page.getByText('2 of 5 executions failed').waitFor()
+      const chart = page.getByRole('img', { name: /^Share of failures: 40 %, 2 of 5/ })
+      const { x, y, width } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0 }
+      await page.mouse.move(x + width * 0.5, y + 20)
+      await page.mouse.down()
+      await page.mouse.move(x + width * 0.7, y + 20)
+      await page.mouse.move(x + width - 2, y + 20)
+      await page.mouse.up()
+      await page.waitForURL(/overview\?from=/)
+      await page.getByText('1 of 3 executions failed').waitFor()
+      t.match(
+        await page.getByRole('link', { name: /executions failed/ }).getAttribute('href'),
+        /executions\?from=.*&status=failed/,
+      )
+      await page.getByRole('button', { name: 'Show the whole time' }).click()
+      await page.getByText('2 of 5 executions failed').waitFor()
+      await page.getByText('As a table').click()
+      await page.getByRole('region', { name: 'By time' }).getByRole('link').first().press('Enter')
+      await page.getByText('1 of 2 executions failed').waitFor()
+      await page.goBack()
+      await page.getByText('2 of 5 executions failed').waitFor()
+      // What nobody has typed: an address is taken as far as it makes sense.
+      for (const odd of ['from=x&to=y', 'from=2999-01-01T00:00:00Z', 'to=1971-01-01T00:00:00Z', 'last=9y']) {
+        await go(page, at(`overview?${odd}`))
+        t.equal(await page.getByRole('alert').count(), 0, odd)
+      }
+      t.strictSame(complaints, [])
+    },
+  )
+
+  t.test('the last line says how the service is', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    await client.trigger('LEAD_CREATED', {}, { wait: 10 })
+    const { page } = await visit(browser)
+    await settle(page)
+    const health = page.locator('.health')
+    t.match(await health.innerText(), /Queue: nothing waits[\s\S]*PostgreSQL[\s\S]*Redis/)
+    await page.route(/\/api\/overview/, async (route) => {
+      const response = await route.fetch()
+      const body = (await response.json()) as { totals: object }
+      const totals = { ...body.totals, unprocessed: 7, oldestUnprocessedAt: new Date().toISOString() }
+      await route.fulfill({ response, json: { ...body, totals, redis: 'away' } })
+    })
+    await page.reload()
+    await health.getByText(/7 events wait, the oldest since \d\d:\d\d/).waitFor()
+    await health.getByText('Redis is unavailable').waitFor()
+  })
+}
