@@ -219,6 +219,10 @@ class Client:
         """List the newest events, of all types or of one, with their data."""
         return self._send("GET", "/api/events/samples", query=query)
 
+    def get_newest_events(self, query=None):
+        """Wait for new events."""
+        return self._send("GET", "/api/events/newest", query=query)
+
     def get_event(self, id):
         """Get an event and its outcome."""
         return self._send("GET", f"/api/events/{_part(id)}")

@@ -474,6 +474,7 @@ const routes: Route[] = [
   { method: 'GET', path: ({ event }) => `/api/events/${event}`, role: 'viewer', status: 200 },
   { method: 'GET', path: ({ event }) => `/api/events/${event}/why`, role: 'viewer', status: 200 },
   { method: 'GET', path: () => '/api/events/samples', role: 'viewer', status: 200 },
+  { method: 'GET', path: () => '/api/events/newest', role: 'viewer', status: 200 },
   { method: 'POST', path: () => '/api/events/search', role: 'viewer', status: 200, body: { conditions: [] } },
   {
     method: 'POST',

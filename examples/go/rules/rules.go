@@ -328,6 +328,11 @@ func (c *Client) ListSampleEvents(ctx context.Context, query url.Values) (*Respo
 	return c.send(ctx, "GET", "/api/events/samples", nil, query, nil)
 }
 
+// GetNewestEvents: Wait for new events.
+func (c *Client) GetNewestEvents(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/events/newest", nil, query, nil)
+}
+
 // GetEvent: Get an event and its outcome.
 func (c *Client) GetEvent(ctx context.Context, id string) (*Response, error) {
 	return c.send(ctx, "GET", "/api/events/"+url.PathEscape(id), nil, nil, nil)

@@ -53,6 +53,15 @@ export class Events {
     return this.#sender.ask('GET /api/events/samples', { query: { eventType: type, ...query } }, options)
   }
 
+  /** How many events are newer than one, and the newest of all. With `wait` (seconds, at most 25) it waits for the first of them. */
+  newest(query: { after?: string; wait?: number } = {}, options?: RequestOptions) {
+    return this.#sender.ask(
+      'GET /api/events/newest',
+      { query },
+      { ...options, waitMs: (query.wait ?? 0) * 1_000 },
+    )
+  }
+
   /** Newest first. */
   list(query: EventQuery = {}, options?: RequestOptions): Pages<EventSummary, EventPage> {
     return new Pages(

@@ -43,6 +43,7 @@ export {
 export { countEmitted, type EmittedCounts } from './history/count-emitted.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
 export { countRuns, type RunCounts } from './history/count-runs.js'
+export { findNewerEvents, mostNewer } from './history/find-newer-events.js'
 export { type FailureGroup, groupFailures, maxGroupedFailures } from './history/group-failures.js'
 export {
   type DecisionRow,

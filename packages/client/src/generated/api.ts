@@ -774,6 +774,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/newest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait for new events
+         * @description Without `after`: the newest event. With `after` and `wait` the response comes when a newer event is committed, within about a second, or when the time is over. All who wait for events of a workspace share one query a second; if too many wait, the response comes at once.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
+        get: operations["getNewestEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{id}": {
         parameters: {
             query?: never;
@@ -3824,6 +3846,11 @@ export interface components {
             /** @description Says why secret is null. Absent if it is not. */
             warnings?: components["schemas"]["FieldError"][];
         };
+        NewestEvents: {
+            newestId: string | null;
+            /** @description Events that are newer than `after`, at most 100; 0 without `after` */
+            count: number;
+        };
         /** @description True if no item of the list fulfils `that`, also if there is no list */
         NoneCondition: {
             /** @description Path of the list in the event data, such as items or order.lines */
@@ -5868,6 +5895,7 @@ export type MessageCount = components['schemas']['MessageCount'];
 export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
+export type NewestEvents = components['schemas']['NewestEvents'];
 export type NoneCondition = components['schemas']['NoneCondition'];
 export type NotGroup = components['schemas']['NotGroup'];
 export type NumberClause = components['schemas']['NumberClause'];
@@ -9336,6 +9364,42 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["SampleEvents"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getNewestEvents: {
+        parameters: {
+            query?: {
+                /** @description Id of an event: only newer ones count */
+                after?: string;
+                /** @description Seconds to wait for the first event that is newer than `after`. Default: 0. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewestEvents"];
                 };
             };
             400: components["responses"]["BadRequest"];

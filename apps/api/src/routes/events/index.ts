@@ -2,6 +2,7 @@ import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { bulkReplayRoutes } from './bulk-replay.js'
 import { eventListRoutes } from './list.js'
+import { newestRoutes } from './newest.js'
 import { postRoutes } from './post.js'
 import { postBatchRoutes } from './post-batch.js'
 import { eventReadRoutes } from './read.js'
@@ -19,6 +20,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> 
   await app.register(postBatchRoutes)
   await app.register(eventListRoutes)
   await app.register(sampleRoutes)
+  await app.register(newestRoutes)
   await app.register(eventReadRoutes)
   await app.register(searchRoutes, { workLimits })
   await app.register(whyRoutes, { workLimits })

@@ -42,7 +42,7 @@ export function Trend(props: Props) {
   return (
     <figure class="trend">
       <figcaption>
-        <h3>{label}</h3>
+        <h2>{label}</h2>
         <span>{readout}</span>
       </figcaption>
       <div class="plot">

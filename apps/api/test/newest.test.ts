@@ -1,0 +1,98 @@
+import { setTimeout } from 'node:timers/promises'
+import { newId } from '@automation/database'
+import t from 'tap'
+import { EventWatch } from '../src/watching/event-watch.js'
+import { startApi, type Workspace } from './fixtures/api.js'
+import { addressOf, storeEvent } from './fixtures/history.js'
+
+const api = await startApi(t)
+
+interface Newest {
+  newestId: string | null
+  count: number
+}
+
+const ask = async ({ callAs }: Workspace, query = '') =>
+  (await callAs('viewer')<Newest>('GET', `/api/events/newest?${query}`)).body
+
+t.test('the newest event is found, and newer ones are counted, without deliveries', async (t) => {
+  const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  t.strictSame(await ask(workspace), { newestId: null, count: 0 })
+  const first = await storeEvent(workspace)
+  await storeEvent(workspace, addressOf(newId()))
+  t.strictSame(await ask(workspace), { newestId: first.id, count: 0 })
+  t.strictSame(await ask(workspace, `after=${first.id}`), { newestId: null, count: 0 })
+  const second = await storeEvent(workspace)
+  const third = await storeEvent(workspace)
+  await storeEvent(other)
+  t.strictSame(await ask(workspace, `after=${first.id}&wait=25`), { newestId: third.id, count: 2 })
+  t.strictSame(await ask(workspace, `after=${second.id.toUpperCase()}`), { newestId: third.id, count: 1 })
+  for (const query of ['after=x', 'wait=26', 'wait=-1', 'wait=x', `after=${first.id}%00`])
+    t.equal((await workspace.call('GET', `/api/events/newest?${query}`)).status, 400, query)
+})
+
+t.test('a request that waits gets its response within two seconds of the event', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { id } = await storeEvent(workspace)
+  const waiting = Array.from({ length: 3 }, () => ask(workspace, `after=${id}&wait=20`))
+  await setTimeout(300)
+  const begin = performance.now()
+  const { id: next } = await storeEvent(workspace)
+  for (const answer of await Promise.all(waiting)) t.strictSame(answer, { newestId: next, count: 1 })
+  t.ok(performance.now() - begin < 2_000)
+  const since = performance.now()
+  t.strictSame(await ask(workspace, `after=${next}&wait=1`), { newestId: null, count: 0 })
+  t.ok(performance.now() - since < 4_000, 'the time is over')
+})
+
+t.test(
+  'all who watch a workspace share one read a second, and nobody reads for those who have left',
+  async (t) => {
+    const watch = new EventWatch()
+    t.teardown(() => watch.close())
+    const reads: string[] = []
+    let newest: string[] = []
+    let isGone = false
+    const watchAs = (after: string, waitMs = 20_000) =>
+      watch.watch('w', {
+        after,
+        waitMs,
+        read: async (floor) => {
+          reads.push(floor)
+          return newest.filter((id) => id > floor)
+        },
+        isGone: () => isGone,
+      })
+    const waiting = Array.from({ length: 50 }, (_, index) => watchAs(index === 7 ? 'a' : 'b'))
+    t.strictSame(await watchAs('b'), [], 'one more does not wait')
+    await setTimeout(20)
+    reads.length = 0
+    newest = ['d', 'c', 'b']
+    const found = await Promise.all(waiting)
+    t.strictSame(reads, ['a'], 'for the one that knows least')
+    t.strictSame(
+      [found[7], found[8]],
+      [
+        ['d', 'c', 'b'],
+        ['d', 'c'],
+      ],
+    )
+    const left = watchAs('d')
+    isGone = true
+    t.strictSame(await left, [])
+    for (let looks = 0; watch.workspaces > 0 && looks < 300; looks++) await setTimeout(10)
+    t.equal(watch.workspaces, 0, 'the workspace is forgotten')
+    t.ok(reads.length <= 2)
+  },
+)
+
+t.test('a read that fails refuses those who wait, and the end of the process keeps nobody', async (t) => {
+  const watch = new EventWatch()
+  const rest = { after: 'a', waitMs: 20_000, isGone: () => false }
+  const fail = () => Promise.reject(new Error('Postgres is away'))
+  await t.rejects(watch.watch('w', { ...rest, read: fail }), { message: 'Postgres is away' })
+  const waiting = watch.watch('x', { ...rest, read: async () => [] })
+  watch.close()
+  t.strictSame(await waiting, [])
+  t.strictSame(await watch.watch('x', { ...rest, read: async () => [] }), [])
+})

@@ -1,0 +1,21 @@
+import { Prisma, type UnscopedSql } from '@automation/database'
+
+/** So many rows are read at most, deliveries to subscriptions among them, and so many ids found. */
+const mostRead = 500
+export const mostNewer = 100
+
+/** Finds the ids of events that are newer than one, newest first. Deliveries to subscriptions are left out. @param after '': any */
+export async function findNewerEvents(
+  database: UnscopedSql,
+  workspaceId: string,
+  after: string,
+): Promise<string[]> {
+  const above = after === '' ? Prisma.empty : Prisma.sql`AND id > ${after}::uuid`
+  const rows = await database.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT id FROM (
+      SELECT id, is_delivery FROM events WHERE workspace_id = ${workspaceId}::uuid ${above}
+      ORDER BY id DESC LIMIT ${mostRead}
+    ) AS newest
+    WHERE NOT is_delivery ORDER BY id DESC LIMIT ${mostNewer}`)
+  return rows.map(({ id }) => id)
+}
