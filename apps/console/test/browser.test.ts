@@ -7,6 +7,7 @@ import { testEditor } from './browser/editor.js'
 import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
 import { testInbox } from './browser/inbox.js'
+import { testLive } from './browser/live.js'
 import { testNewcomer } from './browser/newcomer.js'
 import { testOverview } from './browser/overview.js'
 import { testRollout } from './browser/rollout.js'
@@ -32,6 +33,7 @@ testTruth(t, context)
 testInbox(t, context)
 testDecisions(t, context)
 testOverview(t, context)
+testLive(t, context)
 testSweep(t, context)
 if (process.env.TEST_LONG) {
   testScreens(t, context)

@@ -8,7 +8,7 @@ import { startProductWithConsole } from './fixtures/product.js'
 
 // Takes the pictures of docs/images from a workspace that has some of everything. With a directory: each screen, large and small, light and
 // dark, to look at after a change of the console.
-//   node packages/launcher/dist/src/with-services.js node apps/console/dist/test/take-pictures.js [directory]
+//   npm run pictures [-- directory [name of a screen…]]
 
 const [directory, ...only] = process.argv.slice(2)
 /** All of them, or those that are named. */
@@ -60,10 +60,11 @@ for (const close of closings) await close()
 async function takeForDocs(): Promise<void> {
   const { page, at } = await workspace.visit(browser, 'admin', { reducedMotion: 'reduce' })
   for (const [name, path, viewport] of [
+    ['why', paths.why, large],
+    ['backtest', paths.backtest, large],
+    ['rule', rule, large],
     ['overview', 'overview', large],
     ['rules', 'rules', large],
-    ['rule', rule, large],
-    ['backtest', paths.backtest, large],
     ['rule-small', rule, small],
   ] as const) {
     await page.setViewportSize(viewport)
@@ -234,16 +235,23 @@ async function fill({ client, storeEvents, storeRuns }: Workspace) {
       data: leadOf(index),
     })),
   )
-  const times = Array.from({ length: 90 }, (_, index) => now - 23 * hour + index * 900_000)
+  // A day with a quiet night, and an hour in which the shop was away.
+  const times = Array.from({ length: 1_400 }, (_, index) => now - 23.6 * hour + index * 60_000).filter(
+    (at, index) => index % 60 < 12 + 40 * Math.sin((Math.PI * (24 - (now - at) / hour)) / 24),
+  )
+  const tookMs = (at: number) => 60 + ((at / 60_000) % 97) * 2 + (isAway(at) ? 900 : 0)
+  const isAway = (at: number) => now - at > 4 * hour && now - at < 5.2 * hour
   await storeRuns(
     hot.id,
-    times.map((at) => ({ at, isFailed: false })),
+    times.map((at) => ({ at, isFailed: false, tookMs: tookMs(at) })),
   )
   await storeRuns(
     shop.id,
-    times.slice(50).map((at, index) => ({ at: at + 7, isFailed: index > 28 })),
+    times.map((at) => ({ at: at + 7, isFailed: isAway(at), tookMs: tookMs(at) })),
   )
   const { id } = await client.trigger('LEAD_CREATED', { ...leadOf(7), score: 95, country: 'DE' })
+  const cold = { name: 'Grace', company: 'Initech', score: 64, country: 'DE', email: 'grace@example.com' }
+  const { id: why } = await client.trigger('LEAD_CREATED', cold)
   for (let index = 0; index < 5; index++) await client.trigger('LEAD_CREATED', leadOf(index))
   await client.trigger('DEAL_CREATED', { name: 'Big one', amount: 900 })
   const warm = conditions.with(0, { field: 'score', operator: 'greater_than', value: 50 })
@@ -259,6 +267,7 @@ async function fill({ client, storeEvents, storeRuns }: Workspace) {
     execution: `executions?id=${executions.find(({ ruleId }) => ruleId === hot.id)?.id}`,
     task: `tasks?id=${tasks[0]?.id}`,
     event: `events?id=${id}`,
+    why: `events?id=${why}`,
     group: 'rules?group=routing',
     grouped: `rules/${large}`,
     ...(await fillTimes(client)),

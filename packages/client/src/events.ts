@@ -53,7 +53,7 @@ export class Events {
     return this.#sender.ask('GET /api/events/samples', { query: { eventType: type, ...query } }, options)
   }
 
-  /** How many events are newer than one, and the newest of all. With `wait` (seconds, at most 25) it waits for the first of them. */
+  /** How many events are newer than one, and the newest of all. With `wait` (seconds, at most 25) it waits for one that is newer. */
   newest(query: { after?: string; wait?: number } = {}, options?: RequestOptions) {
     return this.#sender.ask(
       'GET /api/events/newest',

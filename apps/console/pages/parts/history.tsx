@@ -33,7 +33,7 @@ export function History<Item extends { id: string }>({
   const { first, rows } = list
   return (
     <>
-      <Newer {...list} />
+      <Newer {...list} what={what} />
       {first.isPending && <Loading what={what} rows={6} />}
       {first.error && !first.data && <Problem error={first.error} retry={() => void first.refetch()} />}
       {first.error && first.data && <Stale error={first.error} since={first.dataUpdatedAt} />}

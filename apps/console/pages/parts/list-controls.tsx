@@ -1,3 +1,4 @@
+import { countOf } from '../logic/count-words.js'
 import type { useList } from '../state/use-list.js'
 
 type List = Pick<
@@ -6,12 +7,20 @@ type List = Pick<
 >
 
 /** New rows are announced, and come when the reader wants them. */
-export function Newer({ newer, showNewer }: List) {
+export function Newer({
+  newer,
+  showNewer,
+  what,
+}: Pick<List, 'newer' | 'showNewer'> & {
+  /** Such as `events`. */
+  what: string
+}) {
+  const one = what.replace(/ies$/, 'y').replace(/s$/, '')
   return (
     <div role="status" class="newer">
       {newer > 0 && (
-        <button type="button" class="plain" onClick={showNewer}>
-          {newer} newer. Show
+        <button type="button" class="small" onClick={showNewer}>
+          {countOf(newer, `new ${one}`, `new ${what}`)}
         </button>
       )}
     </div>

@@ -1,18 +1,21 @@
 import type { AttentionItem, Overview as Counts } from '@automation/client'
+import { useEffect, useState } from 'preact/hooks'
 import { describeState } from '../logic/describe-state.js'
 import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
 import { formatDuration, formatStart, formatTime } from '../logic/format-time.js'
 import type { ShownTime } from '../logic/time-range.js'
 import { Icon } from '../parts/icon.js'
+import { Newer } from '../parts/list-controls.js'
 import { Screen } from '../parts/screen.js'
 import { Loading, Problem, Stale } from '../parts/states.js'
 import { useOverview } from '../parts/time-bars.js'
 import { now, When } from '../parts/when.js'
+import { useLive } from '../state/live.js'
 import { updates, zone } from '../state/preferences.js'
 import { api } from '../state/session.js'
 import { failuresOfOverview } from '../state/use-counts.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
-import { useQuery } from '../state/use-query.js'
+import { readAgain, useQuery } from '../state/use-query.js'
 import { Charts } from './overview/charts.js'
 import { Failures } from './overview/failures.js'
 import { FirstSteps } from './overview/first-steps.js'
@@ -31,6 +34,7 @@ export function Overview() {
   const { data } = whole
   const part = chosen.data
   const isEmpty = data !== undefined && isWithout(data)
+  const newer = useNewEvents(whole.dataUpdatedAt)
   return (
     <Screen
       title="Overview"
@@ -42,6 +46,7 @@ export function Overview() {
       {whole.error && data && <Stale error={whole.error} since={whole.dataUpdatedAt} />}
       {data && (
         <FirstSteps isEmpty={isEmpty} span={span}>
+          <Newer newer={newer} what="events" showNewer={() => void readAgain()} />
           {part && <Summary overview={part} needing={attention.data?.rules} time={timeOf(query, span)} />}
           <Charts overview={data} />
           {part && <Failures overview={part} time={timeOf(query, span)} />}
@@ -51,6 +56,14 @@ export function Overview() {
       )}
     </Screen>
   )
+}
+
+/** How many events came in since the counts were read: the figures stay as they are while somebody reads them. @param readAt epoch ms */
+function useNewEvents(readAt: number): number {
+  const [newer, setNewer] = useState(0)
+  useLive((count) => setNewer((known) => known + count))
+  useEffect(() => setNewer(0), [readAt])
+  return newer
 }
 
 function timeOf({ from, to }: Record<string, string | undefined>, span: RecentSpan): ShownTime {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { useLive } from './live.js'
 import { describeError, useQuery } from './use-query.js'
 
 interface Page<Row> {
@@ -12,6 +13,9 @@ interface Row {
 
 /** How many empty pages "Load older" skips by itself: a page may be empty before the last one. */
 const maxSkipped = 5
+/** The lists that grow with each event: they are told of new ones, and look by themselves only at what becomes of the others. */
+const liveLists: readonly unknown[] = ['events', 'executions']
+const livePollMs = 20_000
 
 /**
  * A list of history, newest first. What is new is announced and never inserted above what is being read; what is shown keeps its
@@ -31,7 +35,10 @@ export function useList<Item extends Row>(
   const [shownFrom, setShownFrom] = useState<{ of: string; id: string } | undefined>()
   const [isLoadingOlder, setLoadingOlder] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const first = useQuery({ key, read: () => read(), ...(!isPolled && { pollMs: false as const }) })
+  const isLive = isPolled && liveLists.includes(key[0])
+  const pollMs = isPolled ? livePollMs : (false as const)
+  const first = useQuery({ key, read: () => read(), ...((isLive || !isPolled) && { pollMs }) })
+  useLive(() => void first.refetch(), isLive)
 
   const latest = first.data?.rows ?? []
   const newestId = latest[0]?.id

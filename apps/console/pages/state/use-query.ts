@@ -74,7 +74,8 @@ export function readAgain(...key: unknown[]): Promise<void> {
   return queries.invalidateQueries({ queryKey: [workspaceId.peek(), ...key] })
 }
 
-function hasRoom(): boolean {
+/** Whether the user's rate limit leaves room for requests that nobody pressed a button for. */
+export function hasRoom(): boolean {
   const { remaining } = api().rateLimit ?? {}
   return remaining === undefined || remaining >= fewLeft
 }

@@ -7,8 +7,10 @@ import type { Refresher } from '../sign-in/refresh.js'
 import type { Session, Sessions } from '../sign-in/sessions.js'
 import { Deadline } from './deadline.js'
 import { readApiPath } from './read-path.js'
-import { maxInAll, Slots } from './slots.js'
+import { type SlotLimits, Slots, usualSlots, waitingSlots } from './slots.js'
 
+/** Its response comes with the next event, or after 25 s. */
+const waitingPath = '/api/events/newest'
 /** What the API serves. */
 const methods: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Of the headers of a page only these reach the API: no cookie, no authorization and no forwarding header of others. */
@@ -39,12 +41,16 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
   const prefix = pathname.replace(/\/+$/, '')
   // @fastify/reply-from cannot abort a request: browsers that had left would hold all connections to a mute API.
   // The deadline of each request ends it: a timeout of the pool would not count what happens before it has a connection.
-  const api = new Pool(origin, { connections: maxInAll, headersTimeout: 0, bodyTimeout: 0 })
-  app.addHook('onClose', async () => api.destroy())
+  const open = ({ inAll }: SlotLimits) =>
+    new Pool(origin, { connections: inAll, headersTimeout: 0, bodyTimeout: 0 })
+  const usual = { api: open(usualSlots), slots: new Slots(usualSlots) }
+  const waiting = { api: open(waitingSlots), slots: new Slots(waitingSlots) }
+  // What only waits does not keep the process from ending.
+  app.addHook('preClose', async () => waiting.api.destroy())
+  app.addHook('onClose', async () => usual.api.destroy())
   // The API parses bodies, and limits them; here they pass through.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
-  const slots = new Slots()
 
   app.route({ method: methods, url: '/*', handler: handOn })
 
@@ -56,13 +62,15 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
     const session = given === undefined ? await sessions.read(request) : undefined
     const known = given ?? session?.bearer
     if (known === undefined) return reply.status(401).send({ error: 'Authentication required' })
+    const isWaiting = target.path === waitingPath
+    const { api, slots } = isWaiting ? waiting : usual
     const slot = slots.take(known, request.ip)
     if (typeof slot === 'string') return refuse(reply, slot)
     finished(reply.raw, slot)
     const bearer = session === undefined ? known : await renew(options, reply, session)
     if (bearer === undefined) return reply
     const path = `${prefix}${target.path}${target.query}`
-    return perform(api, { request, reply, path, bearer, sessions })
+    return perform(api, { request, reply, path, bearer, sessions, isWaiting })
   }
 }
 
@@ -103,11 +111,15 @@ interface Call {
   path: string
   bearer: string
   sessions: Sessions
+  isWaiting: boolean
 }
 
-async function perform(api: Pool, { request, reply, path, bearer, sessions }: Call): Promise<FastifyReply> {
+async function perform(
+  api: Pool,
+  { request, reply, path, bearer, sessions, isWaiting }: Call,
+): Promise<FastifyReply> {
   const isRead = request.method === 'GET' || request.method === 'HEAD'
-  const deadline = new Deadline(reply, isRead)
+  const deadline = new Deadline(reply, isRead && !isWaiting)
   const body = request.body as Dispatcher.DispatchOptions['body']
   try {
     const response = await api.request({

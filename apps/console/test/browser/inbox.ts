@@ -109,7 +109,7 @@ export function testInbox(t: Test, { browser, makeWorkspace }: Context): void {
     await client.rules.create({ name: 'Tell the shop', trigger: 'DEAL_CREATED', actions: [refusing] })
     for (const id of ['d1', 'd2']) await client.trigger('DEAL_CREATED', { id })
     const { page, complaints, at } = await visit(browser)
-    await go(page, at('today'))
+    await go(page, at('overview'))
     await page
       .locator('.figures')
       .getByRole('link', { name: /failed/ })

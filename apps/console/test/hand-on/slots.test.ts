@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Slots } from '../../src/hand-on/slots.js'
+import { Slots, usualSlots, waitingSlots } from '../../src/hand-on/slots.js'
 
 const takeMany = (
   slots: Slots,
@@ -13,7 +13,7 @@ t.test('a session takes 8 slots, an address 32, and all together 64', async (t) 
   t.strictSame(
     refused(
       takeMany(
-        new Slots(),
+        new Slots(usualSlots),
         10,
         () => 'one',
         () => 'a',
@@ -24,7 +24,7 @@ t.test('a session takes 8 slots, an address 32, and all together 64', async (t) 
   t.strictSame(
     refused(
       takeMany(
-        new Slots(),
+        new Slots(usualSlots),
         34,
         (i) => `${i}`,
         () => 'a',
@@ -35,7 +35,7 @@ t.test('a session takes 8 slots, an address 32, and all together 64', async (t) 
   t.strictSame(
     refused(
       takeMany(
-        new Slots(),
+        new Slots(usualSlots),
         66,
         (i) => `${i}`,
         (i) => `${i}`,
@@ -46,7 +46,7 @@ t.test('a session takes 8 slots, an address 32, and all together 64', async (t) 
 })
 
 t.test('a slot is given back once', async (t) => {
-  const slots = new Slots()
+  const slots = new Slots(usualSlots)
   const taken = takeMany(
     slots,
     8,
@@ -60,4 +60,25 @@ t.test('a slot is given back once', async (t) => {
   first()
   t.type(slots.take('one', 'a'), 'function')
   t.equal(slots.take('one', 'a'), 'user', 'the second call gave nothing back')
+})
+
+t.test('requests that wait for events have slots of their own, and a session few of them', async (t) => {
+  const slots = new Slots(waitingSlots)
+  const taken = takeMany(
+    slots,
+    600,
+    (i) => `${i}`,
+    (i) => `${i}`,
+  )
+  t.equal(taken.filter((one) => typeof one === 'function').length, 512)
+  t.equal(taken.at(-1), 'all')
+  t.equal(
+    takeMany(
+      new Slots(waitingSlots),
+      9,
+      () => 'one',
+      () => 'a',
+    ).at(-1),
+    'user',
+  )
 })

@@ -783,7 +783,7 @@ export interface paths {
         };
         /**
          * Wait for new events
-         * @description Without `after`: the newest event. With `after` and `wait` the response comes when a newer event is committed, within about a second, or when the time is over. All who wait for events of a workspace share one query a second; if too many wait, the response comes at once.
+         * @description With `wait`, the response comes when an event is committed that is newer than `after`, or than all that there are, within about a second, or when the time is over. All who wait for events of a workspace share one query a second; if too many wait, the response comes at once.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -9379,7 +9379,7 @@ export interface operations {
             query?: {
                 /** @description Id of an event: only newer ones count */
                 after?: string;
-                /** @description Seconds to wait for the first event that is newer than `after`. Default: 0. */
+                /** @description Seconds to wait for a newer event. Default: 0. */
                 wait?: number;
             };
             header?: never;
@@ -9399,6 +9399,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "newestId": "01970000-0000-7000-8000-000000000018",
+                     *       "count": 10
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewestEvents"];
                 };
             };

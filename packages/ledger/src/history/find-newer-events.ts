@@ -4,16 +4,15 @@ import { Prisma, type UnscopedSql } from '@automation/database'
 const mostRead = 500
 export const mostNewer = 100
 
-/** Finds the ids of events that are newer than one, newest first. Deliveries to subscriptions are left out. @param after '': any */
+/** Finds the ids of events that are newer than one, newest first. Deliveries to subscriptions are left out. */
 export async function findNewerEvents(
   database: UnscopedSql,
   workspaceId: string,
   after: string,
 ): Promise<string[]> {
-  const above = after === '' ? Prisma.empty : Prisma.sql`AND id > ${after}::uuid`
   const rows = await database.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT id FROM (
-      SELECT id, is_delivery FROM events WHERE workspace_id = ${workspaceId}::uuid ${above}
+      SELECT id, is_delivery FROM events WHERE workspace_id = ${workspaceId}::uuid AND id > ${after}::uuid
       ORDER BY id DESC LIMIT ${mostRead}
     ) AS newest
     WHERE NOT is_delivery ORDER BY id DESC LIMIT ${mostNewer}`)

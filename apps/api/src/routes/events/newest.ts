@@ -16,14 +16,17 @@ const NewestQuery = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: longestSeconds,
-      description: 'Seconds to wait for the first event that is newer than `after`. Default: 0.',
+      description: 'Seconds to wait for a newer event. Default: 0.',
     }),
   ),
 })
 
 const NewestEvents = Type.Object(
   {
-    newestId: orNull({ ...Id, description: 'null: none is newer, or there is no event' }),
+    newestId: orNull({
+      ...Id,
+      description: 'The newest event that is known, `after` if none is newer; null: there is no event',
+    }),
     count: Type.Integer({
       minimum: 0,
       maximum: mostNewer,
@@ -45,24 +48,25 @@ export const newestRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'getNewestEvents',
       summary: 'Wait for new events',
       description:
-        'Without `after`: the newest event. With `after` and `wait` the response comes when a newer event is committed, within about a second, or when the time is over. All who wait for events of a workspace share one query a second; if too many wait, the response comes at once.',
+        'With `wait`, the response comes when an event is committed that is newer than `after`, or than all that there are, within about a second, or when the time is over. All who wait for events of a workspace share one query a second; if too many wait, the response comes at once.',
       querystring: NewestQuery,
       response: { 200: NewestEvents, ...refusalResponses() },
     },
     handler: async (request) => {
       const { query, workspace } = request
       checkQuery(NewestQuery, query)
-      const { after = '', wait = 0 } = query
-      if (after !== '' && !isUuid(after)) throw refusals.badRequest('Query parameter after must be a UUID')
+      const { after, wait = 0 } = query
+      if (after !== undefined && !isUuid(after))
+        throw refusals.badRequest('Query parameter after must be a UUID')
       const { id, reads } = workspace
       if (wait > 0) app.liftDeadline(request)
-      const ids = await watch.watch(id, {
-        after: after.toLowerCase(),
+      const { newestId = null, count } = await watch.watch(id, {
+        after: after?.toLowerCase(),
         waitMs: wait * 1_000,
         read: (floor) => findNewerEvents(reads, id, floor),
         isGone: () => request.raw.socket.destroyed,
       })
-      return { newestId: ids[0] ?? null, count: after === '' ? 0 : ids.length }
+      return { newestId, count }
     },
   })
 }

@@ -8,6 +8,7 @@ import { Source } from '../../parts/source.js'
 import { Empty, Loading } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { linkToEvent } from '../../state/links.js'
+import { useLive } from '../../state/live.js'
 import { api, apiUrl, may, workspaceId } from '../../state/session.js'
 import { linkTo } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
@@ -92,11 +93,12 @@ function Steps() {
 
 /** Says that the first event is here, as soon as it is. */
 function Echo() {
-  const { data } = useQuery({
+  const { data, refetch } = useQuery({
     key: ['events', 'newest'],
     read: () => api().events.list({ limit: 1 }),
-    pollMs: 15_000,
+    pollMs: 20_000,
   })
+  useLive(() => void refetch())
   const [event] = data?.events ?? []
   if (event === undefined)
     return (

@@ -84,7 +84,7 @@ function Deliveries({ id }: { id: string }) {
   })
   return (
     <>
-      <Newer {...list} />
+      <Newer {...list} what="deliveries" />
       {list.first.isPending && <Loading what="deliveries" />}
       {list.first.error && !list.first.data && (
         <Problem error={list.first.error} retry={() => void list.first.refetch()} />
