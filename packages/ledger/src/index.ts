@@ -43,8 +43,6 @@ export {
 export { countEmitted, type EmittedCounts } from './history/count-emitted.js'
 export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
 export { countRuns, type RunCounts } from './history/count-runs.js'
-export { findNewerEvents, mostNewer } from './history/find-newer-events.js'
-export { type FailureGroup, groupFailures, maxGroupedFailures } from './history/group-failures.js'
 export {
   type DecisionRow,
   type DecisionStatus,
@@ -54,6 +52,8 @@ export {
   recordDecision,
   type StoredDecision,
 } from './history/decisions.js'
+export { findNewerEvents, mostNewer } from './history/find-newer-events.js'
+export { type FailureGroup, groupFailures, maxGroupedFailures } from './history/group-failures.js'
 export {
   type EventFilter,
   type EventProgress,
