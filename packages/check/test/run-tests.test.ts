@@ -366,6 +366,71 @@ t.test('perKey is simulated: in the order of the events, with the limits of the 
   )
 })
 
+t.test('events are collected into batches, each an execution at its end', async (t) => {
+  const title = '{{collected.count}} {{n}} {{collected.events[0].n}}'
+  const digest = (collect: object, more: object = {}) =>
+    [
+      {
+        name: 'Digest',
+        trigger: 'LEAD_UPDATED',
+        conditions: [],
+        perKey: { key: '{{id}}', collect, ...more },
+        actions: [
+          { type: 'CREATE_TASK', config: { title } },
+          { type: 'WAIT', config: { duration: '1h' } },
+          { type: 'EMIT_EVENT', config: { eventType: 'DEAL_CREATED', data: {} } },
+        ],
+      },
+    ] as never
+  const at = (time: string, n: number, id = 1) => ({
+    type: 'LEAD_UPDATED' as const,
+    at: Date.parse(`2026-01-01T${time}Z`),
+    data: { id, n },
+  })
+  const run = (rules: never, events: ReturnType<typeof at>[]) => {
+    const { executions, events: all } = simulateEvents(prepareRules(rules), events)
+    const emitted = all.filter(({ type }) => type === 'DEAL_CREATED')
+    return {
+      titles: executions.map(({ actions }) => (actions[0]?.config as { title: string } | undefined)?.title),
+      ends: emitted.map((event) => new Date(event.at).toISOString().slice(11, 16)),
+    }
+  }
+  const events = [at('09:00:00', 1), at('09:05:00', 2, 2), at('09:09:59', 3), at('09:10:00', 4)]
+  t.strictSame(run(digest({ for: '10m' }), events), {
+    titles: ['2 3 1', '1 2 2', '1 4 4'],
+    ends: ['10:10', '10:15', '10:20'],
+  })
+  t.strictSame(run(digest({ for: '1h', max: 2 }, { whileRunning: 'queue' }), events), {
+    titles: ['2 3 1', '1 2 2', '1 4 4'],
+    // At 09:09 the first batch is full; the others end after an hour.
+    ends: ['10:09', '11:05', '11:10'],
+  })
+  t.strictSame(run(digest({ for: '1h', quiet: '5m' }), events).ends, ['10:05', '10:10', '10:15'])
+  const failures = runTests(digest({ for: '10m' }), [
+    {
+      name: 'x',
+      events: [{ ...at('09:00:00', 1), at: '2026-01-01T09:00:00Z' }],
+      expect: { Digest: 1 },
+    } as never,
+  ])
+  t.strictSame(failures[0]?.failures, [])
+})
+
+t.test('a key that cannot be rendered is an execution that does nothing', async (t) => {
+  const rule = {
+    name: 'Remind',
+    trigger: 'LEAD_UPDATED',
+    conditions: [],
+    perKey: { key: '{{id}}{{id}}', atMost: { runs: 1, per: '1d' } },
+    actions: [{ type: 'CREATE_TASK', config: { title: 'Call' } }],
+  }
+  const data = { id: 'x'.repeat(600_000) }
+  const event = { type: 'LEAD_UPDATED', data }
+  const expect = { Remind: [{ type: 'CREATE_TASK' }] }
+  const [result] = runTests([rule] as never, [{ name: 'long', events: [event, event], expect } as never])
+  t.match(result?.failures, [/actual nothing \(perKey\.key renders to more than/])
+})
+
 t.test('a decision in a test ends the WAIT for it, or the time does', async (t) => {
   const asks = {
     name: 'Ask',

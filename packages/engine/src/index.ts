@@ -102,6 +102,7 @@ export { compilePath, isIndex, parsePath, readPath } from './path.js'
 export {
   type Batch,
   type CompiledCollect,
+  collectData,
   collectedAlone,
   maxCollectedBytes,
   parseCollection,
@@ -114,6 +115,7 @@ export { describeSuppression } from './per-key/describe-suppression.js'
 export { isBefore, type KeyEvent } from './per-key/key-event.js'
 export { maxCounted, maxQueued, PerKey, PerKeyOrNone } from './per-key/per-key.js'
 export { findPerKeyFaults } from './per-key/per-key-faults.js'
+export { type SimulatedDecision, SimulatedKeys } from './per-key/simulated-keys.js'
 export { KeyPreview, Suppression } from './per-key/suppression.js'
 export { capitalize, plainBounds } from './plain-bounds.js'
 export { planEvent, type RulePlanInEvent, type RuleToPlan } from './plan-event.js'

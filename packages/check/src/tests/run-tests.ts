@@ -102,7 +102,8 @@ function compareActions(
     types(done.map(({ action }) => action.action)),
   ]
   if (expected !== actual) {
-    const others = all.flatMap(({ action, index }) => writeUndone(action, index))
+    const faults = executions.flatMap(({ fault }) => fault ?? [])
+    const others = [...faults, ...all.flatMap(({ action, index }) => writeUndone(action, index))]
     return [`expected ${expected}, actual ${actual}${others.length === 0 ? '' : ` (${others.join('; ')})`}`]
   }
   return wanted.flatMap(({ config }, n) => {

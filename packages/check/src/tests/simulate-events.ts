@@ -2,6 +2,7 @@ import {
   type ActionResult,
   assume,
   type CompiledRule,
+  collectData,
   Evaluation,
   endsWait,
   expiredDecision,
@@ -10,24 +11,18 @@ import {
   isCallType,
   keepWaited,
   type Match,
-  maxEmissionDepth,
   type ReadyAction,
   readDecision,
+  SimulatedKeys,
   type Suppression,
   settleAction,
   showConfig,
 } from '@automation/engine'
-import { SimulatedKeys } from './simulated-keys.js'
+import { perform } from './perform-action.js'
+import type { SimulatedEvent } from './simulated-event.js'
 import { findRunning, type SimulatedRules } from './simulated-rules.js'
 
-export interface SimulatedEvent {
-  readonly type: string
-  /** Epoch ms. */
-  readonly at: number
-  readonly data: object
-  /** Of a tick: the name of its rule. */
-  readonly for?: string | undefined
-}
+export type { SimulatedEvent }
 
 /** An action as it was done, skipped or failed; a call ends as it is given. */
 export interface SimulatedAction extends ActionResult {
@@ -35,13 +30,15 @@ export interface SimulatedAction extends ActionResult {
   readonly config?: unknown
 }
 
-/** The work of one rule for one event. */
+/** The work of one rule for one event, or for a batch of events: `event` has what its actions read, and the end of the batch. */
 export interface SimulatedExecution {
   readonly rule: number
   readonly event: SimulatedEvent
   /** How many events were emitted, each because of the one before. */
   readonly depth: number
   readonly actions: readonly SimulatedAction[]
+  /** Why nothing was done: its key could not be rendered. */
+  readonly fault?: string
 }
 
 /** A rule that matched an event for which another rule of its group ran. */
@@ -73,10 +70,13 @@ const maxEvents = 10_000
 interface Running {
   readonly rule: number
   readonly compiled: CompiledRule
-  readonly event: SimulatedEvent
+  event: SimulatedEvent
   readonly depth: number
   readonly results: SimulatedAction[]
   readonly evaluation: Evaluation
+  fault?: string
+  /** The events of its batch. */
+  readonly collected: [SimulatedEvent, ...SimulatedEvent[]]
   /** The moment of its event, or at which its key was free. */
   startedAt: number
   isReplaced: boolean
@@ -84,10 +84,11 @@ interface Running {
   after: SimulatedEvent
 }
 
-/** What happens at a moment: an event arrives, or time ends a WAIT of an execution. */
+/** What happens at a moment: an event arrives, time ends a WAIT of an execution, or a batch ends. */
 type Happening = { readonly at: number } & (
   | { readonly event: SimulatedEvent; readonly depth: number }
   | { readonly running: Running; readonly index: number }
+  | { readonly batch: Running }
 )
 
 /**
@@ -126,12 +127,13 @@ class Simulator {
       this.#queue.sort((one, other) => one.at - other.at || rankOf(one) - rankOf(other))
       const next = this.#queue.shift() as Happening
       if ('event' in next) this.#accept(next.event, next.depth)
+      else if ('batch' in next) this.#endBatch(next.batch, next.at)
       else this.#endByTime(next.running, next.index)
     }
-    const executions = this.#executions.flatMap(({ rule, event, depth, results, isReplaced }) =>
+    const executions = this.#executions.flatMap(({ rule, event, depth, results, isReplaced, fault }) =>
       isReplaced && results.every(({ action }) => action === 'WAIT')
         ? []
-        : { rule, event, depth, actions: results },
+        : { rule, event, depth, actions: results, ...(fault && { fault }) },
     )
     return { executions, outranked: this.#outranked, suppressed: this.#suppressed, events: this.#seen }
   }
@@ -145,7 +147,7 @@ class Simulator {
       const compiled = this.#rules.compiled[rule] as CompiledRule
       const evaluation = new Evaluation(event.at)
       const own = { rule, compiled, event, depth, evaluation, startedAt: event.at, isReplaced: false }
-      const execution: Running = { ...own, results: [], after: event }
+      const execution: Running = { ...own, results: [], after: event, collected: [event] }
       if (this.#isGranted(execution, position)) this.#advance(execution)
     }
   }
@@ -154,17 +156,35 @@ class Simulator {
   #isGranted(execution: Running, position: number): boolean {
     const { rule, compiled, event, evaluation } = execution
     const { perKey } = compiled
-    const { kind, suppression, replaced } =
-      perKey === undefined
-        ? { kind: 'run', suppression: undefined, replaced: [] }
-        : this.#keys.ask({ rule, perKey, event, position, execution }, evaluation)
+    if (perKey === undefined) {
+      this.#executions.push(execution)
+      return true
+    }
+    const asking = { rule, perKey, event, position, execution }
+    const { kind, suppression, replaced, batch, fault } = this.#keys.ask(asking, evaluation)
+    if (fault !== undefined) execution.fault = fault
+    if (batch !== undefined) {
+      if (batch.execution !== execution) batch.execution.collected.push(event)
+      this.#queue.push({ at: batch.endsAt, batch: batch.execution })
+    }
     for (const one of replaced) {
       one.isReplaced = true
       this.#waiting.delete(one)
     }
     if (suppression) this.#suppressed.push({ rule, event, suppression })
     else this.#executions.push(execution)
-    return kind === 'run'
+    return kind === 'run' && fault === undefined
+  }
+
+  #endBatch(execution: Running, at: number): void {
+    const begins = this.#keys.beginBatch(execution, at)
+    if (begins === undefined) return
+    const [first, ...others] = execution.collected
+    const data = collectData([first.data, ...others.map((event) => event.data)])
+    execution.event = { ...first, at, data }
+    execution.startedAt = execution.evaluation.now = at
+    execution.after = this.#seen.at(-1) ?? first
+    if (begins) this.#advance(execution)
   }
 
   #end(execution: Running): void {
@@ -268,23 +288,4 @@ function momentOf({ startedAt, results }: Running, index: number): number {
     .slice(0, index)
     .findLast(({ action, until }) => action === 'WAIT' && until !== undefined)
   return last?.until === undefined ? startedAt : Date.parse(last.until)
-}
-
-function perform(
-  action: ReadyAction,
-  event: SimulatedEvent,
-  depth: number,
-  emitted: SimulatedEvent[],
-): ActionResult {
-  const done = settleAction(action, { status: 'success' })
-  if (action.type !== 'EMIT_EVENT') return done
-  if (depth >= maxEmissionDepth)
-    return settleAction(action, {
-      status: 'failed',
-      error: `The chain of emitted events is ${maxEmissionDepth} long: check the rules for a loop`,
-    })
-  const { config, events, at } = action
-  const all = events?.map(({ data }) => data) ?? [(config.data ?? event.data) as object]
-  emitted.push(...all.map((data) => ({ type: config.eventType, at, data })))
-  return done
 }

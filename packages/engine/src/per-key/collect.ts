@@ -88,8 +88,17 @@ export function parseCollection({ events, last, count }: StoredCollection): obje
   return withCollected(JSON.parse(last), { events: events.map((text) => JSON.parse(text)), count })
 }
 
+/** What the actions of a batch of events read, in the order of acceptance: the first ones as far as they are short enough together. */
+export function collectData(all: readonly [object, ...object[]]): object {
+  let bytes = 0
+  const events = all.filter((data) => {
+    bytes += new TextEncoder().encode(JSON.stringify(data)).length
+    return bytes <= maxCollectedBytes
+  })
+  return withCollected(all.at(-1) ?? all[0], { events, count: all.length })
+}
+
 /** Of an event that is in no batch: a batch of its own, as in a dry run, and where a person executes the rule. */
 export function collectedAlone(data: object): object {
-  const isShort = JSON.stringify(data).length <= maxCollectedBytes
-  return withCollected(data, { events: isShort ? [data] : [], count: 1 })
+  return collectData([data])
 }
