@@ -1,11 +1,11 @@
 import t from 'tap'
 import { checkMemory, type MemoryTables } from './check-memory.js'
 
-const limits = { runs: 1, perMs: 5_000, events: 2 }
+const limits = { runs: 1, perMs: 5_000, events: 2, collectMs: 1_500, collected: 2 }
 const at = (ms: number) => new Date(Date.UTC(2026, 2, 10) + ms)
 
 /** An event a second for one key, each with an execution that ended so, and the times (ms) of the tasks of each. */
-function found(name: string, ends: object[], tasks: number[][], counted: number): string {
+function found(name: string, ends: object[], tasks: number[][], counted: number, told?: string): string {
   const executions = ends.map((end, n) => ({
     id: `x${n}`,
     eventId: `e${n}`,
@@ -15,10 +15,10 @@ function found(name: string, ends: object[], tasks: number[][], counted: number)
   }))
   const tables = {
     rules: [{ id: name, name }],
-    events: ends.map((_, n) => ({ id: `e${n}`, acceptedAt: at(n * 1_000), data: { k: 1 } })),
+    events: ends.map((_, n) => ({ id: `e${n}`, acceptedAt: at(n * 1_000), data: { n, k: 1 } })),
     executions,
     tasks: tasks.flatMap((all, n) =>
-      all.map((ms) => ({ executionId: `x${n}`, title: '', createdAt: at(ms) })),
+      all.map((ms) => ({ executionId: `x${n}`, title: '', description: told ?? null, createdAt: at(ms) })),
     ),
     counters: [{ ruleId: name, successCount: BigInt(counted) }],
   }
@@ -68,3 +68,21 @@ t.test('a window with too many, a needless refusal, an overlap and a wrong count
   t.match(found('replace', [succeeded, suppressed], [[1, 2]], 1), 'the newest execution x1 is suppressed')
   t.match(found('queue', [succeeded], [[1]], 2), '1 succeeded, 2 are counted')
 })
+
+t.test(
+  'an event that is in no batch, in one that has ended or in one that did not tell of it is one',
+  async (t) => {
+    const told = (ns: number[]) => JSON.stringify(ns.map((n) => ({ n })))
+    const by = (executionId: string) => ({
+      status: 'suppressed',
+      suppression: { reason: 'collected', executionId },
+    })
+    t.equal(found('collect', [succeeded, by('x0')], [[1, 2]], 1, told([0, 1])), '')
+    t.match(found('collect', [succeeded, by('x0')], [[1, 2]], 1, told([0])), 'x0 has 2 events, and told [0]')
+    t.match(found('collect', [succeeded, by('x9')], [[1, 2]], 1, told([0])), 'x1 is in no batch')
+    t.match(
+      found('collect', [succeeded, by('x0'), by('x0')], [[1, 2]], 1, told([0, 1, 2])),
+      'x2 came after the end of x0',
+    )
+  },
+)

@@ -3,7 +3,7 @@ import { groupBy } from './group-by.js'
 /** What is stored in the end, as far as it is looked at. */
 export interface MemoryTables {
   rules: { id: string; name: string }[]
-  events: { id: string; acceptedAt: Date; data: { k: number; queues?: boolean } }[]
+  events: { id: string; acceptedAt: Date; data: { n: number; k: number; queues?: boolean } }[]
   executions: {
     id: string
     eventId: string
@@ -12,7 +12,7 @@ export interface MemoryTables {
     error: string | null
     suppression: { reason: string; count?: number; executionId?: string } | null
   }[]
-  tasks: { executionId: string; title: string; createdAt: Date }[]
+  tasks: { executionId: string; title: string; description: string | null; createdAt: Date }[]
   counters: { ruleId: string; successCount: bigint }[]
 }
 
@@ -20,6 +20,9 @@ export interface Limits {
   runs: number
   perMs: number
   events: number
+  /** Of a batch. */
+  collectMs: number
+  collected: number
 }
 
 /** An execution with the moment of its event. */
@@ -30,6 +33,8 @@ interface Run {
   suppression: MemoryTables['executions'][number]['suppression']
   at: number
   eventId: string
+  /** Of its event. */
+  n: number
 }
 
 /**
@@ -58,7 +63,10 @@ function listRuns({ events, executions }: MemoryTables, ruleId: string): Map<str
     Array.from(runs, ([k, all]) => [
       k,
       all
-        .map((execution) => ({ ...execution, at: byId.get(execution.eventId)?.acceptedAt.getTime() ?? 0 }))
+        .map((execution) => {
+          const event = byId.get(execution.eventId)
+          return { ...execution, at: event?.acceptedAt.getTime() ?? 0, n: event?.data.n ?? -1 }
+        })
         .sort((one, other) => one.at - other.at || (one.eventId < other.eventId ? -1 : 1)),
     ]),
   )
@@ -72,6 +80,7 @@ function checkKey(
 ): string[] {
   if (name === 'atMost') return checkWindows(all, limits)
   if (name === 'atLeast') return checkTaken(all, limits)
+  if (name === 'collect') return [...checkOverlaps(all, tasks), ...checkBatches(all, tasks, limits)]
   return [
     ...checkOverlaps(all, tasks),
     ...(name === 'replace' ? checkReplaced(all) : []),
@@ -120,6 +129,36 @@ function checkOverlaps(all: readonly Run[], tasks: ReadonlyMap<string, MemoryTab
     const last = spans[index - 1]
     return last !== undefined && last.to > from ? [`${id} began before ${last.id} had ended`] : []
   })
+}
+
+/** Each event is in one batch: that of its own execution, or of the one that it names, whose task tells them in their order. */
+function checkBatches(
+  all: readonly Run[],
+  tasks: ReadonlyMap<string, MemoryTables['tasks']>,
+  { collectMs, collected }: Limits,
+): string[] {
+  const opened = all.filter(({ status }) => status !== 'suppressed')
+  return opened
+    .flatMap(({ id, status, at }) => {
+      const members = all.filter((run) => run.id === id || run.suppression?.executionId === id)
+      const [told] = (tasks.get(id) ?? []).flatMap(({ description }) => description ?? [])
+      const read = JSON.stringify(JSON.parse(told ?? '[]').map(({ n }: { n: number }) => n))
+      return [
+        ...(status === 'succeeded' ? [] : [`${id} is ${status}`]),
+        ...(read === JSON.stringify(members.map(({ n }) => n))
+          ? []
+          : [`${id} has ${members.length} events, and told ${read}`]),
+        ...(members.length <= collected ? [] : [`${id} has ${members.length} events`]),
+        ...members
+          .filter((run) => run.at >= at + collectMs)
+          .map((run) => `${run.id} came after the end of ${id}`),
+      ]
+    })
+    .concat(
+      all
+        .filter(({ suppression }) => suppression && opened.every(({ id }) => id !== suppression.executionId))
+        .map(({ id }) => `${id} is in no batch`),
+    )
 }
 
 function checkReplaced(all: readonly Run[]): string[] {

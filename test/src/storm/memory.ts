@@ -28,7 +28,7 @@ const wait = { type: 'WAIT', config: { duration: '1s' } }
 // An execution has its key before its first task, and until its last one. A WAIT gives it to another worker.
 const slow = [wait, task('begin'), wait, task('end')]
 
-const limits = { runs: 2, perMs: 5_000, events: 3 }
+const limits = { runs: 2, perMs: 5_000, events: 3, collectMs: 3_000, collected: 8 }
 const rules = [
   { name: 'atMost', perKey: { key, atMost: { runs: limits.runs, per: '5s' } }, actions: [task('done')] },
   {
@@ -45,6 +45,18 @@ const rules = [
   },
   { name: 'skip', perKey: { key, whileRunning: 'skip' }, actions: slow },
   { name: 'replace', perKey: { key, whileRunning: 'replace' }, actions: slow },
+  {
+    name: 'collect',
+    perKey: { key, whileRunning: 'queue', collect: { for: '3s', quiet: '2s', max: limits.collected } },
+    actions: [
+      {
+        type: 'CREATE_TASK',
+        config: { title: '{{collected.count}}', description: '{{collected.events | json}}' },
+      },
+      { type: 'WAIT', config: { duration: '1s' } },
+      task('end'),
+    ],
+  },
 ]
 
 /**
@@ -84,7 +96,7 @@ export async function runMemoryStorm({
 async function send(running: RunningProduct, random: Random, events: number, keys: number): Promise<void> {
   const all: Promise<void>[] = []
   for (let n = 0; n < events; n++) {
-    const data = { k: random.between(0, keys - 1), queues: random.between(0, 19) === 0 }
+    const data = { n, k: random.between(0, keys - 1), queues: random.between(0, 19) === 0 }
     all.push(post(running, data))
     await delay(betweenMs)
   }
