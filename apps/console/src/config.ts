@@ -26,6 +26,13 @@ export const Environment = Type.Object({
     description: 'port to listen on; 0 takes any free port',
   }),
   ...consoleSettings,
+  BOARD_PORT: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'port of the board on this machine; a console that is opened on this machine links to it',
+    }),
+  ),
   CONSOLE_API_URL: baseUrl({
     default: 'http://127.0.0.1:3000',
     description: 'URL of the API for this process',
@@ -70,6 +77,9 @@ export function readConfig(variables: Record<string, string | undefined> = proce
     secret: environment.CONSOLE_SECRET,
     trustsBearer: environment.CONSOLE_TRUST_BEARER,
     trustProxy: environment.TRUST_PROXY?.split(',').map((cidr) => cidr.trim()) ?? false,
+    /** undefined: it is not known. Behind a proxy the board has a host name of its own. */
+    boardUrl:
+      isLocal(url) && environment.BOARD_PORT ? `http://${url.hostname}:${environment.BOARD_PORT}` : undefined,
     /** undefined: users do not sign in with an identity provider. */
     oidc,
   }
@@ -79,10 +89,13 @@ type Settings = Type.Static<typeof Environment>
 
 /** A cookie without Secure travels in the clear: only where it does not leave the machine. */
 function findUrlFaults(url: URL): string[] {
-  const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)
-  return url.protocol === 'https:' || isLocal
+  return url.protocol === 'https:' || isLocal(url)
     ? []
     : ['CONSOLE_URL must begin with https://, unless its host is 127.0.0.1, [::1] or localhost']
+}
+
+function isLocal({ hostname }: URL): boolean {
+  return ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)
 }
 
 function findBearerFaults({ CONSOLE_TRUST_BEARER, TRUST_PROXY }: Settings): string[] {

@@ -17,6 +17,12 @@ t.test('without https it refuses to serve anybody but this machine', async (t) =
   t.ok(read({ CONSOLE_URL: 'https://console.example' })())
 })
 
+t.test('only a console of this machine knows where the board is', async (t) => {
+  t.equal(read({ BOARD_PORT: '3002' })().boardUrl, 'http://127.0.0.1:3002')
+  for (const env of [{}, { BOARD_PORT: '0' }, { BOARD_PORT: '3002', CONSOLE_URL: 'https://console.example' }])
+    t.equal(read(env as Record<string, string>)().boardUrl, undefined)
+})
+
 t.test('half an identity provider, and a trusted bearer of anybody, are refused', async (t) => {
   t.throws(read({ CONSOLE_OIDC_ISSUER: 'https://id.example' }), /must be set together/)
   t.throws(read({ CONSOLE_TRUST_BEARER: 'true' }), /TRUST_PROXY is required/)

@@ -60,7 +60,7 @@ for (const close of closings) await close()
 async function takeForDocs(): Promise<void> {
   const { page, at } = await workspace.visit(browser, 'admin', { reducedMotion: 'reduce' })
   for (const [name, path, viewport] of [
-    ['why', paths.why, large],
+    ['why', paths.why, { width: 1280, height: 760 }],
     ['backtest', paths.backtest, large],
     ['rule', rule, large],
     ['overview', 'overview', large],
@@ -219,6 +219,16 @@ async function fill({ client, storeEvents, storeRuns }: Workspace) {
     trigger: 'DEAL_CREATED',
     actions: [{ type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:9/hook' }, retry: { attempts: 1 } }],
   })
+  for (const [name, field, value] of [
+    ['Tell the desk for large accounts', 'seats', 50],
+    ['Invite to the webinar', 'score', 65],
+  ] as const)
+    await client.rules.create({
+      name,
+      trigger: 'LEAD_CREATED',
+      conditions: [{ field, operator: 'greater_than', value }],
+      actions: [{ type: 'CREATE_TASK', config: { title: `${name}: {{name}}` } }],
+    })
   await client.rules.create({
     name: 'Ask after a week',
     trigger: 'LEAD_CREATED',

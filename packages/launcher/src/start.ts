@@ -63,7 +63,7 @@ async function run(variables: NodeJS.ProcessEnv): Promise<void> {
     }
     remarks.forEach(printLine)
     const given = await useGivenServers(variables, kept.queueId)
-    const pages = { board, console: describeConsole(ports.console, kept.consoleSecret) }
+    const pages = { board, console: describeConsole(ports, kept.consoleSecret) }
     const product = await startProduct({
       directory,
       ports: { api: ports.api },
@@ -112,12 +112,16 @@ interface Pages {
 }
 
 /** The console is on the loopback address alone, since its cookie travels in the clear. */
-function describeConsole(port: number, secret: string): ConsoleSettings {
+function describeConsole(
+  { console: port, board }: { console: number; board: number },
+  secret: string,
+): ConsoleSettings {
   return {
     HOST: '127.0.0.1',
     CONSOLE_PORT: `${port}`,
     CONSOLE_URL: `http://127.0.0.1:${port}`,
     CONSOLE_SECRET: secret,
+    BOARD_PORT: `${board}`,
   }
 }
 

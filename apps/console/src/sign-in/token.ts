@@ -19,13 +19,14 @@ interface Options {
   sessions: Sessions
   attempts: LoginAttempts
   apiUrl: string
+  boardUrl: string | undefined
   oidc: object | undefined
   trustsBearer: boolean
 }
 
 /** Signs in with a token or an API key that the user pastes, and signs out. */
 export const tokenRoutes: FastifyPluginAsync<Options> = async (app, options) => {
-  const { sessions, attempts, apiUrl, oidc, trustsBearer } = options
+  const { sessions, attempts, apiUrl, boardUrl, oidc, trustsBearer } = options
   let checks = 0
 
   /** Which ways in there are. */
@@ -37,7 +38,7 @@ export const tokenRoutes: FastifyPluginAsync<Options> = async (app, options) => 
       hasIdentityProvider: oidc !== undefined,
       hasProxy: trustsBearer,
       // Where programs post events: the page shows it to those who may read what they post.
-      ...(isSignedIn && { apiUrl }),
+      ...(isSignedIn && { apiUrl, boardUrl }),
     }
   })
 
