@@ -107,6 +107,14 @@ class Client:
         """Restore a previous version of a rule as a new version."""
         return self._send("POST", f"/api/automation-rules/{_part(id)}/versions/{_part(version)}/restore", headers=headers)
 
+    def export_rules(self):
+        """Export all rules and email templates as a file."""
+        return self._send("GET", "/api/automation-rules/export")
+
+    def import_rules(self, body=None, headers=None):
+        """Change rules and email templates to match a file: all of it, or nothing."""
+        return self._send("POST", "/api/automation-rules/import", body=body, headers=headers)
+
     def validate_rule(self, body=None):
         """Validate a rule without saving it."""
         return self._send("POST", "/api/automation-rules/validate", body=body)
@@ -406,6 +414,10 @@ class Client:
     def put_credential(self, name, body=None):
         """Create a credential, or replace its values and hosts."""
         return self._send("PUT", f"/api/developer/v1/credentials/{_part(name)}", body=body)
+
+    def patch_credential(self, name, body=None):
+        """Change part of a credential."""
+        return self._send("PATCH", f"/api/developer/v1/credentials/{_part(name)}", body=body)
 
     def delete_credential(self, name):
         """Delete a credential that no active rule and no draft uses."""

@@ -542,6 +542,14 @@ const routes: Route[] = [
     status: 200,
     body: { data: {} },
   },
+  { method: 'GET', path: () => `${rules}/export`, role: 'viewer', status: 200 },
+  {
+    method: 'POST',
+    path: () => `${rules}/import`,
+    role: 'editor',
+    status: 200,
+    body: { file: { version: 1, rules: [ruleBody({ name: 'Imported' })] }, dryRun: false },
+  },
   {
     method: 'POST',
     path: () => `${rules}/check`,

@@ -170,3 +170,42 @@ t.test('a dry run, a trace and a version show the name of a credential', async (
   t.match(JSON.stringify((await call('GET', `${rules}/${rule.id}/versions`)).body), shown)
   t.notMatch(JSON.stringify(dry.body), /tok_/)
 })
+
+t.test('part of a credential is changed, and the rest stays', async (t) => {
+  const { call, database, id } = await api.makeWorkspace()
+  const read = async () => {
+    const { sealed, ...row } = await database.credential.findFirstOrThrow()
+    return JSON.parse(
+      createSealer(api.config.encryptionKey).open(sealed, `credential/${id}/${row.id}`).toString(),
+    )
+  }
+  const oauth2 = { kind: 'oauth2', tokenUrl: 'https://a.example.com/token', clientId: 'c', scope: 'all' }
+  await call('PUT', `${path}/API`, { body: { ...oauth2, clientSecret: value, hosts } })
+  const patch = (body: object) => call('PATCH', `${path}/API`, { body })
+  t.match(await patch({ clientSecret: 'tok_another' }), { status: 200, body: { kind: 'oauth2', hosts } })
+  t.strictSame(await read(), { ...oauth2, clientSecret: 'tok_another', hosts })
+  await database.credential.updateMany({ data: { tokenId: id } })
+  t.equal((await patch({ scope: null, audience: 'crm' })).status, 200)
+  const { scope: _, ...rest } = oauth2
+  t.strictSame(await read(), { ...rest, audience: 'crm', clientSecret: 'tok_another', hosts })
+  t.match(await database.credential.findFirst(), { tokenId: null }, 'its token was got with other values')
+  const before = await read()
+  const needed = { field: 'clientSecret', message: /^Must be sent, too/ }
+  const refused: [body: object, fault: object][] = [
+    [{ hosts: [...hosts, 'evil.example.com'] }, needed],
+    [{ tokenUrl: 'https://evil.example.com/token' }, needed],
+    [{ value: 'tok_of_a_text' }, { field: 'value', message: /oauth2/ }],
+    [{ clientId: null }, { field: 'clientId' }],
+    [{ clientSecret: 'a\nb\nc\nd' }, { field: 'clientSecret' }],
+    [{}, { field: '' }],
+  ]
+  for (const [body, fault] of refused) t.match(await patch(body), { status: 422, body: { errors: [fault] } })
+  t.strictSame(await read(), before)
+  const moved = { hosts: ['other.example.com'], clientSecret: 'tok_third' }
+  t.match(await patch(moved), { status: 200, body: { hosts: moved.hosts } })
+  t.equal((await patch({ hosts: ['Other.example.com.'] })).status, 200, 'the same host')
+  t.equal((await call('PATCH', `${path}/NONE`, { body: { value } })).status, 404)
+  const { body } = await call<{ data: object[] }>('GET', '/api/developer/v1/audit-log?limit=9')
+  t.match(body.data.at(-2), { action: 'credential.updated', details: { changed: ['clientSecret'] } })
+  t.notMatch(JSON.stringify(body), /tok_/)
+})

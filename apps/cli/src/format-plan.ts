@@ -1,4 +1,4 @@
-import { arrangeRule, type Changes, type ImportPlan } from '@automation/rules'
+import { arrangeRule, type Changes, type ImportPlan, pickTexts } from '@automation/rules'
 import { maskControls } from './format.js'
 import { formatDiff } from './format-diff.js'
 import { writeYaml } from './rule-text.js'
@@ -24,38 +24,11 @@ export function formatPlan(plan: ImportPlan): string {
   ].join('\n')
 }
 
-/** The same plan for programs. */
-export function presentPlan({ rules, emailTemplates }: ImportPlan) {
-  return {
-    rules: presentChanges(rules, arrangeRule),
-    emailTemplates: presentChanges(emailTemplates, pickTexts),
-  }
-}
-
 interface Named {
   name: string
 }
 
 type Arrange<Fields> = (fields: Fields) => Record<string, unknown>
-
-function pickTexts({ text, html }: { text: string | null; html: string | null }): Record<string, unknown> {
-  return { text, html }
-}
-
-function presentChanges<Fields extends Named, Found extends Named & Fields>(
-  { toCreate, toChange, toDelete, unchanged, others }: Changes<Fields, Found>,
-  arrange: Arrange<Fields>,
-) {
-  const namesOf = (list: Named[]) => list.map(({ name }) => name)
-  const change = toChange.map(({ found, fields, changed }) => {
-    const [before, after] = [arrange(found), arrange(fields)]
-    return {
-      name: fields.name,
-      fields: changed.map((field) => ({ field, before: before[field], after: after[field] })),
-    }
-  })
-  return { create: namesOf(toCreate), change, delete: namesOf(toDelete), unchanged, others }
-}
 
 function formatChanges<Fields extends Named, Found extends Named & Fields>(
   noun: string,

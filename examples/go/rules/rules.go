@@ -188,6 +188,16 @@ func (c *Client) RestoreRuleVersion(ctx context.Context, id string, version stri
 	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/versions/"+url.PathEscape(version)+"/restore", nil, nil, headers)
 }
 
+// ExportRules: Export all rules and email templates as a file.
+func (c *Client) ExportRules(ctx context.Context) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/export", nil, nil, nil)
+}
+
+// ImportRules: Change rules and email templates to match a file: all of it, or nothing.
+func (c *Client) ImportRules(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/automation-rules/import", body, nil, headers)
+}
+
 // ValidateRule: Validate a rule without saving it.
 func (c *Client) ValidateRule(ctx context.Context, body any) (*Response, error) {
 	return c.send(ctx, "POST", "/api/automation-rules/validate", body, nil, nil)
@@ -561,6 +571,11 @@ func (c *Client) GetCredential(ctx context.Context, name string) (*Response, err
 // PutCredential: Create a credential, or replace its values and hosts.
 func (c *Client) PutCredential(ctx context.Context, name string, body any) (*Response, error) {
 	return c.send(ctx, "PUT", "/api/developer/v1/credentials/"+url.PathEscape(name), body, nil, nil)
+}
+
+// PatchCredential: Change part of a credential.
+func (c *Client) PatchCredential(ctx context.Context, name string, body any) (*Response, error) {
+	return c.send(ctx, "PATCH", "/api/developer/v1/credentials/"+url.PathEscape(name), body, nil, nil)
 }
 
 // DeleteCredential: Delete a credential that no active rule and no draft uses.

@@ -24,6 +24,7 @@ export {
   Credential,
   CredentialKind,
   CredentialName,
+  CredentialToPatch,
   CredentialToPut,
   findCredentialFaults,
   isCredentialName,
@@ -31,6 +32,7 @@ export {
 export {
   credentialContext,
   listCredentials,
+  patchCredential,
   putCredential,
   readCredential,
   type SecretParts,

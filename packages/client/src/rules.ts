@@ -3,6 +3,7 @@ import type {
   AttentionList,
   ExecutionResult,
   Rule,
+  RuleFileToImport,
   RulePage,
   RuleRollout,
   RuleRolloutPage,
@@ -122,6 +123,19 @@ export class Rules {
   /** Finds rules that never match, redundant conditions, duplicate actions and loops, in these rules or in those of the workspace. */
   check(rules?: RuleToCreate[], options?: RequestOptions) {
     return checkRules(this.#sender, rules, options)
+  }
+
+  /** All rules and email templates, sorted by name: what `import` and the command line read. */
+  export(options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/export', {}, options)
+  }
+
+  /**
+   * Changes rules and email templates to match a file, all of it or nothing. Only shows the changes unless `dryRun` is false. `ifTag` is the ETag of
+   * that dry run (`onHeaders`): ApiError 412 if what it is about has changed since.
+   */
+  import(body: RuleFileToImport, options: KeyedOptions & IfTag = {}) {
+    return this.#sender.ask('POST /api/automation-rules/import', { body }, matchingTag(options))
   }
 
   /** The next times at which a rule runs by its schedule. */

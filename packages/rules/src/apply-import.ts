@@ -20,6 +20,9 @@ import {
 const timeoutMs = 60_000
 const maxNamed = 5
 
+/** What planImport returns. */
+export type PlannedImport = Awaited<ReturnType<typeof planImport>>
+
 /**
  * Applies a plan in one transaction, completely or not at all. The plan is computed again under the lock of the workspace, so the
  * changes are those that were shown.
@@ -27,22 +30,39 @@ const maxNamed = 5
  * @param shown the plan that the user has confirmed
  * @throws Refused where the workspace has changed since, so that the plan differs
  */
-export function applyImport(
+export async function applyImport(
   administrator: Administrator,
   file: RuleFile,
   options: ImportOptions,
   shown: ImportPlan,
 ): Promise<void> {
-  const work = async (transaction: WorkspaceTransaction) => {
-    const now = await planImport(transaction, file, options)
+  await importRules(administrator, file, options, (now) => {
     if (!('plan' in now))
       throw new Refused('changed_meanwhile', 'The rules have changed in the meantime: nothing was applied')
     refuseOtherPlan(shown, now.plan)
+    return shown
+  })
+}
+
+/**
+ * Changes the rules and email templates of a workspace to match a file, in one transaction, completely or not at all.
+ *
+ * @param accept gets the plan, computed under the lock of the workspace, and returns it, or throws what refuses it
+ * @returns the plan that was applied
+ */
+export function importRules(
+  administrator: Administrator,
+  file: RuleFile,
+  options: ImportOptions,
+  accept: (planned: PlannedImport) => ImportPlan,
+): Promise<ImportPlan> {
+  const work = async (transaction: WorkspaceTransaction) => {
+    const plan = accept(await planImport(transaction, file, options))
     const entry = [
-      ...(await applyTemplates(transaction, administrator, shown.emailTemplates)),
-      ...(await applyRules(transaction, administrator, shown.rules)),
+      ...(await applyTemplates(transaction, administrator, plan.emailTemplates)),
+      ...(await applyRules(transaction, administrator, plan.rules)),
     ]
-    return { result: undefined, entry }
+    return { result: plan, entry }
   }
   return changeRules(administrator, work, timeoutMs)
 }

@@ -48,11 +48,13 @@ function frameOf<Rule extends TSchema, Template extends TSchema, Test extends TS
  * Reads a file of rules, with the full names of operators.
  *
  * @param ownTypes the event types of the workspace's own; undefined where the workspace is not known
+ * @param findFaults of the definition of one of its rules, at this index
  * @returns the file, or all of its faults, at paths such as `rules[3].conditions[0].operator`
  */
 export function checkRuleFile(
   json: unknown,
   ownTypes?: ReadonlySet<string>,
+  findFaults: (rule: object, index: number) => Fault[] = findRuleFaults,
 ): { file: RuleFile } | { faults: Fault[] } {
   const { hasFrame, hasRuleShape, hasTemplateShape, hasTestShape } = compileShapes()
   const frame = findShapeFaults(json, hasFrame)
@@ -60,13 +62,13 @@ export function checkRuleFile(
   const { rules, emailTemplates, tests } = json as Record<'rules', unknown[]> &
     Partial<Record<'emailTemplates' | 'tests', unknown[]>>
   const faults = [
-    ...checkItems('rules', rules, (rule) => {
+    ...checkItems('rules', rules, (rule, index) => {
       const shapeFaults = findShapeFaults(rule, hasRuleShape)
       const body = asObject(rule)
       const { faults, unknownTrigger } = findRuleBodyFaults(
         body,
         shapeFaults,
-        findRuleFaults(body),
+        findFaults(body, index),
         ownTypes ?? assumeOwnTypes(body),
       )
       return unknownTrigger ? [...faults, unknownTrigger] : faults
@@ -114,9 +116,13 @@ function readFile(rules: RuleToCreate[], templates: EmailTemplateToCreate[] | un
   return { version: 1, rules: fileRules, emailTemplates }
 }
 
-function checkItems(list: string, items: unknown[], findFaults: (item: unknown) => Fault[]): Fault[] {
+function checkItems(
+  list: string,
+  items: unknown[],
+  findFaults: (item: unknown, index: number) => Fault[],
+): Fault[] {
   return items.flatMap((item, index) =>
-    checkItem(item, findFaults).map(({ field, message }) => {
+    checkItem(item, (one) => findFaults(one, index)).map(({ field, message }) => {
       return { field: field === '' ? `${list}[${index}]` : `${list}[${index}].${field}`, message }
     }),
   )

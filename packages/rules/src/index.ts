@@ -1,4 +1,4 @@
-export { applyImport } from './apply-import.js'
+export { applyImport, importRules, type PlannedImport } from './apply-import.js'
 export { arrangeRule } from './arrange-rule.js'
 export { type BacktestRange, completeRange, findOrderFaults } from './backtests/backtest-range.js'
 export {
@@ -56,6 +56,7 @@ export { findGuardFaults, GuardToSet, maxRunsPerHour, setGuard } from './guards.
 export { observationLimits, observedEvents, observeTriggers } from './observe-triggers.js'
 export { listOwnNames } from './own-names.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
+export { digestPlan, pickTexts, presentPlan } from './present-plan.js'
 export { maxDefinitionBytes } from './refuse-excess.js'
 export { countDeletions, refuseExcessDeletions } from './refuse-excess-deletions.js'
 export { findPlaceFaults, reorderGroup } from './reorder-group.js'
@@ -76,6 +77,11 @@ export {
 } from './rule-schemas.js'
 export { type Saved, saveRules } from './save-rules.js'
 export { reportSilence } from './silence/report-silence.js'
-export { EmailTemplateToCreate, EmailTemplateToUpdate, findEmailTemplateFaults } from './template-schemas.js'
+export {
+  EmailTemplateToCreate,
+  EmailTemplateToUpdate,
+  findEmailTemplateFaults,
+  maxTemplates,
+} from './template-schemas.js'
 export { selectWaitedPaths } from './waited-paths.js'
 export { areGuardsDue, type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'

@@ -30,6 +30,15 @@ export interface ImportOptions {
   prune: boolean
 }
 
+/** What no import sets. Ticks come between a plan and its import, and are no change of a rule. */
+const omit = {
+  createdAt: true,
+  updatedAt: true,
+  scheduledSince: true,
+  nextRunAt: true,
+  missedTicks: true,
+} as const
+
 /** Compares a file with the present state of a workspace. @returns the plan, or the faults that prevent it */
 export async function planImport(
   database: Pick<WorkspaceDatabase, 'rule' | 'emailTemplate'>,
@@ -37,7 +46,7 @@ export async function planImport(
   { prune }: ImportOptions,
 ): Promise<{ plan: ImportPlan } | { faults: Fault[] }> {
   const [rules, templates] = [
-    await database.rule.findMany({ orderBy: { id: 'asc' }, omit: { createdAt: true, updatedAt: true } }),
+    await database.rule.findMany({ orderBy: { id: 'asc' }, omit }),
     await database.emailTemplate.findMany({ orderBy: { id: 'asc' } }),
   ]
   const plan = {

@@ -21,9 +21,14 @@ export function countDeletions({ rules, emailTemplates }: ImportPlan): {
  * to another workspace, would delete everything that it lacks, and nobody can restore it.
  *
  * @param maxDeletions the number that the user allows
+ * @param option how the user allows it
  * @throws Refused
  */
-export function refuseExcessDeletions(plan: ImportPlan, maxDeletions: number | undefined): void {
+export function refuseExcessDeletions(
+  plan: ImportPlan,
+  maxDeletions: number | undefined,
+  option = '--max-deletions',
+): void {
   const { deletions, isMany } = countDeletions(plan)
   if (maxDeletions === undefined ? !isMany : deletions <= maxDeletions) return
   const allowed =
@@ -32,7 +37,7 @@ export function refuseExcessDeletions(plan: ImportPlan, maxDeletions: number | u
       : `more than ${maxDeletions}`
   throw new Refused(
     'limit_reached',
-    `The import would delete ${deletions}, ${allowed}, and nothing was applied. If that is intended, use --max-deletions ${deletions}`,
+    `The import would delete ${deletions}, ${allowed}, and nothing was applied. If that is intended, use ${option} ${deletions}`,
   )
 }
 

@@ -260,6 +260,17 @@ t.test('a change of other rules does not prevent an import', async (t) => {
   matchRows(t, await listRules(administrator), [{ description: 'Mine' }, { description: 'x' }, { name: 'C' }])
 })
 
+t.test('a tick of a rule does not prevent its import', async (t) => {
+  const administrator = await makeAdministrator()
+  const scheduled = { trigger: 'SCHEDULE', schedule: { every: '1m' } }
+  await apply(administrator, fileOf([rule('A', scheduled)]))
+  const file = fileOf([rule('A', { ...scheduled, description: 'x' })])
+  const shown = await plan(administrator, file)
+  await own(administrator).rule.updateMany({ data: { nextRunAt: new Date(), missedTicks: 2 } })
+  await applyImport(administrator, file, { prune: false }, shown)
+  matchRows(t, await listRules(administrator), [{ description: 'x' }])
+})
+
 t.test('of many imports of one plan, one is applied', async (t) => {
   const administrator = await makeAdministrator()
   const file = fileOf([rule('A'), rule('B')])

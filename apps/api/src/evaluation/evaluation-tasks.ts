@@ -30,6 +30,7 @@ export const evaluationTasks = {
   explain,
   renderMail,
   findFaults,
+  findFaultsOfAll,
   checkSet,
   matchEvents,
   surveyEvents,
@@ -97,6 +98,22 @@ interface MailToRender {
 /** @returns the faults of a rule, which compiles its patterns */
 function findFaults(definition: { conditions?: unknown; actions?: unknown; perKey?: unknown }): Fault[] {
   return findRuleFaults(definition)
+}
+
+interface Definitions {
+  definitions: { conditions?: unknown; actions?: unknown }[]
+}
+
+/** @returns the faults of each of many rules */
+function findFaultsOfAll({ definitions, bounds }: Definitions & Bounds): Fault[][] | Overrun {
+  const budget = openBudget({ bounds })
+  const faults: Fault[][] = []
+  for (const definition of definitions) {
+    const overrun = findOverrun(budget)
+    if (overrun) return overrun
+    faults.push(findRuleFaults(definition))
+  }
+  return faults
 }
 
 function compileOrNull(definition: RuleDefinition) {

@@ -5,6 +5,7 @@ import {
   type ImportPlan,
   listMissingCredentials,
   planImport,
+  presentPlan,
   refuseExcessDeletions,
 } from '@automation/rules'
 import type { Command } from 'commander'
@@ -14,7 +15,7 @@ import { CommandError } from '../command-error.js'
 import { prepareConfirmation, yesOption } from '../confirm.js'
 import { exitCodes } from '../exit-codes.js'
 import { formatFindings } from '../format-findings.js'
-import { formatPlan, hasChanges, presentPlan } from '../format-plan.js'
+import { formatPlan, hasChanges } from '../format-plan.js'
 import { readAs, readDuration, readId } from '../option-readers.js'
 import { formatPlanBacktests, runPlanBacktests } from '../plan-backtests.js'
 import { addCommand, exampleId, isForPrograms, print } from '../program.js'

@@ -295,7 +295,7 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       ['access?tab=keys', 'New API key'],
       ['access?tab=secrets', 'New signing secret'],
       ['access?tab=credentials', 'New credential'],
-      ['access?tab=credentials', 'Replace the values of CRM'],
+      ['access?tab=credentials', 'Change CRM'],
       ['webhooks?way=out', 'New subscription'],
       ['rules?tab=templates', 'New template'],
       [`rules/${rule.id}?tab=rollout`, 'Promote…'],

@@ -75,6 +75,28 @@ export const CredentialToPut = Type.Object(
 )
 export type CredentialToPut = Type.Static<typeof CredentialToPut>
 
+const { kind: _, ...changeable } = CredentialToPut.properties
+const removable = Type.Optional(
+  orNull(Type.String({ minLength: 1, maxLength: 4_096, description: 'Of kind oauth2' })),
+)
+
+/** Part of a credential: what is absent stays, and null removes what is optional. */
+export const CredentialToPatch = Type.Object(
+  {
+    ...changeable,
+    hosts: Type.Optional(Credential.properties.hosts),
+    scope: removable,
+    audience: removable,
+  },
+  {
+    title: 'CredentialToPatch',
+    additionalProperties: false,
+    minProperties: 1,
+    examples: [{ clientSecret: 'the next secret' }],
+  },
+)
+export type CredentialToPatch = Type.Static<typeof CredentialToPatch>
+
 /** The fields of each kind, and whether it needs them. */
 const fieldsOf = {
   text: { value: true },

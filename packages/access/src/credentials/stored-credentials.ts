@@ -1,10 +1,12 @@
-import { newId, type WorkspaceDatabase } from '@automation/database'
+import { newId, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import type { Fault } from '@automation/engine'
 import { type Administrator, changeWorkspace } from '../change-workspace.js'
 import { Refused } from '../refused.js'
 import type { Sealer } from '../sealing.js'
 import {
   type Credential,
   type CredentialKind,
+  type CredentialToPatch,
   type CredentialToPut,
   findCredentialFaults,
   readHost,
@@ -21,43 +23,112 @@ export type SecretParts = Omit<CredentialToPut, 'kind'> & { kind: CredentialKind
  *
  * @throws Refused for a fault, or where the workspace has 200 credentials
  */
-export function putCredential(
+export async function putCredential(
   administrator: Administrator,
   sealer: Sealer,
   name: string,
   wished: CredentialToPut,
 ): Promise<{ credential: Credential; isNew: boolean }> {
   const { workspaceId } = administrator
-  const [fault] = findCredentialFaults(wished)
-  if (fault !== undefined) return Promise.reject(new Refused('validation_failed', fault.message, fault.field))
-  const { kind = 'text' } = wished
-  const hosts = [...new Set(wished.hosts.map((host) => readHost(host) as string))]
-  const parts: SecretParts = { ...wished, kind, hosts }
+  refuseFaults(findCredentialFaults(wished))
   return changeWorkspace(administrator, async (transaction) => {
-    const where = { workspaceId_name: { workspaceId, name } }
-    const before = await transaction.credential.findUnique({ where, select: { id: true } })
-    if (before === null && (await transaction.credential.count()) >= maxCredentials)
-      throw new Refused('limit_reached', `A workspace may have ${maxCredentials} credentials`)
-    const id = before?.id ?? newId()
-    const sealed = sealer.seal(Buffer.from(JSON.stringify(parts)), credentialContext({ id, workspaceId }))
-    // A token belongs to the values that it was got with.
-    const updatedAt = new Date()
-    const fields = { kind, hosts, sealed, updatedAt, ...noToken }
-    const row = await transaction.credential.upsert({
-      where,
-      create: { id, workspaceId, name, createdAt: updatedAt, ...fields },
-      update: fields,
-      select: columns,
+    const found = await transaction.credential.findUnique({
+      where: { workspaceId_name: { workspaceId, name } },
     })
+    if (found === null && (await transaction.credential.count()) >= maxCredentials)
+      throw new Refused('limit_reached', `A workspace may have ${maxCredentials} credentials`)
+    const { kind = 'text' } = wished
+    const id = found?.id ?? newId()
+    const credential = await store(transaction, sealer, { id, workspaceId, name }, { ...wished, kind })
+    const { hosts } = credential
+    const action = found === null ? 'credential.created' : 'credential.updated'
     return {
-      result: { credential: presentCredential(row), isNew: before === null },
-      entry: {
-        action: before === null ? 'credential.created' : 'credential.updated',
-        subject: name,
-        details: { kind, hosts },
-      },
+      result: { credential, isNew: found === null },
+      entry: { action, subject: name, details: { kind, hosts } },
     }
   })
+}
+
+/**
+ * Changes part of a credential: what is absent stays. Where it would be sent to a host that it was not for, its secrets have to be sent, too:
+ * whoever changes it may not know them, and must not learn them by that.
+ *
+ * @throws Refused where there is no such credential, or for a fault
+ */
+export function patchCredential(
+  administrator: Administrator,
+  sealer: Sealer,
+  name: string,
+  changes: CredentialToPatch,
+): Promise<Credential> {
+  const { workspaceId } = administrator
+  return changeWorkspace(administrator, async (transaction) => {
+    const found = name.includes('\0') ? null : await transaction.credential.findFirst({ where: { name } })
+    if (found === null) throw new Refused('credential_not_found', 'Credential not found')
+    const before = openParts(sealer, found)
+    const wished = mergeParts(before, changes)
+    refuseFaults([...findCredentialFaults(wished), ...findUnprovenSecrets(before, changes, wished)])
+    const result = await store(transaction, sealer, { id: found.id, workspaceId, name }, wished)
+    const details = { kind: result.kind, hosts: result.hosts, changed: Object.keys(changes).sort() }
+    return { result, entry: { action: 'credential.updated', subject: name, details } }
+  })
+}
+
+function mergeParts(before: SecretParts, changes: CredentialToPatch): SecretParts {
+  const merged = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null)
+  return Object.fromEntries(merged) as SecretParts
+}
+
+/** A user name is often the secret itself. */
+const secretsOf = { text: ['value'], basic: ['username', 'password'], oauth2: ['clientSecret'] } as const
+
+function findUnprovenSecrets(before: SecretParts, changes: CredentialToPatch, wished: SecretParts): Fault[] {
+  const isNewHost = wished.hosts.some((host) => !before.hosts.includes(readHost(host) ?? ''))
+  if (!isNewHost && wished.tokenUrl === before.tokenUrl) return []
+  const missing = secretsOf[before.kind].filter(
+    (field) => before[field] !== undefined && changes[field] === undefined,
+  )
+  const message = 'Must be sent, too: the credential would be sent to a host that it was not for'
+  return missing.map((field) => ({ field, message }))
+}
+
+/** @throws Refused where ENCRYPTION_KEY does not have the key any more */
+function openParts(
+  sealer: Sealer,
+  found: { id: string; workspaceId: string; sealed: Uint8Array },
+): SecretParts {
+  try {
+    return JSON.parse(sealer.open(found.sealed, credentialContext(found)).toString()) as SecretParts
+  } catch {
+    const message = 'The stored values cannot be decrypted with ENCRYPTION_KEY: replace all of them'
+    throw new Refused('validation_failed', message)
+  }
+}
+
+function refuseFaults([fault]: Fault[]): void {
+  if (fault !== undefined) throw new Refused('validation_failed', fault.message, fault.field)
+}
+
+async function store(
+  transaction: WorkspaceTransaction,
+  sealer: Sealer,
+  { id, workspaceId, name }: { id: string; workspaceId: string; name: string },
+  wished: SecretParts,
+): Promise<Credential> {
+  const { kind } = wished
+  const hosts = [...new Set(wished.hosts.map((host) => readHost(host) as string))]
+  const parts: SecretParts = { ...wished, hosts }
+  const sealed = sealer.seal(Buffer.from(JSON.stringify(parts)), credentialContext({ id, workspaceId }))
+  const updatedAt = new Date()
+  // A token belongs to the values that it was got with.
+  const fields = { kind, hosts, sealed, updatedAt, ...noToken }
+  const row = await transaction.credential.upsert({
+    where: { workspaceId_name: { workspaceId, name } },
+    create: { id, workspaceId, name, createdAt: updatedAt, ...fields },
+    update: fields,
+    select: columns,
+  })
+  return presentCredential(row)
 }
 
 /** Lists the credentials of a workspace in the order of their names, without values. */

@@ -1,4 +1,4 @@
-import type { Credential, CredentialList, CredentialToPut } from '../api.js'
+import type { Credential, CredentialList, CredentialToPatch, CredentialToPut } from '../api.js'
 import { Pages } from '../pages.js'
 import type { RequestOptions, Sender } from '../send.js'
 
@@ -27,6 +27,15 @@ export class Credentials {
     return this.#sender.ask(
       'PUT /api/developer/v1/credentials/{name}',
       { path: { name }, body: credential },
+      options,
+    )
+  }
+
+  /** Changes part of a credential: what is absent stays. */
+  patch(name: string, changes: CredentialToPatch, options?: RequestOptions) {
+    return this.#sender.ask(
+      'PATCH /api/developer/v1/credentials/{name}',
+      { path: { name }, body: changes },
       options,
     )
   }

@@ -270,6 +270,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/automation-rules/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all rules and email templates as a file
+         * @description Sorted by name, without ids, times and counters: the same rules always give the same file. It names credentials, and never holds them. Beyond 4 MiB it is 400 with `result_too_large`: `rules export` of the command line has no such limit. A response of more than 1 MiB costs a token of the rate limit for each MiB.
+         *
+         *     Needs the role `viewer`, or a key with the scope `rules:read`.
+         */
+        get: operations["exportRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/automation-rules/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change rules and email templates to match a file: all of it, or nothing
+         * @description A dry run, which only shows the changes, unless `dryRun` is false. Items are matched by name, and several rules of one name by their definitions. The ETag of a dry run names the changes that it shows: send it as If-Match with the import, which is 412 if somebody has changed what they are about. Deletions of more than a third need `maxDeletions` (409, `limit_reached`). A rule without `isActive` keeps its state, and a new one is active. The file has no `tests`: `rules import` of the command line runs them first. A workspace with more than 4 MiB of rules and email templates is 400 with `result_too_large`, and needs the command line.
+         *
+         *     Needs the role `editor`, or a key with the scope `rules:write`.
+         */
+        post: operations["importRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/automation-rules/validate": {
         parameters: {
             query?: never;
@@ -1619,7 +1663,13 @@ export interface paths {
         delete: operations["deleteCredential"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change part of a credential
+         * @description Fields that you omit stay as they are; null removes `scope` or `audience`. Its kind stays. With another `tokenUrl`, or a host that it was not for, its secrets have to be sent, too (422).
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        patch: operations["patchCredential"];
         trace?: never;
     };
     "/api/developer/v1/subscriptions": {
@@ -2795,6 +2845,29 @@ export interface components {
         CredentialList: {
             data: components["schemas"]["Credential"][];
             nextCursor?: string | null;
+        };
+        CredentialToPatch: {
+            /** @description The only hosts that it is sent to, such as api.example.com */
+            hosts?: string[];
+            /** @description Of kind text */
+            value?: string;
+            /** @description Of kind basic */
+            username?: string;
+            /** @description Of kind basic. Default: empty */
+            password?: string;
+            /** @description Of kind oauth2: the https URL of the token endpoint */
+            tokenUrl?: string;
+            /** @description Of kind oauth2 */
+            clientId?: string;
+            /** @description Of kind oauth2 */
+            clientSecret?: string;
+            /**
+             * @description Of kind oauth2: where the token endpoint reads the client, in an Authorization header or in the body. Default: header
+             * @enum {string}
+             */
+            clientAuthentication?: "header" | "body";
+            scope?: string | null;
+            audience?: string | null;
         };
         CredentialToPut: {
             kind?: components["schemas"]["CredentialKind"];
@@ -4044,6 +4117,25 @@ export interface components {
          * @enum {string}
          */
         Plan: "standard" | "enterprise";
+        PlannedChange: {
+            name: string;
+            fields: components["schemas"]["PlannedFieldChange"][];
+        };
+        PlannedChanges: {
+            create: string[];
+            change: components["schemas"]["PlannedChange"][];
+            delete: string[];
+            unchanged: string[];
+            /** @description Not in the file, and kept: `prune` deletes them */
+            others: string[];
+        };
+        PlannedFieldChange: {
+            field: string;
+            /** @description In a dry run. Absent if it has none */
+            before?: unknown;
+            /** @description In a dry run. Absent if it has none */
+            after?: unknown;
+        };
         PlannedTick: {
             /**
              * Format: date-time
@@ -4484,6 +4576,25 @@ export interface components {
             difference: components["schemas"]["RuleDifference"] | null;
             differenceFault: string | null;
         };
+        RuleFile: {
+            /**
+             * @description Version of the format
+             * @enum {unknown}
+             */
+            version: 1;
+            rules: components["schemas"]["RuleToCreate"][];
+            /** @description Without it, an import does not change them */
+            emailTemplates?: components["schemas"]["EmailTemplateToCreate"][];
+        };
+        RuleFileToImport: {
+            file: components["schemas"]["RuleFile"];
+            /** @description Only show the changes. Default: true. */
+            dryRun?: boolean;
+            /** @description Permanently delete rules and email templates that are not in the file. Default: false. */
+            prune?: boolean;
+            /** @description How many `prune` may delete. Default: a third of the rules, and a third of the email templates. */
+            maxDeletions?: number;
+        };
         RuleGroup: {
             /** @description Name of the group */
             name: string;
@@ -4543,6 +4654,14 @@ export interface components {
             };
             /** @description The page of the console about it, if the operator has set one up */
             consoleUrl?: string;
+        };
+        RuleImport: {
+            /** @description false: a dry run, which changed nothing */
+            applied: boolean;
+            rules: components["schemas"]["PlannedChanges"];
+            emailTemplates: components["schemas"]["PlannedChanges"];
+            /** @description Credentials that rules of the file name and the workspace lacks: calls that send them fail */
+            missingCredentials: string[];
         };
         /**
          * @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done.
@@ -5806,6 +5925,7 @@ export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Credential = components['schemas']['Credential'];
 export type CredentialKind = components['schemas']['CredentialKind'];
 export type CredentialList = components['schemas']['CredentialList'];
+export type CredentialToPatch = components['schemas']['CredentialToPatch'];
 export type CredentialToPut = components['schemas']['CredentialToPut'];
 export type Decision = components['schemas']['Decision'];
 export type DecisionPage = components['schemas']['DecisionPage'];
@@ -5910,6 +6030,9 @@ export type OwnEventType = components['schemas']['OwnEventType'];
 export type PatternClause = components['schemas']['PatternClause'];
 export type PerKey = components['schemas']['PerKey'];
 export type Plan = components['schemas']['Plan'];
+export type PlannedChange = components['schemas']['PlannedChange'];
+export type PlannedChanges = components['schemas']['PlannedChanges'];
+export type PlannedFieldChange = components['schemas']['PlannedFieldChange'];
 export type PlannedTick = components['schemas']['PlannedTick'];
 export type PreviewedMail = components['schemas']['PreviewedMail'];
 export type Promotion = components['schemas']['Promotion'];
@@ -5938,10 +6061,13 @@ export type RuleDefinition = components['schemas']['RuleDefinition'];
 export type RuleDeletedEvent = components['schemas']['RuleDeletedEvent'];
 export type RuleDifference = components['schemas']['RuleDifference'];
 export type RuleDraft = components['schemas']['RuleDraft'];
+export type RuleFile = components['schemas']['RuleFile'];
+export type RuleFileToImport = components['schemas']['RuleFileToImport'];
 export type RuleGroup = components['schemas']['RuleGroup'];
 export type RuleGuard = components['schemas']['RuleGuard'];
 export type RuleHealth = components['schemas']['RuleHealth'];
 export type RuleHeardEvent = components['schemas']['RuleHeardEvent'];
+export type RuleImport = components['schemas']['RuleImport'];
 export type RuleMode = components['schemas']['RuleMode'];
 export type RuleOverview = components['schemas']['RuleOverview'];
 export type RulePage = components['schemas']['RulePage'];
@@ -7127,6 +7253,237 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    exportRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 1,
+                     *       "rules": [
+                     *         {
+                     *           "name": "Call hot leads",
+                     *           "description": "A salesperson calls within a day",
+                     *           "trigger": "LEAD_CREATED",
+                     *           "conditions": [
+                     *             {
+                     *               "field": "score",
+                     *               "operator": "greater_than",
+                     *               "value": 80
+                     *             }
+                     *           ],
+                     *           "actions": [
+                     *             {
+                     *               "type": "CREATE_TASK",
+                     *               "config": {
+                     *                 "title": "Call {{name}}",
+                     *                 "dueIn": "24h",
+                     *                 "priority": "high"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "isActive": true
+                     *         },
+                     *         {
+                     *           "name": "Copy of Call hot leads",
+                     *           "description": "Not in use yet",
+                     *           "trigger": "LEAD_CREATED",
+                     *           "group": "routing",
+                     *           "order": 10,
+                     *           "conditions": [
+                     *             {
+                     *               "field": "score",
+                     *               "operator": "greater_than",
+                     *               "value": 80
+                     *             }
+                     *           ],
+                     *           "actions": [
+                     *             {
+                     *               "type": "CREATE_TASK",
+                     *               "config": {
+                     *                 "title": "Call {{name}}",
+                     *                 "dueIn": "24h",
+                     *                 "priority": "high"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "isActive": false
+                     *         }
+                     *       ],
+                     *       "emailTemplates": [
+                     *         {
+                     *           "name": "welcome",
+                     *           "text": "Hello, {{name}}!"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RuleFile"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    importRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file": {
+                 *         "version": 1,
+                 *         "rules": [
+                 *           {
+                 *             "name": "Call hot leads",
+                 *             "description": "A salesperson calls at once",
+                 *             "trigger": "LEAD_CREATED",
+                 *             "conditions": [
+                 *               {
+                 *                 "field": "score",
+                 *                 "operator": "greater_than",
+                 *                 "value": 80
+                 *               }
+                 *             ],
+                 *             "actions": [
+                 *               {
+                 *                 "type": "CREATE_TASK",
+                 *                 "config": {
+                 *                   "title": "Call {{name}}",
+                 *                   "dueIn": "24h",
+                 *                   "priority": "high"
+                 *                 }
+                 *               }
+                 *             ],
+                 *             "isActive": true
+                 *           },
+                 *           {
+                 *             "name": "Copy of Call hot leads",
+                 *             "description": "Not in use yet",
+                 *             "trigger": "LEAD_CREATED",
+                 *             "group": "routing",
+                 *             "order": 10,
+                 *             "conditions": [
+                 *               {
+                 *                 "field": "score",
+                 *                 "operator": "greater_than",
+                 *                 "value": 80
+                 *               }
+                 *             ],
+                 *             "actions": [
+                 *               {
+                 *                 "type": "CREATE_TASK",
+                 *                 "config": {
+                 *                   "title": "Call {{name}}",
+                 *                   "dueIn": "24h",
+                 *                   "priority": "high"
+                 *                 }
+                 *               }
+                 *             ],
+                 *             "isActive": false
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleFileToImport"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "applied": false,
+                     *       "rules": {
+                     *         "create": [],
+                     *         "change": [
+                     *           {
+                     *             "name": "Call hot leads",
+                     *             "fields": [
+                     *               {
+                     *                 "field": "description",
+                     *                 "before": "A salesperson calls within a day",
+                     *                 "after": "A salesperson calls at once"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "delete": [],
+                     *         "unchanged": [
+                     *           "Copy of Call hot leads",
+                     *           "Every weekday at nine"
+                     *         ],
+                     *         "others": []
+                     *       },
+                     *       "emailTemplates": {
+                     *         "create": [],
+                     *         "change": [],
+                     *         "delete": [],
+                     *         "unchanged": [],
+                     *         "others": [
+                     *           "welcome"
+                     *         ]
+                     *       },
+                     *       "missingCredentials": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RuleImport"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
@@ -12760,6 +13117,65 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    patchCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the credential, as in {{credentials.NAME}} */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "value": "the third token"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CredentialToPatch"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "CRM",
+                     *       "kind": "text",
+                     *       "hosts": [
+                     *         "crm.example.com"
+                     *       ],
+                     *       "createdAt": "2026-01-12T09:01:01.000Z",
+                     *       "updatedAt": "2026-01-12T09:01:03.000Z",
+                     *       "lastUsedAt": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Credential"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -1,9 +1,11 @@
 import {
   Credential,
+  CredentialToPatch,
   CredentialToPut,
   findCredentialFaults,
   isCredentialName,
   listCredentials,
+  patchCredential,
   putCredential,
   readCredential,
   type Sealer,
@@ -87,6 +89,21 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = a
       const { credential, isNew } = await putCredential(administratorOf(request), sealer, name, request.body)
       return reply.status(isNew ? 201 : 200).send(credential)
     },
+  })
+
+  app.patch('/:name', {
+    config: { role: 'admin' },
+    schema: {
+      operationId: 'patchCredential',
+      summary: 'Change part of a credential',
+      description:
+        'Fields that you omit stay as they are; null removes `scope` or `audience`. Its kind stays. With another `tokenUrl`, or a host that it was not for, its secrets have to be sent, too (422).',
+      params: CredentialParams,
+      body: CredentialToPatch,
+      response: { 200: Credential, ...refusalResponses(404, 413, 415, 422) },
+    },
+    handler: async (request) =>
+      patchCredential(administratorOf(request), sealer, request.params.name, request.body),
   })
 
   app.delete('/:name', {

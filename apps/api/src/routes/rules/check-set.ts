@@ -7,7 +7,7 @@ import {
   observationLimits,
   observedEvents,
   observeTriggers,
-  RuleToCreate,
+  type RuleToCreate,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -20,15 +20,13 @@ import { bodyFaults } from '../../plugins/validation.js'
 import { refusalResponses } from '../../responses.js'
 import { refuseFaults } from './check-rule.js'
 import { readAllDefinitions } from './definition-texts.js'
+import { RuleInSet } from './rule-file-schemas.js'
 import { surveyIfFree } from './survey-if-free.js'
-
-// The example stands in the request of createRule, and one component has one shape.
-const { examples: _, ...RuleInSet } = RuleToCreate as typeof RuleToCreate & { examples?: unknown }
 
 const RulesToCheck = Type.Object(
   {
     rules: Type.Optional(
-      Type.Array(RuleInSet as typeof RuleToCreate, {
+      Type.Array(RuleInSet, {
         maxItems: maxRules,
         description: 'Default: the rules of the workspace',
       }),

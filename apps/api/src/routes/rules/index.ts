@@ -10,6 +10,7 @@ import { healthRoutes } from './health.js'
 import { rulesOverviewRoutes } from './overview.js'
 import { ruleReadRoutes } from './read.js'
 import { rolloutRoutes } from './rollouts.js'
+import { ruleFileRoutes } from './rule-files.js'
 import { runRoutes } from './run.js'
 import { scheduleRoutes } from './schedule.js'
 import { summaryRoutes } from './summaries.js'
@@ -31,6 +32,7 @@ export const ruleRoutes: FastifyPluginAsyncTypebox<{
     await definitions.register(ruleWriteRoutes, { bodyLimitBytes })
     await definitions.register(switchRoutes)
     await definitions.register(versionRoutes)
+    await definitions.register(ruleFileRoutes)
     await definitions.register(validateRoutes, { bodyLimitBytes })
     await definitions.register(backtestRoutes, { bodyLimitBytes, retentionDays })
     await definitions.register(draftRoutes, { bodyLimitBytes, retentionDays })

@@ -1,4 +1,4 @@
-import type { Credential, CredentialKind, CredentialToPut } from '@automation/client'
+import type { Credential, CredentialKind, CredentialToPatch, CredentialToPut } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
@@ -56,7 +56,7 @@ export function Credentials() {
           </td>
           <td data-label="" class="actions-cell">
             <span class="row">
-              <Replace credential={credential} />
+              <Change credential={credential} />
               <Confirm
                 label="Delete"
                 title={`Delete the credential ${credential.name}`}
@@ -73,37 +73,44 @@ export function Credentials() {
   )
 }
 
-function Replace({ credential }: { credential: Credential }) {
+function Change({ credential }: { credential: Credential }) {
   const [isOpen, open] = useState(false)
-  const label = `Replace the values of ${credential.name}`
+  const label = `Change ${credential.name}`
   return (
     <>
       <button type="button" class="small" aria-label={label} onClick={() => open(true)}>
-        Replace…
+        Change…
       </button>
       {isOpen && <PutCredential of={credential} close={() => open(false)} />}
     </>
   )
 }
 
-/** @param of the one whose values are replaced; undefined for a new one */
+/** @param of the one that is changed; undefined for a new one */
 function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
   const { change, problem, isBusy } = useChange('credentials')
   const [name, setName] = useState(of?.name ?? '')
   const [kind, setKind] = useState<CredentialKind>(of?.kind ?? 'text')
   const [hosts, setHosts] = useState(of?.hosts.join(', ') ?? '')
   const [values, setValues] = useState<Record<string, string>>({})
+  // Of another kind it has other values: all of them are needed.
+  const isPart = of !== undefined && kind === of.kind
   const put = async () => {
     const given = fieldsOf[kind].flatMap(([field]) => (values[field] ? [[field, values[field]]] : []))
     const list = hosts.split(/[\s,]+/).filter((host) => host !== '')
     const { clientAuthentication } = values
-    const client = kind === 'oauth2' && clientAuthentication !== undefined && { clientAuthentication }
-    const credential = { kind, hosts: list, ...Object.fromEntries(given), ...client } as CredentialToPut
-    if ((await change(() => api().developer.credentials.put(name.trim(), credential))) !== undefined) close()
+    const client = kind === 'oauth2' && clientAuthentication && { clientAuthentication }
+    const fields = { hosts: list, ...Object.fromEntries(given), ...client }
+    const { credentials } = api().developer
+    const send = () =>
+      isPart
+        ? credentials.patch(of.name, fields as CredentialToPatch)
+        : credentials.put(name.trim(), { kind, ...fields } as CredentialToPut)
+    if ((await change(send)) !== undefined) close()
   }
   return (
     <DialogForm
-      title={of === undefined ? 'New credential' : `Replace the values of ${of.name}`}
+      title={of === undefined ? 'New credential' : `Change ${of.name}`}
       send="Save"
       close={close}
       problem={problem}
@@ -112,7 +119,7 @@ function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
       note={
         of === undefined
           ? 'A credential of this name is replaced. Its values cannot be shown again.'
-          : 'All of its values are replaced. Calls use the new ones within a second, and rules stay as they are.'
+          : 'What you leave empty stays as it is. Calls use the new values within a second, and rules stay as they are.'
       }
     >
       {of === undefined && (
@@ -141,7 +148,7 @@ function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
         <label key={field}>
           {label}
           <input
-            required={type !== 'optional' && field !== 'password'}
+            required={!isPart && type !== 'optional' && field !== 'password'}
             type={type === 'secret' ? 'password' : 'text'}
             autocomplete="off"
             value={values[field] ?? ''}
@@ -153,11 +160,12 @@ function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
         <label>
           Where the token endpoint reads the client
           <select
-            value={values.clientAuthentication ?? 'header'}
+            value={values.clientAuthentication ?? (isPart ? '' : 'header')}
             onChange={({ currentTarget }) =>
               setValues({ ...values, clientAuthentication: currentTarget.value })
             }
           >
+            {isPart && <option value="">as before</option>}
             <option value="header">in the Authorization header</option>
             <option value="body">in the body</option>
           </select>
