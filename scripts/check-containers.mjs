@@ -65,6 +65,7 @@ async function check() {
   await step('Containers have no root user, no capabilities and a read-only root', checkConfinement)
   await step('The board asks for a login', checkBoard)
   await step('A link signs in to the console once', checkConsole)
+  await step('The documentation is a site', checkDocs)
   const workspace = await Workspace.create(project, origin)
   await step('One event sends one mail', async () => {
     await workspace.sendEvent()
@@ -138,7 +139,15 @@ async function checkConsole() {
   assert.equal((await fetch(`${url}/api/me`, { headers: { cookie } })).status, 200)
 }
 
-/** `down` while callers send events: mails are under way in each worker. */
+async function checkDocs() {
+  const ask = (path) => fetch(`${origin}/docs/${path}`)
+  assert.match(await (await ask('')).text(), /"\/docs\/assets\/app\./)
+  for (const path of ['reference/rules', 'api/', 'openapi.json', 'llms.txt', 'images/concepts.svg'])
+    assert.equal((await ask(path)).status, 200, path)
+  assert.equal((await ask('none')).status, 404)
+}
+
+/** `down` while callers send events: mails are in progress in each worker. */
 async function endUnderLoad(workspace) {
   const sending = workspace.sendEvents(callers)
   await workspace.waitForAccepted(eventsBeforeDown)

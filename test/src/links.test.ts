@@ -28,6 +28,25 @@ t.test('every link of the documents leads to a file, and to a heading of a docum
   t.ok(links > 100, `${links}`)
 })
 
+/** Lists that are looked up, and not read. */
+const lists = ['guides/recipes.md', 'reference/command-line.md', 'reference/findings.md']
+
+t.test('each page of the documentation is listed once, and is short', async (t) => {
+  const chapters = JSON.parse(await readFile(join(root, 'docs/pages.json'), 'utf8')) as Record<
+    string,
+    string[]
+  >
+  const listed = Object.values(chapters).flat()
+  const names = (await readdir(join(root, 'docs'), { recursive: true })).filter((name) =>
+    name.endsWith('.md'),
+  )
+  t.strictSame(listed.filter((name) => !name.startsWith('../')).sort(), names.sort())
+  for (const name of names.filter((name) => !name.startsWith('internals/') && !lists.includes(name))) {
+    const { length } = (await readFile(join(root, 'docs', name), 'utf8')).split('\n')
+    t.ok(length <= 205, `${name}: ${length} lines`)
+  }
+})
+
 const withoutCode = (text: string): string => text.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '')
 
 /** The names that GitHub gives to headings. */

@@ -96,8 +96,8 @@ for (const file of ['alerts.yml', 'grafana/automation.json']) {
 
 t.test('each alert has its entry in the runbook', async (t) => {
   const alerts = [...(await readFile(new URL('alerts.yml', docs), 'utf8')).matchAll(/- alert: (\w+)/g)]
-  const runbook = await readFile(new URL('operate/operations.md', docs), 'utf8')
+  const runbook = await readFile(new URL('operate/runbook.md', docs), 'utf8')
   t.ok(alerts.length >= 10)
   for (const [, name = ''] of alerts)
-    t.match(runbook, new RegExp(`^### ${name} \\((page|ticket)\\)$`, 'm'), name)
+    t.match(runbook, new RegExp(`^## ${name} \\((page|ticket)\\)$`, 'm'), name)
 })

@@ -4,11 +4,12 @@ import { readConfig } from './config.js'
 import { docsDirectory } from './docs-directory.js'
 import { limitsOf } from './limits.js'
 import { writeRuleFileSchema } from './openapi/rule-file-schema.js'
+import { writeAccessTable } from './openapi/write-access-table.js'
 import { listVocabulary } from './vocabulary/vocabulary.js'
 import { fillPage, writeSettingTables, writeTables } from './vocabulary/write-tables.js'
 
 // npm run openapi: writes docs/openapi.json from the routes' schemas, docs/rules.schema.json from the shape of files of rules, and the tables
-// of docs/reference/rules.md and docs/guides/incoming-webhooks.md; with --check it only checks that the files are current.
+// of docs/reference and docs/guides/incoming-webhooks.md; with --check it only checks that the files are current.
 
 // The document needs neither server: the addresses only have to look like some.
 const config = readConfig({
@@ -20,12 +21,13 @@ const config = readConfig({
 })
 const app = await buildApp(config)
 await app.ready()
-await put('openapi.json', () => `${JSON.stringify(app.swagger(), null, 2)}\n`)
+const document = app.swagger()
+await put('openapi.json', () => `${JSON.stringify(document, null, 2)}\n`)
 await app.close()
 await put('rules.schema.json', () => `${JSON.stringify(writeRuleFileSchema(), null, 2)}\n`)
-await put('reference/rules.md', (page) =>
-  fillPage(page, writeTables(listVocabulary({ ...config, ...limitsOf(config) }))),
-)
+const tables = writeTables(listVocabulary({ ...config, ...limitsOf(config) }))
+for (const [name, parts] of Object.entries(tables)) await put(name, (page) => fillPage(page, parts))
+await put('reference/authentication.md', (page) => fillPage(page, writeAccessTable(document)))
 await put('guides/incoming-webhooks.md', (page) => fillPage(page, writeSettingTables()))
 
 async function put(name: string, write: (present: string) => string): Promise<void> {

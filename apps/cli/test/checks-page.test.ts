@@ -9,10 +9,13 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { run } from './fixtures/run.js'
 
-const page = await readFile(new URL('../../../../docs/guides/checks.md', import.meta.url), 'utf8')
+const pages = ['guides/checks', 'reference/findings', 'guides/test-rules'].map((name) =>
+  readFile(new URL(`../../../../docs/${name}.md`, import.meta.url), 'utf8'),
+)
+const page = (await Promise.all(pages)).join('\n')
 const directory = await mkdtemp(join(tmpdir(), 'checks-page-'))
 const file = join(directory, 'rules.yaml')
-const [tested = ''] = blocksOf(sectionOf('## Tests'), 'yaml')
+const [tested = ''] = blocksOf(sectionOf('# Tests of rules'), 'yaml')
 
 const database = openDatabase(process.env.DATABASE_URL ?? '', 1)
 t.teardown(() => database.close())
@@ -25,7 +28,7 @@ t.test('each code has an example, and the command prints what the page shows', a
     'unusable_credential',
   ]
   for (const code of Object.keys(codes)) {
-    const section = sectionOf(`### ${code}`)
+    const section = sectionOf(`## ${code}`)
     const [[rules = ''], [shown = '']] = [blocksOf(section, 'yaml'), blocksOf(section, 'text')]
     t.match(shown, ` ${code}: rule `)
     await writeFile(file, rules)

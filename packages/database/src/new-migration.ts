@@ -31,7 +31,7 @@ async function writeMigrations(name: string, sql: string): Promise<void> {
     await writeFile(`${prismaDirectory}/migrations/${directory}/migration.sql`, step.sql)
     console.log(`Wrote prisma/migrations/${directory}/migration.sql`)
   }
-  console.log('Read the SQL before you commit it. Its rules stand in docs/operate/operations.md, "Upgrade".')
+  console.log('Read the SQL before you commit it. Its rules stand in docs/operate/upgrade.md.')
 }
 
 function exit(message: string): never {

@@ -5,7 +5,7 @@ export interface MigrationStep {
 }
 
 /**
- * Splits the SQL that changes a schema into migrations that follow the rules of docs/operate/operations.md ("Upgrade"): new tables and types together, each
+ * Splits the SQL that changes a schema into migrations that follow the rules of docs/operate/upgrade.md: new tables and types together, each
  * change of a table by itself and with an end for its wait, and each index built beside writes.
  *
  * @param sql as Prisma writes it: one statement under each comment

@@ -4,7 +4,7 @@ import { findMigrationFaults } from './fixtures/find-migration-faults.js'
 
 const directory = new URL('../../../../prisma/migrations/', import.meta.url)
 
-t.test('each migration after the first follows the rules of docs/operate/operations.md', async (t) => {
+t.test('each migration after the first follows the rules of docs/operate/upgrade.md', async (t) => {
   const [first, ...later] = (await readdir(directory)).filter((name) => /^\d{14}_/.test(name)).sort()
   t.match(first, /_first$/, 'the first release has no version before it to live beside')
   for (const name of later)

@@ -50,14 +50,63 @@ export function writeSettingTables(): Tables {
   return { generic: table(['Setting', 'Value', 'Meaning'], rows) }
 }
 
-/** Those of docs/reference/rules.md. */
-export function writeTables(vocabulary: Vocabulary): Tables {
-  const { eventTypes, operators, quantifiers, filters, actions, actionFields, limits } = vocabulary
+/** Those of the pages about the language of rules, by the page. */
+export function writeTables(vocabulary: Vocabulary): Record<string, Tables> {
+  const { eventTypes, operators, filters, actions, actionFields, limits } = vocabulary
   return {
-    eventTypes: table(
-      ['Event type', 'When', 'Example of its data'],
-      eventTypes.map(({ type, description, example }) => [code(type), description, json(example)]),
-    ),
+    'reference/rules.md': {
+      eventNames: listNames(eventTypes.map(({ type }) => type)),
+      operatorNames: listNames(operators.map(({ name }) => name)),
+      filterNames: listNames(filters.map(({ name }) => name)),
+      actionNames: listNames(actions.map(({ type }) => type)),
+    },
+    'reference/event-types.md': {
+      eventTypes: table(
+        ['Event type', 'When', 'Example of its data'],
+        eventTypes.map(({ type, description, example }) => [code(type), description, json(example)]),
+      ),
+    },
+    'reference/conditions.md': writeConditionTables(vocabulary),
+    'reference/templates.md': {
+      filters: table(
+        ['Filter', 'What it does', 'Template', 'Data', 'Output'],
+        filters.map(({ name, description, example: { template, data, output } }) => [
+          code(name),
+          description,
+          code(template),
+          json(data),
+          json(output),
+        ]),
+      ),
+    },
+    'reference/actions.md': {
+      actions: actions.map(writeAction).join('\n\n'),
+      actionFields: table(
+        ['Field', 'Value', 'Meaning'],
+        actionFields.map(({ name, schema }) => fieldRow(name, schema as Shown)),
+      ),
+      retry: table(
+        ['Field of `retry`', 'Value', 'Meaning'],
+        fieldRows(actionFields.find(({ name }) => name === 'retry')?.schema as Shown),
+      ),
+    },
+    'reference/limits.md': {
+      limits: table(
+        ['Limit', 'At most', 'Of what'],
+        limits.map(({ name, value, unit, description }) => [
+          name,
+          `${value.toLocaleString('en-US')} ${unit}`,
+          description,
+        ]),
+      ),
+    },
+  }
+}
+
+const listNames = (names: string[]): string => names.map(code).join(' ')
+
+function writeConditionTables({ operators, quantifiers }: Vocabulary): Tables {
+  return {
     operators: table(
       ['Operator', 'It holds if', '`value`', 'Looks at', 'Missing data', 'Holds for', 'Does not hold for'],
       operators.map(
@@ -84,33 +133,6 @@ export function writeTables(vocabulary: Vocabulary): Tables {
         fails.map(json).join(' '),
       ]),
     ),
-    filters: table(
-      ['Filter', 'What it does', 'Template', 'Data', 'Output'],
-      filters.map(({ name, description, example: { template, data, output } }) => [
-        code(name),
-        description,
-        code(template),
-        json(data),
-        json(output),
-      ]),
-    ),
-    actions: actions.map(writeAction).join('\n\n'),
-    actionFields: table(
-      ['Field', 'Value', 'Meaning'],
-      actionFields.map(({ name, schema }) => fieldRow(name, schema as Shown)),
-    ),
-    retry: table(
-      ['Field of `retry`', 'Value', 'Meaning'],
-      fieldRows(actionFields.find(({ name }) => name === 'retry')?.schema as Shown),
-    ),
-    limits: table(
-      ['Limit', 'At most', 'Of what'],
-      limits.map(({ name, value, unit, description }) => [
-        name,
-        `${value.toLocaleString('en-US')} ${unit}`,
-        description,
-      ]),
-    ),
   }
 }
 
@@ -127,7 +149,7 @@ function writeAction({
     placeholders.includes(field.split('`')[1] ?? '') ? 'yes' : 'no',
   ])
   return [
-    `### ${type}`,
+    `## ${type}`,
     description,
     table(['Field of `config`', 'Value', 'Meaning', 'Placeholders'], rows),
     `\`\`\`json\n${JSON.stringify({ type, config: example }, null, 2)}\n\`\`\``,

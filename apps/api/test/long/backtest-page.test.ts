@@ -1,7 +1,7 @@
 import t from 'tap'
 import { testPage } from '../fixtures/page.js'
 
-await testPage(t, 'guides/backtests.md', async (t, { workspace, answers, shown: [shown] }) => {
+await testPage(t, ['guides/backtests.md'], async (t, { workspace, answers, shown: [shown] }) => {
   const backtest = answers.find(({ report }) => report !== undefined)
   const names = Object.keys(shown)
   t.ok(names.length > 5)

@@ -32,12 +32,12 @@ const kinds: Record<Kind, Inconsistency> = {
   execution_twice: { text: 'A rule has two executions for one event', repair: report, of: 'execution' },
   wait_without_key: {
     text: 'An execution waits for an event that would not wake it, or would be woken and waits for none',
-    repair: 'The runbook LedgerImbalance in docs/operate/operations.md says how to return it to the workers.',
+    repair: 'The runbook LedgerImbalance in docs/operate/runbook.md says how to return it to the workers.',
     of: 'execution',
   },
   execution_adrift: {
     text: 'An execution is neither finished nor waiting nor in progress',
-    repair: 'The runbook LedgerImbalance in docs/operate/operations.md says how to return it to the workers.',
+    repair: 'The runbook LedgerImbalance in docs/operate/runbook.md says how to return it to the workers.',
     of: 'execution',
   },
   claim_without_execution: {

@@ -50,7 +50,7 @@ export async function claimDatabase(url: string): Promise<string> {
 function describeRefusal(name: string): string {
   return (
     `DATABASE_URL (${name}) has tables that the demo did not create, so npm start leaves it alone: unset DATABASE_URL or ` +
-    'name an empty database; docs/operate/operations.md ("By hand") says how to run the apps against a database in production'
+    'name an empty database; docs/operate/processes.md ("By hand") says how to run the apps against a database in production'
   )
 }
 

@@ -70,7 +70,7 @@ t.test('npm start leaves a database alone that is not the demo’s', async (t) =
   t.equal(
     errors,
     `DATABASE_URL (${host}${pathname}) has tables that the demo did not create, so npm start leaves it alone: unset ` +
-      'DATABASE_URL or name an empty database; docs/operate/operations.md ("By hand") says how to run the apps against a database ' +
+      'DATABASE_URL or name an empty database; docs/operate/processes.md ("By hand") says how to run the apps against a database ' +
       'in production\n',
   )
   t.equal(printed, '', 'nothing was started')
