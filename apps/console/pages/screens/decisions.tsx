@@ -55,7 +55,7 @@ export function Decisions() {
           status === '' ? 'Choices' : 'Choice',
           'Event',
           status === '' ? 'Time left' : 'By',
-          'Since',
+          { text: 'Since', isLow: true },
         ]}
         selectedId={id}
         empty={<NoDecisions isOpen={status === ''} />}
@@ -70,14 +70,14 @@ export function Decisions() {
             <td class="line">
               <Told excerpt={decision.excerpt} fields={telling.get(decision.ruleId)} />
             </td>
-            <td>
+            <td class="at">
               {decision.status === 'open' ? (
                 <Countdown until={decision.until} />
               ) : (
                 decision.by && nameActor(decision.by)
               )}
             </td>
-            <td class="at">
+            <td class="at low">
               <When at={decision.decidedAt ?? new Date(timeOfId(decision.id)).toISOString()} />
             </td>
           </>

@@ -1,4 +1,5 @@
 import type { Execution } from '@automation/client'
+import { countOf } from '../logic/count-words.js'
 import { formatDuration, timeOfId } from '../logic/format-time.js'
 import { listPieces, sumTime } from '../logic/history/list-pieces.js'
 import { waitWords } from '../logic/history/say-duration.js'
@@ -38,7 +39,8 @@ export function ExecutionDetail({
         <Unread {...found} what="the execution" />
       </>
     )
-  const { ruleId, ruleVersion, status, error, eventId, startedAt, suppressed, trace, waitsFor } = found.data
+  const { ruleId, ruleVersion, status, error, eventId, startedAt, suppressed, trace, waitsFor, batch } =
+    found.data
   return (
     <>
       <DetailHead title={nameOf(ruleId)} what="the execution" close={close} />
@@ -60,6 +62,7 @@ export function ExecutionDetail({
           <Suppressed suppression={suppressed} />
         </p>
       )}
+      {batch && <Collected batch={batch} />}
       {error && <p class="notice bad">{error}</p>}
       <Retry execution={found.data} />
       <Cancel execution={found.data} />
@@ -83,6 +86,26 @@ export function ExecutionDetail({
       </div>
       <p class="quiet id">{id}</p>
     </>
+  )
+}
+
+/** The events that it acts for together. */
+function Collected({ batch: { endsAt, eventIds } }: { batch: NonNullable<Execution['batch']> }) {
+  const isOpen = Date.parse(endsAt) > now.value.getTime()
+  return (
+    <details class="notice">
+      <summary>
+        {isOpen ? 'It collects events until ' : 'It has collected events until '}
+        <When at={endsAt} />: {countOf(eventIds.length, 'event')}
+      </summary>
+      <ol class="numbered">
+        {eventIds.map((eventId) => (
+          <li key={eventId}>
+            <a href={linkToEvent(eventId)}>{eventId}</a>
+          </li>
+        ))}
+      </ol>
+    </details>
   )
 }
 

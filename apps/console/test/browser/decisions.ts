@@ -95,4 +95,27 @@ export function testDecisions(t: Test, { browser, makeWorkspace }: Context): voi
     t.notOk((await client.eventTypes.list({ limit: 250 })).eventTypes.some(({ isOwn }) => isOwn))
     t.strictSame(complaints, [])
   })
+
+  t.test('what a rule collects is told in chips, and its execution says of which events', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { id } = await client.rules.create({
+      name: 'Digest',
+      trigger: 'LEAD_CREATED',
+      perKey: { key: '{{owner}}', collect: { for: '1h' } },
+      actions: [{ type: 'CREATE_TASK', config: { title: '{{collected.count}} leads' } }],
+    })
+    for (const name of ['Ada', 'Bo']) await client.trigger('LEAD_CREATED', { name, owner: 'cy' })
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at(`rules/${id}`))
+    await page.getByText('with the events that come').waitFor()
+    await page.getByRole('button', { name: 'at most' }).last().click()
+    await page.getByRole('spinbutton', { name: 'at most' }).fill('20')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText(/Saved as v2/).waitFor()
+    t.match(await client.rules.get(id), { perKey: { collect: { for: '1h', max: 20 } } })
+    const { executions } = await client.executions.list()
+    await page.goto(at(`executions?id=${executions[0]?.id}`))
+    await page.getByText(/It collects events until .*: 2 events/).waitFor()
+    t.strictSame(complaints, [])
+  })
 }

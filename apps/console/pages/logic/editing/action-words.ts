@@ -96,11 +96,14 @@ const innerWords: Readonly<Record<string, string>> = {
   atLeast: 'only once there are',
   events: '',
   within: 'events within',
+  collect: 'with the events that come',
   whileRunning: 'while one is in progress',
 }
 
 /** Where a field has another meaning within something. */
 const wordsWithin: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Collect: { for: 'within', at: 'until', quiet: 'or until none comes for', max: 'at most' },
+  CollectAt: { cron: '', timezone: 'in' },
   WaitDecision: { options: 'one of', roles: 'asked of', ask: 'who says a', within: 'within' },
 }
 

@@ -53,12 +53,15 @@ export function layOutTime(pieces: readonly Piece[]): { pieces: PlacedPiece[]; f
 
 /** The pieces of an execution on one scale: of its actions each in a lane of its own. The first lane has what came before. */
 export function layOutLanes({ queue, actions }: { queue: Piece[]; actions: Piece[][] }) {
-  const { pieces, folds } = layOutTime([...queue, ...actions.flat()])
-  let at = queue.length
+  // Beside a wait alone, the moment until it began would be all that is seen.
+  const isWorking = actions.flat().some(({ kind }) => kind !== 'wait' && kind !== 'pause')
+  const before = isWorking ? queue : []
+  const { pieces, folds } = layOutTime([...before, ...actions.flat()])
+  let at = before.length
   const lanes = actions.map((own, index) => {
     const placed = pieces.slice(at, at + own.length)
     at += own.length
-    return index === 0 ? [...pieces.slice(0, queue.length), ...placed] : placed
+    return index === 0 ? [...pieces.slice(0, before.length), ...placed] : placed
   })
   return { lanes, folds }
 }

@@ -207,6 +207,10 @@ function isEmpty(action: Definition['actions'][number] | undefined): boolean {
 }
 
 /** The part of a config that says most. */
+/** The field that says most; of a WAIT for a person, what there is to choose. */
 function mainOf(type: string, config: unknown): unknown {
-  return (config as Record<string, unknown> | undefined)?.[wordsOf(type).main] ?? config
+  const { decision, ...fields } = (config ?? {}) as Record<string, unknown> & {
+    decision?: { options?: unknown }
+  }
+  return fields[wordsOf(type).main] ?? decision?.options ?? config
 }
