@@ -56,8 +56,12 @@ function PickedDialog({
   const [progress, setProgress] = useState<Progress>()
   const [problem, setProblem] = useState<string>()
   const isStopped = useRef(false)
+  const isBegun = useRef(false)
   const isOver = problem !== undefined || progress?.asked === ids.length || isStopped.current
   async function run(): Promise<void> {
+    // A second click comes before the button is gone: events would be replayed twice.
+    if (isBegun.current) return
+    isBegun.current = true
     let now = { asked: 0, changed: 0 }
     setProgress(now)
     try {

@@ -13,17 +13,7 @@ const mostPlanned = 5
 /** Replays the chosen events, after it has said which rules would run and what they would send. */
 export function ReplayPicked({ ids, clear }: { ids: readonly string[]; clear: () => void }) {
   return (
-    <ActOnPicked
-      ids={ids}
-      one="event"
-      verb="Replay"
-      done="replayed"
-      clear={clear}
-      act={async (some) => {
-        const answer = await api().events.replayMany({ filter: { ids: some }, dryRun: false })
-        return 'replayed' in answer ? answer.replayed : 0
-      }}
-    >
+    <ActOnPicked ids={ids} one="event" verb="Replay" done="replayed" clear={clear} act={replaySome}>
       <p>
         The same data becomes new events for the rules as they are now. All that they do is done again. Events
         that are replays themselves, that executions emitted, or that are still in progress are left out.
@@ -31,6 +21,23 @@ export function ReplayPicked({ ids, clear }: { ids: readonly string[]; clear: ()
       <Plans ids={ids.slice(0, mostPlanned)} all={ids.length} />
     </ActOnPicked>
   )
+}
+
+/** @returns how many of them were replayed. A slow call ends early, and the next one continues. */
+async function replaySome(ids: string[]): Promise<number> {
+  let sum = 0
+  let cursor: string | null | undefined
+  do {
+    const answer = await api().events.replayMany({
+      filter: { ids },
+      dryRun: false,
+      ...(cursor != null && { cursor }),
+    })
+    if (!('replayed' in answer)) return sum
+    sum += answer.replayed
+    cursor = answer.nextCursor
+  } while (cursor != null)
+  return sum
 }
 
 /** What would follow from some of them: of many, the first tell enough. */
