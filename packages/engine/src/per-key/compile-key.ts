@@ -2,7 +2,6 @@ import type { Evaluation } from '../evaluation.js'
 import { isOver, type Rendering } from '../fill-placeholder.js'
 import { compileTemplate } from '../template.js'
 import { maxRenderedLength, toText } from '../to-text.js'
-import { type CompiledCollect, compileCollect } from './collect.js'
 import { durationMs } from './duration-ms.js'
 import type { PerKey } from './per-key.js'
 
@@ -13,7 +12,8 @@ export interface CompiledPerKey {
   readonly atLeast: { readonly events: number; readonly within: number } | undefined
   readonly atMost: { readonly runs: number; readonly per: number } | undefined
   readonly whileRunning: PerKey['whileRunning']
-  readonly collect: CompiledCollect | undefined
+  /** As written: its ends need the parser of cron expressions, which who only evaluates a rule does not. */
+  readonly collect: PerKey['collect']
   /** The key of an event. Never throws, on any data. */
   readonly render: (data: unknown, evaluation?: Evaluation) => RenderedKey
 }
@@ -39,7 +39,7 @@ export function compilePerKey(perKey: PerKey): CompiledPerKey {
     atLeast: atLeast && { events: atLeast.events, within: durationMs(atLeast.within) },
     atMost: atMost && { runs: atMost.runs, per: durationMs(atMost.per) },
     whileRunning,
-    collect: collect && compileCollect(collect),
+    collect,
     render(data, evaluation) {
       const warnings: string[] = []
       const rendering: Rendering = { warnings, size: 0, ...(evaluation && { evaluation }) }

@@ -1,4 +1,4 @@
-import { type Batch, collectEvent } from './collect.js'
+import { type Batch, collectEvent, compileCollect } from './collect.js'
 import { type CompiledPerKey, showKey } from './compile-key.js'
 import { isBefore, type KeyEvent } from './key-event.js'
 import { maxQueued } from './per-key.js'
@@ -42,7 +42,7 @@ export function decide(perKey: CompiledPerKey, key: string, state: KeyState, eve
   const shown = showKey(key)
   // It stands alone, but for `queue`, which the batch asks at its end.
   if (perKey.collect !== undefined) {
-    const { batch, isOpened } = collectEvent(perKey.collect, state.batches ?? [], event)
+    const { batch, isOpened } = collectEvent(compileCollect(perKey.collect), state.batches ?? [], event)
     if (isOpened) return { ...nothing, kind: 'wait', batch }
     const { executionId } = batch.openedBy
     return {
