@@ -24,6 +24,12 @@ export function Suppressed({ suppression }: { suppression: Suppression }) {
           not ended.
         </>
       )}
+      {suppression.reason === 'collected' && (
+        <>
+          Collected: <a href={linkToExecution(suppression.executionId)}>the execution of its batch</a> acts
+          for it, with the other events of {key}.
+        </>
+      )}
       {suppression.reason === 'queue_full' && `Suppressed: too many executions for ${key} were waiting.`}
     </span>
   )

@@ -113,7 +113,7 @@ export function testDecisions(t: Test, { browser, makeWorkspace }: Context): voi
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText(/Saved as v2/).waitFor()
     t.match(await client.rules.get(id), { perKey: { collect: { for: '1h', max: 20 } } })
-    const { executions } = await client.executions.list()
+    const { executions } = await client.executions.list({ status: 'waiting' })
     await page.goto(at(`executions?id=${executions[0]?.id}`))
     await page.getByText(/It collects events until .*: 2 events/).waitFor()
     t.strictSame(complaints, [])
