@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { executionIdOf } from '@automation/database'
+import { executionIdOf, newId } from '@automation/database'
 import type { PerKey } from '@automation/engine'
-import { createHistoryRemoval } from '@automation/ledger'
+import { closeBatch, createHistoryRemoval } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
@@ -115,6 +115,23 @@ t.test('with queue, a batch whose end has come waits until the one before it has
   const { finishedAt } = await harness.untilStatus(first, 'succeeded')
   const { createdAt } = await harness.own.task.findFirstOrThrow({ where: { executionId: second } })
   t.ok(finishedAt && createdAt >= finishedAt, 'it began when the first one had ended')
+})
+
+t.test('a worker that lost its lease while it queued a batch lets nobody run it out of turn', async (t) => {
+  const harness = await start(t)
+  const wait = { type: 'WAIT', config: { duration: '1d' } }
+  const perKey = collecting({ for: '1h', max: 1 }, { whileRunning: 'queue' })
+  const ruleId = await harness.createRule([...task, wait], undefined, perKey)
+  await postOne(harness, ruleId, 1)
+  const second = await postOne(harness, ruleId, 2)
+  const claim = () => harness.own.keyClaim.findFirstOrThrow({ where: { executionId: second } })
+  while ((await claim()).place !== 'queued') await delay(20)
+  const lease = newId()
+  const dueAt = new Date(Date.now() + 60_000)
+  await harness.own.execution.update({ where: { id: second }, data: { status: 'running', lease, dueAt } })
+  const { keyId } = await claim()
+  t.equal(await closeBatch(harness.database, { executionId: second, lease, keyId, isExclusive: true }), false)
+  t.match(await harness.untilStatus(second, 'waiting'), { lease: null, results: [] })
 })
 
 t.test('another version of the rule opens a batch of its own', async (t) => {

@@ -82,15 +82,20 @@ export async function moveBatches(
   return statements.run<WokenExecution>('move_batches', moveBatchesSql, [JSON.stringify(rows)])
 }
 
-/** $1 execution · $2 key · $3 whether executions of the key exclude each other */
+/**
+ * One that is claimed is not queued, unless the worker that queued it had lost its lease by then.
+ *
+ * $1 execution · $2 key · $3 whether executions of the key exclude each other
+ */
 const closeBatchSql = `
   UPDATE key_claims SET place =
     CASE WHEN NOT $3::boolean THEN NULL
          WHEN EXISTS (
            SELECT FROM key_claims AS others JOIN executions ON executions.id = others.execution_id
-           WHERE others.key_id = $2::uuid AND others.place IN ('holds', 'queued') AND executions.due_at IS NOT NULL)
+           WHERE others.key_id = $2::uuid AND others.execution_id <> $1::uuid AND others.place IN ('holds', 'queued')
+             AND executions.due_at IS NOT NULL)
          THEN 'queued' ELSE 'holds' END
-  WHERE execution_id = $1::uuid AND place = 'collects'
+  WHERE execution_id = $1::uuid AND place IN ('collects', 'queued')
   RETURNING place`
 
 /** $1 execution · $2 its lease · $3 when it is due */
