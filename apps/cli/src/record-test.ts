@@ -7,6 +7,7 @@ import {
   type Given,
   isCallType,
   isReady,
+  type PerKey,
   planActions,
   type RuleDefinition,
 } from '@automation/engine'
@@ -37,7 +38,8 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
       const made = await tables.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } })
       const results = execution.results as unknown as ActionResult[]
       const definition = made as unknown as RuleDefinition | null
-      const byIt = listDone(results, definition, event)
+      // What a batch rendered is of all its events, and the test has one.
+      const byIt = listDone(results, collects(made?.perKey) ? null : definition, event)
       noteRecorded(given, results, definition)
       done.set(rule.name, [...(done.get(rule.name) ?? []), byIt])
     }
@@ -56,6 +58,10 @@ export function recordTest(eventId: string, workspace: string | undefined): Prom
       ...(hasEmitted(expected) ? { expect: expected } : { expectOnly: expected }),
     }
   })
+}
+
+function collects(perKey: unknown): boolean {
+  return (perKey as PerKey | null)?.collect !== undefined
 }
 
 /** Rules of one name are tested together, in the order of their file. */

@@ -66,7 +66,11 @@ t.test('a number and its text are one key; a missing and an empty value are anot
   const harness = await start(t)
   const ruleId = await harness.createRule(task, undefined, weekly)
   const executions = await post(harness, ruleId, [7, '7', undefined, null, ''])
-  t.equal(executions.filter(({ status }) => status === 'succeeded').length, 2)
+  const granted = executions.filter(({ status }) => status === 'succeeded')
+  t.equal(granted.length, 2)
+  const empty = 'perKey.key is empty: all events without it share one key'
+  const warnings = granted.map(({ results }) => (results as { warnings?: string[] }[])[0]?.warnings ?? [])
+  t.strictSame(warnings.map((all) => all.includes(empty)).sort(), [false, true], 'the first action says so')
 })
 
 t.test('a slow rule of the same event does not change the key of another rule', async (t) => {

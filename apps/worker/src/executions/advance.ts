@@ -3,6 +3,7 @@ import {
   type Effect,
   findNextAction,
   parseDuration,
+  type ReadyAction,
   settleAction,
 } from '@automation/engine'
 import type { ActionOf, OutsideAction } from '../effects/effect.js'
@@ -26,11 +27,12 @@ export function advance(execution: Execution): OutsideAction | undefined {
   }
   evaluation.beginRule()
   for (;;) {
-    const action = findNextAction(compiled, event.data, event.acceptedAt, record.results, evaluation)
-    if (action === undefined) {
+    const next = findNextAction(compiled, event.data, event.acceptedAt, record.results, evaluation)
+    if (next === undefined) {
       finish(record)
       return undefined
     }
+    const action = next.of.index === 0 ? addKeyWarnings(next, execution) : next
     switch (action.type) {
       case 'CREATE_TASK':
         record.results[action.of.index] = settleAction(action, createTask(execution, action))
@@ -53,6 +55,13 @@ export function advance(execution: Execution): OutsideAction | undefined {
         return action
     }
   }
+}
+
+/** The first action tells what is to be told of the key. */
+function addKeyWarnings(action: ReadyAction, { claim }: Execution): ReadyAction {
+  return claim === undefined || claim.warnings.length === 0
+    ? action
+    : { ...action, warnings: [...claim.warnings, ...action.warnings] }
 }
 
 /** About what the row of a task takes beside its texts. */

@@ -17,7 +17,7 @@ export function keyToClaim(
   if (addressee !== null && type !== scheduleType) return undefined
   const { perKey } = compiled
   evaluation.beginRule()
-  const { key, fault } = perKey.render(data, evaluation)
+  const { key, fault, warnings } = perKey.render(data, evaluation)
   if (fault !== undefined) return fault
-  return { keyId: keyIdOf(id, perKey.template, key), key, perKey }
+  return { keyId: keyIdOf(id, perKey.template, key), key, perKey, warnings }
 }

@@ -46,6 +46,8 @@ export interface KeyToClaim {
   readonly keyId: string
   readonly key: string
   readonly perKey: CompiledPerKey
+  /** Of its template: that it gives nothing. */
+  readonly warnings: readonly string[]
 }
 
 export interface TaskToCreate {
