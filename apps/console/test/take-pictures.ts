@@ -60,7 +60,7 @@ for (const close of closings) await close()
 async function takeForDocs(): Promise<void> {
   const { page, at } = await workspace.visit(browser, 'admin', { reducedMotion: 'reduce' })
   for (const [name, path, viewport] of [
-    ['why', paths.why, { width: 1280, height: 760 }],
+    ['why', paths.why, { width: 1180, height: 720 }],
     ['backtest', paths.backtest, large],
     ['rule', rule, large],
     ['overview', 'overview', large],

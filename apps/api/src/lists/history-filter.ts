@@ -50,6 +50,7 @@ const checks: Record<string, Check> = {
   executionId: id,
   subscriptionId: id,
   eventId: id,
+  after: id,
   from: time,
   to: time,
   eventType,

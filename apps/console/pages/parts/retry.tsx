@@ -47,14 +47,27 @@ export function Retry({ execution }: { execution: Execution }) {
 type Filter = NonNullable<ExecutionsToRetry['filter']>
 
 /** Continues those that failed, each from the action that failed. */
-export function RetryMany({ filter, label = 'Retry all of these…' }: { filter: Filter; label?: string }) {
+export function RetryMany({
+  filter,
+  label = 'Retry all of these…',
+  then = () => {},
+}: {
+  filter: Filter
+  label?: string
+  /** Gets what came of it: a row, and its dialog, may be gone by then. */
+  then?: (text: string) => void
+}) {
   return (
     <Bulk
       label={label}
       title="Retry failed executions"
       verb="Retry"
       count={() => api().executions.retryMany({ filter, dryRun: true })}
-      act={(tell) => retryAll(filter, tell)}
+      act={async (tell) => {
+        const text = await retryAll(filter, tell)
+        then(text)
+        return text
+      }}
     >
       {(isOne) =>
         `failed ${isOne ? 'execution matches' : 'executions match'} the filter. Each continues from the action that failed, with the version that ran, under the same idempotency keys.`

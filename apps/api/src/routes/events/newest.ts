@@ -1,9 +1,7 @@
 import { orNull } from '@automation/access'
-import { isUuid } from '@automation/database'
 import { findNewerEvents, mostNewer } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { refusals } from '../../errors.js'
 import { checkQuery } from '../../lists/history-filter.js'
 import { Id, refusalResponses } from '../../responses.js'
 import { EventWatch } from '../../watching/event-watch.js'
@@ -56,8 +54,6 @@ export const newestRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { query, workspace } = request
       checkQuery(NewestQuery, query)
       const { after, wait = 0 } = query
-      if (after !== undefined && !isUuid(after))
-        throw refusals.badRequest('Query parameter after must be a UUID')
       const { id, reads } = workspace
       if (wait > 0) app.liftDeadline(request)
       const { newestId = null, count } = await watch.watch(id, {

@@ -3,6 +3,7 @@ import { countOf } from '../../logic/count-words.js'
 import { type ShownTime, writeRange } from '../../logic/time-range.js'
 import { RetryMany } from '../../parts/retry.js'
 import { When } from '../../parts/when.js'
+import { toast } from '../../state/toasts.js'
 import { linkTo } from '../../state/use-filters.js'
 
 /** What failed, the same failures as one: each can be looked at, and retried. */
@@ -46,6 +47,7 @@ export function Failures({
               <RetryMany
                 filter={{ ...writeRange(time), ruleId, ...(error && { error }), status: ['failed'] }}
                 label={count === 1 ? 'Retry…' : 'Retry all…'}
+                then={(text) => toast(text)}
               />
               <a
                 class="button"
