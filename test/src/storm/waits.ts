@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { executionIdOf } from '@automation/database'
 import type { NodeProcess } from '@automation/launcher'
 import { Redis } from 'ioredis'
 import { patiently, type RunningProduct, startRunningProduct } from '../fixtures/product.js'
+import { checkDecisions, type DecisionTables, type Said } from './check-decisions.js'
 import { checkWaits, type WaitTables } from './check-waits.js'
 import { createRandom, type Random } from './random.js'
 
@@ -17,6 +19,9 @@ export interface WaitsReport {
   races: number
   endedByEvent: number
   endedByTime: number
+  /** By a person, of all that were asked. */
+  decided: number
+  expired: number
   faults: number
   violations: string[]
 }
@@ -33,6 +38,15 @@ const waitForEvent = {
     until: '{{until}}',
     for: { eventType: 'DEAL_WON', match: { race: '{{race}}' }, then: 'go_on' },
   },
+}
+/** Two people decide at once, around the end of the time. */
+const decision = {
+  name: 'Decide',
+  trigger: 'FORM_SUBMITTED',
+  actions: [
+    { type: 'WAIT', config: { decision: { options: ['approve', 'reject'], within: `${waitMs / 1_000}s` } } },
+    { type: 'CREATE_TASK', config: { title: '{{decision.choice}}' } },
+  ],
 }
 const rules = [
   {
@@ -51,7 +65,7 @@ const rules = [
 ]
 
 /**
- * Races of events with the registration of a WAIT and with its deadline, while workers are killed and Redis is wiped. Afterwards what is stored is held against what
+ * Races of events with the registration of a WAIT and with its deadline, and of two people with each other and with the end of their time, while workers are killed and Redis is wiped. Afterwards what is stored is held against what
  * an oracle says that knows nothing of how waits work (check-waits.ts).
  */
 export async function runWaitsStorm({
@@ -64,18 +78,23 @@ export async function runWaitsStorm({
   const running = await startRunningProduct({ workers: 0 })
   try {
     const workers = await Promise.all([0, 1, 2].map(() => running.product.startWorker()))
-    for (const rule of rules) {
+    let ruleId = ''
+    for (const rule of [...rules, decision]) {
       const { status, body } = await running.call('POST', '/api/automation-rules', rule)
       if (status !== 201) throw new Error(JSON.stringify(body))
+      ruleId = body.id
     }
-    const all = race(running, random, races)
+    const said: Said[] = []
+    const all = race(running, random, races, (startsIn, around) =>
+      askTwo(running, ruleId, said, { startsIn, around }),
+    )
     const lastsMs = races * betweenMs + waitMs
     const done = cause(running, workers, random, faults, lastsMs / (faults + 1), tell)
     await Promise.all([all, done])
     tell('drains')
     const isDrained = await drain(running)
     const tables = await readTables(running)
-    const violations = checkWaits(tables)
+    const violations = [...checkWaits(tables), ...checkDecisions(tables, ruleId, said)]
     if (!isDrained) violations.push('Something is left to do')
     return { races, faults, ...countEnds(tables), violations }
   } finally {
@@ -83,7 +102,12 @@ export async function runWaitsStorm({
   }
 }
 
-async function race(running: RunningProduct, random: Random, races: number): Promise<void> {
+async function race(
+  running: RunningProduct,
+  random: Random,
+  races: number,
+  ask: (startsIn: number, around: number) => Promise<void>,
+): Promise<void> {
   const all: Promise<void>[] = []
   for (let n = 0; n < races; n++) {
     const kind = random.pick([
@@ -98,6 +122,7 @@ async function race(running: RunningProduct, random: Random, races: number): Pro
     const startsIn = aroundMs
     const until = new Date(Date.now() + startsIn + waitMs).toISOString()
     all.push(post(running, 'LEAD_CREATED', { race: n, until }, startsIn))
+    all.push(ask(startsIn, random.between(-aroundMs, aroundMs)))
     if (kind === 'registration' || kind === 'both')
       all.push(post(running, 'DEAL_WON', { race: n, n: 1 }, startsIn + around))
     if (kind === 'deadline' || kind === 'both')
@@ -111,6 +136,27 @@ async function race(running: RunningProduct, random: Random, races: number): Pro
 async function post({ call }: RunningProduct, type: string, data: object, inMs: number): Promise<void> {
   await delay(inMs)
   await call('POST', '/api/events', { type, data }, { prefer: 'respond-async' }).catch(() => {})
+}
+
+async function askTwo(
+  { call }: RunningProduct,
+  ruleId: string,
+  said: Said[],
+  { startsIn, around }: { startsIn: number; around: number },
+): Promise<void> {
+  await delay(startsIn)
+  const body = { type: 'FORM_SUBMITTED', data: {} }
+  const headers = { prefer: 'respond-async' }
+  const accepted = await call('POST', '/api/events', body, headers).catch(() => undefined)
+  if (accepted?.status !== 202) return
+  const executionId = executionIdOf({ id: accepted.body.id, addressee: null }, ruleId)
+  await delay(waitMs + around)
+  await Promise.all(
+    ['approve', 'reject'].map(async (choice) => {
+      const answer = await call('POST', `/api/decisions/${executionId}`, { choice }).catch(() => undefined)
+      said.push({ executionId, choice, status: answer?.status ?? 0 })
+    }),
+  )
 }
 
 /** Kills workers and wipes Redis. */
@@ -155,17 +201,28 @@ export async function drain({ database }: RunningProduct): Promise<boolean> {
   return false
 }
 
-async function readTables({ database: { system } }: RunningProduct): Promise<WaitTables> {
+async function readTables({ database: { system } }: RunningProduct): Promise<WaitTables & DecisionTables> {
   const [events, executions, tasks] = await Promise.all([
     system.event.findMany(),
     system.execution.findMany(),
     system.task.findMany(),
   ])
-  return { events, executions, tasks } as unknown as WaitTables
+  return { events, executions, tasks } as unknown as WaitTables & DecisionTables
 }
 
-function countEnds({ executions }: WaitTables) {
-  const ends = executions.flatMap(({ results }) => results.flatMap(({ ended = [] }) => ended))
+function countEnds(tables: WaitTables & DecisionTables) {
+  const ends = (tables as WaitTables).executions.flatMap(({ results }) =>
+    results.flatMap(({ ended = [], ...result }) => ('decision' in result ? [] : ended)),
+  )
   const countOf = (wanted: string) => ends.filter((end) => end === wanted).length
-  return { endedByEvent: countOf('event'), endedByTime: countOf('time') }
+  const choices = (tables as DecisionTables).executions.flatMap(({ results }) =>
+    results.flatMap(({ decision }) => decision?.choice ?? []),
+  )
+  const expired = choices.filter((choice) => choice === 'expired').length
+  return {
+    endedByEvent: countOf('event'),
+    endedByTime: countOf('time'),
+    decided: choices.length - expired,
+    expired,
+  }
 }
