@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { addDecisionsDecide } from './client/decisions-decide.js'
+import { addDecisionsList } from './client/decisions-list.js'
 import { addEventsGet } from './client/events-get.js'
 import { addEventsList } from './client/events-list.js'
 import { addEventsSend } from './client/events-send.js'
@@ -45,6 +47,12 @@ const groups = [
     description: 'See the executions of rules, retry those that failed, and cancel those that wait.',
     example: `retry ${exampleId}`,
     commands: [addExecutionsList, addExecutionsRetry, addExecutionsCancel],
+  },
+  {
+    name: 'decisions',
+    description: 'See what executions wait for a person to decide, and decide.',
+    example: 'list --status open',
+    commands: [addDecisionsList, addDecisionsDecide],
   },
 ]
 

@@ -2,7 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApiKey, createWorkspace, mintToken } from '@automation/access'
-import { createClient, type Event, type EventWhy, type ExecutionSummary, type Rule } from '@automation/client'
+import {
+  createClient,
+  type Decision,
+  type Event,
+  type EventWhy,
+  type ExecutionSummary,
+  type Rule,
+} from '@automation/client'
 import { newId, openDatabase } from '@automation/database'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import { matchLists } from '@automation/launcher/match-lists'
@@ -195,6 +202,27 @@ t.test('rules, events and executions are used with a token or a key from the env
     output: '',
     errors: /^Target: .*\nThe API responded 409 execution_not_retryable: .*\(request \S+\)\n$/,
   })
+
+  const asks = await createClient({ baseUrl: url, token, workspaceId: id }).rules.create({
+    name: 'Ask first',
+    trigger: 'DEAL_CREATED',
+    actions: [{ type: 'WAIT', config: { decision: { options: ['approve', 'reject'], within: '1d' } } }],
+  })
+  await client('events send DEAL_CREATED {} --async')
+  let decisions: Decision[] = []
+  while (decisions.length === 0)
+    decisions = await ask<Decision[]>(`decisions list --status open --rule ${asks.id}`)
+  const decide = `decisions decide ${decisions[0]?.id}`
+  t.match(await client(`${decide} perhaps`), { code: 1, errors: /Must be one of approve, reject/ })
+  t.match(await client(`${decide} approve --reason Fair`), {
+    code: 0,
+    output: /^You have decided: approve\.$/m,
+  })
+  t.match(await client(`${decide} reject`), { code: 1, errors: /409 decision_made: .*approve/ })
+  t.match(
+    (await client('decisions list')).output,
+    /Ask first +decided +approve,reject .* approve +user:ada$/m,
+  )
 
   t.match(await client('rules list', none), { code: 0, output: /Hot leads/ }, 'the demo')
   t.match(

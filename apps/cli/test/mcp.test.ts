@@ -104,6 +104,7 @@ t.test(
     })
     t.ok(JSON.stringify(await ask(reader, 'rule_vocabulary')).includes('greater_than'), 'it is not cut')
     t.match(await ask(reader, 'list_executions'), { executions: [] })
+    t.match(await ask(reader, 'list_decisions'), { decisions: [] })
 
     const told = await call(reader, 'get_event', { id: event.eventId })
     t.match(told.content, [

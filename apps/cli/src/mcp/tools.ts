@@ -66,6 +66,11 @@ export const toolMakers: ToolMaker[] = [
     call: (client, { path, query }, options) =>
       client.executions.get(path.id, { ...options, ...(query.explain && { explain: true }) }),
   }),
+  makeTool('list_decisions', {
+    operation: 'GET /api/decisions',
+    description: 'Lists what executions wait for a person to decide, newest event first. Only people decide.',
+    call: (client, { query }, options) => client.decisions.list(query, options),
+  }),
   makeTool('check_rules', {
     operation: 'POST /api/automation-rules/check',
     description:
