@@ -37,11 +37,12 @@ const api = await startApi(t, {
   DATABASE_URL: await createPrivateDatabase(process.env.DATABASE_URL ?? ''),
   QUEUE_PREFIX: `{${newId()}}`,
 })
+const baseUrl = await api.app.listen({ host: '127.0.0.1', port: 0 })
 await startWorker(t, api.config, directory, 'worker', {
   OUTBOUND_ALLOW: '127.0.0.0/8',
   OUTBOUND_PORTS: String(port),
+  CONSOLE_URL: baseUrl,
 })
-const baseUrl = await api.app.listen({ host: '127.0.0.1', port: 0 })
 const blocks = await readBlocks('guides/recipes.md')
 const isShellThere = await hasShell()
 
@@ -132,6 +133,21 @@ const checks: Record<string, Check> = {
       body: { status: 'succeeded', results: [{ ended: 'event' }, { status: 'skipped' }] },
     })
   },
+  async 'Ask a manager first'(t, workspace) {
+    const { text } = (await receive('/managers')) as { text: string }
+    const [, link = ''] = /^Acme asks for 30 %: <(.*)\|approve> or <.*\|reject>$/.exec(text) ?? []
+    const bot = { 'user-agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)' }
+    for (const method of ['GET', 'HEAD']) t.equal((await fetch(link, { method, headers: bot })).status, 200)
+    const decisions = async () =>
+      (await workspace.call<{ decisions: object[] }>('GET', '/api/decisions')).body.decisions
+    while ((await decisions()).length === 0) await delay(50)
+    t.match(await decisions(), [{ ruleName: 'Ask a manager first', status: 'open', choice: null }])
+    const [, page = ''] = /name="page" value="(\w+)"/.exec(await (await fetch(link)).text()) ?? []
+    const body = new URLSearchParams({ page, choice: 'approve' })
+    t.match(await (await fetch(link, { method: 'POST', body })).text(), 'You have decided: approve')
+    t.match(await findTasks(workspace, 1), [{ title: 'Send the offer to Acme' }])
+    t.match(await decisions(), [{ status: 'decided', choice: 'approve', by: 'link' }])
+  },
   async 'Once a week per customer'(t, workspace, printed) {
     t.match(await findTasks(workspace, 2), [{ title: 'Call Bolt' }, { title: 'Call Acme' }])
     const { executions } = JSON.parse(printed.at(-1) ?? '') as { executions: object[] }
@@ -220,9 +236,9 @@ const checks: Record<string, Check> = {
 
 const recipes = blocks.filter(({ heading }) => heading !== 'Recipes')
 
-t.test('the page has 22 recipes, and each is run', async (t) => {
+t.test('the page has 23 recipes, and each is run', async (t) => {
   t.strictSame(recipes.map(({ heading }) => heading).sort(), Object.keys(checks).sort())
-  t.equal(recipes.length, 22)
+  t.equal(recipes.length, 23)
 })
 
 for (const { heading, text } of recipes)
