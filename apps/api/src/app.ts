@@ -33,7 +33,8 @@ import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
 import warmUp from './plugins/warm-up.js'
 import rateLimit, { limitationOf } from './rate-limit/rate-limit.js'
-import { decisionRoutes } from './routes/decisions.js'
+import { decisionRoutes } from './routes/decisions/index.js'
+import { decisionLinkRoutes } from './routes/decisions/links.js'
 import { developerRoutes } from './routes/developer/index.js'
 import { emailTemplateRoutes } from './routes/email-templates/index.js'
 import { eventTypeRoutes } from './routes/event-types/index.js'
@@ -115,6 +116,7 @@ export async function buildApp(config: Config, limits: ApiLimits = limitsOf(conf
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
   await app.register(taskRoutes, { prefix: '/api/tasks' })
   await app.register(decisionRoutes, { prefix: '/api/decisions' })
+  await app.register(decisionLinkRoutes, { ...config, prefix: '/decide' })
   await app.register(vocabularyRoutes, { ...config, ...limits, prefix: '/api/vocabulary' })
   await app.register(emailTemplateRoutes, { ...limits, prefix: '/api/email-templates' })
   await app.register(meRoutes, { prefix: '/api/me' })

@@ -42,6 +42,7 @@ export async function buildApp(config: Config) {
   await app.register(tokenRoutes, { ...config, sessions, attempts, prefix: '/session' })
   await app.register(oidcRoutes, { ...config, sessions, attempts, prefix: '/session/oidc' })
   await app.register(handOnRoutes, { ...config, sessions, refresher, prefix: '/api' })
+  await app.register(handOnRoutes, { ...config, sessions, refresher, prefix: '/decide', isPublic: true })
   await app.register(pageRoutes)
   return app
 }

@@ -100,3 +100,31 @@ t.test('the bearer of a company proxy counts only where it is opted in, and from
     t.equal((await ask('/api/events', { headers, remoteAddress })).statusCode, status)
   }
 })
+
+t.test(
+  'the links of decisions need no session, come from anywhere, and get the token of nobody',
+  async (t) => {
+    const upstream = await openUpstream(t)
+    const console = await startConsole(t, { CONSOLE_API_URL: upstream.url })
+    const cookie = await signIn(console)
+    const headers = { cookie, 'sec-fetch-site': 'cross-site', origin: 'null' }
+    const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
+    const answer = await console.ask('/decide/w/e/t/approve', { headers })
+    t.equal(answer.headers['set-cookie'], undefined, 'a 401 of the API ends no session')
+    t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+    await console.ask('/decide/w/e/t/approve', { method: 'POST', payload: 'choice=approve', headers: form })
+    await console.ask('/decide/../api/events', { headers })
+    await console.ask('/decide/%2e%2e/api/events', { headers })
+    await console.ask('/decide/w/e/t/approve', { method: 'DELETE', headers })
+    t.match(
+      upstream.arrivals.map(({ method, url, body }) => ({ method, url, body })),
+      [
+        { method: 'GET', url: '/decide/w/e/t/approve' },
+        { method: 'POST', url: '/decide/w/e/t/approve', body: 'choice=approve' },
+      ],
+    )
+    t.equal(upstream.arrivals.length, 2)
+    for (const { headers } of upstream.arrivals)
+      for (const name of ['cookie', 'authorization']) t.notOk(name in headers, name)
+  },
+)

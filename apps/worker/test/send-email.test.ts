@@ -379,7 +379,7 @@ t.test('a mail that is cancelled while it waits for a connection is not sent', a
 t.test('a setting without exactly one sender fails at the start', async (t) => {
   const { createMailer } = await import('../src/effects/send-email.js')
   for (const from of ['', 'nobody', 'a@x.io, b@x.io', 'group: a@x.io;'])
-    t.throws(() => createMailer({ url: undefined, from }, {} as never, () => {}), /MAIL_FROM/)
+    t.throws(() => createMailer({ url: undefined, from }, {} as never, () => {}, {} as never), /MAIL_FROM/)
 })
 
 function drop(socket: Socket): undefined {

@@ -2,6 +2,7 @@ import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { type CompileString, findCompiler, findDefinition } from './config-template.js'
 import { isReserved, noEventData } from './credential.js'
+import { takesLinks } from './decision-links.js'
 import { findForeignSyntax, hasInvisible } from './foreign-syntax.js'
 import { findHoursFault } from './hours/hours.js'
 import { findOperator } from './operators/index.js'
@@ -29,6 +30,8 @@ interface Search {
   readonly declared: Declared
   /** The index of the action that is searched; -1 in the conditions of the rule. */
   action: number
+  /** Whether the texts that are searched may have the links of a decision. */
+  isLinkField: boolean
 }
 
 // The API refuses deeper bodies earlier. With this limit the engine handles the input of every caller.
@@ -45,7 +48,15 @@ export function findRuleFaults(definition: {
   perKey?: unknown
 }): Fault[] {
   const declared = readDeclared(definition.actions, definition.perKey)
-  const search: Search = { faults: [], clauses: 0, patternSteps: 0, placeholders: 0, declared, action: -1 }
+  const search: Search = {
+    faults: [],
+    clauses: 0,
+    patternSteps: 0,
+    placeholders: 0,
+    declared,
+    action: -1,
+    isLinkField: false,
+  }
   searchConditions(search, definition.conditions, 'conditions', outermost)
   if (Array.isArray(definition.actions)) {
     for (const [index, action] of definition.actions.entries()) {
@@ -157,7 +168,7 @@ function searchPath(search: Search, path: unknown, field: string, { isItem, isOt
 
 /** Of the event, or of what earlier actions recorded. */
 function searchRead(search: Search, path: string, field: string): void {
-  const fault = findReadFault(search.declared, path, search.action)
+  const fault = findReadFault(search.declared, path, search.action, search.isLinkField)
   if (fault) report(search, field, fault)
 }
 
@@ -193,7 +204,9 @@ function searchAction(search: Search, action: unknown, field: string): void {
       continue
     }
     const compile = findCompiler(action.type, action.config, key)
+    search.isLinkField = takesLinks(action.type, key)
     searchTexts(search, value, `${field}.config.${key}`, 1, compile)
+    search.isLinkField = false
   }
   if (typeof action.config.forEach === 'string')
     searchRead(search, action.config.forEach, `${field}.config.forEach`)

@@ -48,6 +48,7 @@ export {
   maxReasonLength,
   readDecision,
 } from './decision.js'
+export type { DecisionLinks, LinksToMake } from './decision-links.js'
 export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
 export { findDurationFault, parseDuration } from './duration.js'
 export type { ItemEvent } from './emit-each.js'

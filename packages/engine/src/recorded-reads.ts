@@ -1,5 +1,6 @@
 import { listConditionPaths, listRootPaths } from './condition-paths.js'
 import { listConfigUses } from './config-uses.js'
+import type { LinksToMake } from './decision-links.js'
 import { parsePath } from './path.js'
 import { type Declared, declaresAny, findRoot, findSources } from './recorded.js'
 import type { Action, Condition } from './rule.js'
@@ -7,6 +8,8 @@ import type { Action, Condition } from './rule.js'
 /** What an action reads of the actions before it. */
 export interface RecordedReads {
   readonly readsRecorded: boolean
+  /** Of a call that sends the links of the decision that it comes before. */
+  readonly links?: LinksToMake
   /** The earlier actions that its `when` reads. */
   readonly whenSources: readonly number[]
 }
@@ -16,7 +19,11 @@ const none: RecordedReads = { readsRecorded: false, whenSources: [] }
 export function findRecordedReads(action: Action, index: number, declared: Declared): RecordedReads {
   if (!declaresAny(declared) && !declared.collects) return none
   const { ofWhen, ofConfig } = listReads(action)
+  const readsLinks = ofConfig.some(
+    (path) => findRoot(declared, path) === 'decision' && parsePath(path)?.[1] === 'links',
+  )
   return {
+    ...(readsLinks && { links: declared.links }),
     readsRecorded: [...ofWhen, ...ofConfig].some((path) => findRoot(declared, path)),
     whenSources: [...new Set(ofWhen.flatMap((path) => findSources(declared, path, index)))],
   }

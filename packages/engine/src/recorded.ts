@@ -1,3 +1,4 @@
+import { findLinkFault, type LinksToMake, showLinks } from './decision-links.js'
 import type { Evaluation } from './evaluation.js'
 import { type ActionResult, isOpen } from './outcome.js'
 import { parsePath } from './path.js'
@@ -18,6 +19,8 @@ export interface Declared {
   readonly decisions: readonly number[]
   /** Whether its `perKey` collects events. What is collected is part of the data (withCollected). */
   readonly collects: boolean
+  /** Of the first of them. */
+  readonly links: LinksToMake
 }
 
 export type RecordedRoot = 'actions' | 'captured' | 'waited' | 'decision' | 'collected'
@@ -33,6 +36,8 @@ const facts = ['outcome', 'status']
 /** And of a WAIT for an event: `event` or `time`. */
 const ended = 'ended'
 
+const noLinks: LinksToMake = { options: [], needsRole: false }
+
 /** Most rules: thousands of them are compiled, and share it. */
 const nothing: Declared = {
   actions: new Map(),
@@ -40,6 +45,7 @@ const nothing: Declared = {
   waits: [],
   decisions: [],
   collects: false,
+  links: noLinks,
 }
 
 /** Reads what actions declare, and `perKey` where it is given. Takes any shape. */
@@ -55,8 +61,16 @@ export function readDeclared(actions: unknown, perKey?: unknown): Declared {
     if (action?.type === 'WAIT' && typeof action.config?.for === 'object') waits.push(index)
     if (action?.type === 'WAIT' && typeof action.config?.decision === 'object') decisions.push(index)
   }
-  const declared = { actions: names, captured: captures, waits, decisions, collects }
+  const links = readLinks(Array.isArray(actions) ? actions[decisions[0] ?? -1] : undefined)
+  const declared = { actions: names, captured: captures, waits, decisions, collects, links }
   return declaresAny(declared) || collects ? declared : nothing
+}
+
+/** Takes any shape. */
+function readLinks(action: { config?: { decision?: { options?: unknown; roles?: unknown } } } | undefined) {
+  const { options, roles } = action?.config?.decision ?? {}
+  if (!Array.isArray(options)) return noLinks
+  return { options: options.filter((one) => typeof one === 'string'), needsRole: roles !== undefined }
 }
 
 /** Whether a rule declares anything that its actions could read of earlier ones. */
@@ -103,7 +117,12 @@ export function findSources(declared: Declared, path: string, before: number): r
 }
 
 /** Says why an action, or the conditions of the rule (-1), cannot read a path. Undefined if it can, or if the path is one into the event. */
-export function findReadFault(declared: Declared, path: string, before: number): string | undefined {
+export function findReadFault(
+  declared: Declared,
+  path: string,
+  before: number,
+  isLinkField = false,
+): string | undefined {
   const root = findRoot(declared, path)
   if (root === undefined) return undefined
   if (before < 0)
@@ -117,9 +136,13 @@ export function findReadFault(declared: Declared, path: string, before: number):
   const [, name, fact, ...deeper] = parsePath(path) ?? []
   if (root === 'collected') return findCollectedFault(name, fact)
   if (root === 'decision') {
+    const [first = 0] = declared.decisions
+    if (name === 'links') {
+      const rest = fact === undefined ? [] : [fact, ...deeper]
+      return findLinkFault(declared.links.options, rest, { before, first, isLinkField })
+    }
     if ((name !== 'choice' && name !== 'reason') || fact !== undefined)
       return 'must read decision.choice or decision.reason'
-    const [first = 0] = declared.decisions
     return first < before
       ? undefined
       : `must read what an earlier action has: actions[${first}] waits for the decision, and is not earlier`
@@ -171,7 +194,11 @@ export function addRecorded(
     scope.waited = results
       .slice(0, before)
       .findLast((result) => result?.ended === 'event' && !result.decision)?.waited
-  if (declared.decisions.length > 0) scope.decision = findDecision(results.slice(0, before))
+  if (declared.decisions.length > 0)
+    scope.decision =
+      before < (declared.decisions[0] ?? 0)
+        ? { links: showLinks(declared.links.options) }
+        : findDecision(results.slice(0, before))
   return scope
 }
 

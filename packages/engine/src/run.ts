@@ -4,6 +4,7 @@ import type { CompiledAction, CompiledRule } from './compile-rule.js'
 import { explainAll } from './condition-groups.js'
 import { findConfigFault } from './config-fault.js'
 import type { CredentialValues } from './credential.js'
+import type { DecisionLinks } from './decision-links.js'
 import type { ItemEvent } from './emit-each.js'
 import { Evaluation, type WorkLimits } from './evaluation.js'
 import type { Rendering } from './fill-placeholder.js'
@@ -41,7 +42,7 @@ export type ReadyAction = {
     readonly size: number
     /** Of an action with forEach: the events that it emits. */
     readonly events?: readonly ItemEvent[]
-    /** Of a call with credentials: renders the config again, with their values. */
+    /** Of a call with credentials, or with links of a decision: renders the config again, with their values. */
     readonly fillCredentials?: FillCredentials<ActionConfig<Type>>
     /** Of a WAIT: its end (epoch ms), if it is reached at its planned time. */
     readonly end?: number
@@ -51,6 +52,7 @@ export type ReadyAction = {
 /** @returns why the call must not be made, without any value */
 export type FillCredentials<Config = unknown> = (
   values: CredentialValues,
+  links?: DecisionLinks,
 ) => { config: Config } | { fault: string }
 
 /** Skipped, since its `when` did not hold. */
@@ -227,8 +229,8 @@ export function planAction(
   // findConfigFault has checked that the config fits its type, which TypeScript cannot infer.
   const ready = { of: action, at, warnings, type: action.type, config, size: rendering.size } as ReadyAction
   if (ready.type === 'WAIT') return planWait(ready)
-  if (action.credentials)
-    return { ...ready, fillCredentials: (values) => fill(action, data, values) } as ReadyAction
+  if (action.credentials || action.links)
+    return { ...ready, fillCredentials: (...values) => fill(action, data, ...values) } as ReadyAction
   return events === undefined ? ready : { ...ready, events }
 }
 
@@ -240,14 +242,15 @@ function planWait(action: Extract<ReadyAction, { type: 'WAIT' }>): PlannedAction
   return { ...action, warnings: told, end: found.end }
 }
 
-/** The data is what the config was rendered from, so that all but the credentials is the same. What it costs was charged then. */
+/** The data is what the config was rendered from, so that all but credentials and links is the same. What it costs was charged then. */
 function fill(
   { config }: CompiledAction,
   data: unknown,
   credentials: CredentialValues,
+  links?: DecisionLinks,
 ): ReturnType<FillCredentials> {
   const rendering: Rendering = { warnings: [], size: 0, credentials }
-  const filled = config.render(data, rendering)
+  const filled = config.render(links ? { ...(data as object), decision: { links } } : data, rendering)
   const fault =
     rendering.size > maxRenderedLength
       ? `config renders to more than ${maxRenderedLength} characters`

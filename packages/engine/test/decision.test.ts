@@ -35,7 +35,7 @@ t.test('decision is a word of a rule that asks, after its WAIT, and data elsewhe
   t.match(faultsOf(task('{{decision.choice}}'), ask()), [
     /actions\[1\] waits for the decision, and is not earlier$/,
   ])
-  for (const path of ['decision', 'decision.by', 'decision.links.approve', 'decision.choice.x'])
+  for (const path of ['decision', 'decision.by', 'decision.choice.x'])
     t.match(faultsOf(ask(), task(`{{${path}}}`)), [/Must read decision\.choice or decision\.reason$/], path)
   t.strictSame(faultsOf(task('{{decision.links.approve}}')), [], 'without a WAIT for it, it is data')
 })
@@ -81,3 +81,59 @@ t.test('a decision hides nothing of the event that ended a WAIT before it', asyn
     config: { title: '2 approve' },
   })
 })
+
+t.test('links stand in what a call sends before the decision, and nowhere else', async (t) => {
+  const link = '{{decision.links.approve}}'
+  const chat = (text: string) => ({
+    type: 'SEND_NOTIFICATION',
+    config: { url: 'https://chat.example.com', text },
+  })
+  const hook = (config: object) => ({
+    type: 'SEND_WEBHOOK',
+    config: { url: 'https://api.example.com', ...config },
+  })
+  const mail = (config: object) => ({
+    type: 'SEND_EMAIL',
+    config: { to: 'a@example.com', subject: 'x', template: 'x', ...config },
+  })
+  const faults = (...actions: object[]) => faultsOf(...(actions as Action[]))
+  for (const action of [chat(link), hook({ body: { a: [link] } }), mail({ variables: { link } })])
+    t.strictSame(faults(action, ask()), [])
+  for (const action of [
+    task(link),
+    hook({ headers: { a: link } }),
+    mail({ subject: link }),
+    { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: { link } } },
+    { ...chat('x'), when: { field: 'decision.links.approve', operator: 'exists' } },
+  ])
+    t.match(faults(action, ask()), [/Must not read decision\.links: links stand in/])
+  t.match(faults(ask(), chat(link)), [/Must read links before the decision: actions\[0\] waits for it$/])
+  for (const path of ['decision.links', 'decision.links.perhaps', 'decision.links.approve.x'])
+    t.match(faults(chat(`{{${path}}}`), ask()), [
+      /Must be the link of an option: decision\.links\.approve or decision\.links\.reject$/,
+    ])
+})
+
+t.test(
+  'a link is filled in where it is sent; what is shown has its name, and data is never a link',
+  async (t) => {
+    const actions = [
+      {
+        type: 'SEND_WEBHOOK',
+        config: {
+          url: 'https://api.example.com',
+          body: { yes: '{{decision.links.approve}}', no: 'No: {{decision.links.reject}}', name: '{{name}}' },
+        },
+      } as Action,
+      ask(),
+    ]
+    const name = '{{decision.links.approve}}'
+    const [planned] = planRule(compileRule({ conditions: [], actions }), { name }, now).actions
+    const shown = { yes: name, no: 'No: {{decision.links.reject}}', name }
+    t.match(planned, { config: { body: shown }, warnings: [], of: { links: { needsRole: false } } })
+    const { fillCredentials: fill } = planned as Extract<typeof planned, { type: 'SEND_WEBHOOK' }>
+    t.match(fill?.(new Map(), { approve: 'https://y', reject: 'https://n' }), {
+      config: { body: { yes: 'https://y', no: 'No: https://n', name } },
+    })
+  },
+)

@@ -49,6 +49,7 @@ export {
   listDecisions,
   lockDecision,
   lookAtDecision,
+  readDecisionRow,
   recordDecision,
   type StoredDecision,
 } from './history/decisions.js'

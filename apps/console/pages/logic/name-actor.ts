@@ -8,5 +8,6 @@ export function nameActor(
   if (kind === 'user') return id
   if (kind === 'api_key') return `API key ${apiKey?.(id) ?? id}`
   if (kind === 'cli') return `${id} (command line)`
+  if (actor === 'link') return 'Somebody with the link'
   return kind === 'system' ? 'The service' : actor
 }

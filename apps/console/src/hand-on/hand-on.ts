@@ -13,6 +13,7 @@ import { type SlotLimits, Slots, usualSlots, waitingSlots } from './slots.js'
 const waitingPath = '/api/events/newest'
 /** What the API serves. */
 const methods: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const pageMethods: HTTPMethods[] = ['GET', 'HEAD', 'POST']
 /** Of the headers of a page only these reach the API: no cookie, no authorization and no forwarding header of others. */
 const passed = ['accept', 'content-type', 'if-match', 'idempotency-key', 'prefer', 'x-workspace-id'] as const
 /** Of the API's headers: it sets no cookies, and the others are matters of the console and of its connections. */
@@ -26,6 +27,8 @@ interface Options {
   trustsBearer: boolean
   sessions: Sessions
   refresher: Refresher
+  /** Of pages for people without an account: nobody has to be signed in, and the API gets no token. */
+  isPublic?: boolean
 }
 
 /**
@@ -36,7 +39,7 @@ interface Options {
  *                         └── 429, 503 └── 401, 503
  */
 export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) => {
-  const { apiUrl, trustsBearer, sessions } = options
+  const { apiUrl, trustsBearer, sessions, isPublic = false } = options
   const { origin, pathname } = new URL(apiUrl)
   const prefix = pathname.replace(/\/+$/, '')
   // @fastify/reply-from cannot abort a request: browsers that had left would hold all connections to a mute API.
@@ -52,12 +55,16 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
-  app.route({ method: methods, url: '/*', handler: handOn })
+  // A link is opened from anywhere, and its form has a token of its own.
+  const config = isPublic ? { acceptsOtherSites: true } : {}
+  app.route({ method: isPublic ? pageMethods : methods, url: '/*', config, handler: handOn })
 
   async function handOn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const target = readApiPath(request.url)
+    const target = readApiPath(request.url, `${app.prefix}/`)
     if (target === 'malformed') return reply.status(400).send({ error: 'The URL cannot be decoded' })
     if (target === 'foreign') return reply.status(404).send({ error: 'Not found' })
+    const path = `${prefix}${target.path}${target.query}`
+    if (isPublic) return handOnPublic(request, reply, path)
     const given = findProxyBearer(request, trustsBearer)
     const session = given === undefined ? await sessions.read(request) : undefined
     const known = given ?? session?.bearer
@@ -69,8 +76,15 @@ export const handOnRoutes: FastifyPluginAsync<Options> = async (app, options) =>
     finished(reply.raw, slot)
     const bearer = session === undefined ? known : await renew(options, reply, session)
     if (bearer === undefined) return reply
-    const path = `${prefix}${target.path}${target.query}`
     return perform(api, { request, reply, path, bearer, sessions, isWaiting })
+  }
+
+  async function handOnPublic(request: FastifyRequest, reply: FastifyReply, path: string) {
+    const { api, slots } = usual
+    const slot = slots.take(`address ${request.ip}`, request.ip)
+    if (typeof slot === 'string') return refuse(reply, slot)
+    finished(reply.raw, slot)
+    return perform(api, { request, reply, path, bearer: undefined, sessions, isWaiting: false })
   }
 }
 
@@ -109,7 +123,8 @@ interface Call {
   request: FastifyRequest
   reply: FastifyReply
   path: string
-  bearer: string
+  /** undefined: nobody is signed in. */
+  bearer: string | undefined
   sessions: Sessions
   isWaiting: boolean
 }
@@ -127,7 +142,7 @@ async function perform(
       method: request.method as Dispatcher.HttpMethod,
       headers: {
         ...keepPassed(request.headers, body !== undefined),
-        authorization: `Bearer ${bearer}`,
+        ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
         'x-forwarded-for': request.ip,
       },
       body: body ?? null,
@@ -135,7 +150,7 @@ async function perform(
     })
     deadline.extend()
     // A refused token ends the session: each further request would be refused, too.
-    if (response.statusCode === 401) sessions.forget(reply)
+    if (response.statusCode === 401 && bearer !== undefined) sessions.forget(reply)
     // The rest of a body that the API does not want is not read.
     if (!request.raw.complete) reply.header('connection', 'close')
     return reply.status(response.statusCode).headers(dropHeaders(response.headers)).send(response.body)

@@ -5,6 +5,7 @@ import { AccessTokens } from './credentials/access-tokens.js'
 import { CredentialFiller } from './credentials/credential-filler.js'
 import { createCredentials } from './credentials/find-credentials.js'
 import { createTokenRequest } from './credentials/request-token.js'
+import { createLinkMaker } from './decision-links.js'
 import type { Perform } from './effect.js'
 import { HttpCaller } from './http-caller.js'
 import { createCauseLog } from './log-cause.js'
@@ -16,12 +17,16 @@ import { createSender } from './send-webhook.js'
 export function createEffects(config: Config, database: Database, log: Logger) {
   const logCause = createCauseLog(log)
   const { encryptionKey, outbound } = config
+  const { consoleUrl } = outbound
   const findKeys = createOutgoingKeys(database, encryptionKey)
-  const mailer = createMailer(config.mail, database, logCause)
   const caller = new HttpCaller(outbound)
   const tokens = new AccessTokens(database, encryptionKey, createTokenRequest(caller))
-  const filler = new CredentialFiller(createCredentials(database, encryptionKey), tokens)
-  const { consoleUrl } = outbound
+  const filler = new CredentialFiller(
+    createCredentials(database, encryptionKey),
+    tokens,
+    createLinkMaker(encryptionKey, consoleUrl),
+  )
+  const mailer = createMailer(config.mail, database, logCause, filler)
   const sender = createSender({ caller, findKeys, filler, logCause, consoleUrl })
   const perform: Perform = (action, context) => {
     switch (action.type) {

@@ -5,6 +5,7 @@ import type { Address, NodemailerError } from 'nodemailer'
 import addressParser from 'nodemailer/lib/addressparser'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
 import type { Config } from '../config.js'
+import type { CredentialFiller } from './credentials/credential-filler.js'
 import { type ActionOf, type CallContext, defaultTimeoutMs, failed, idempotencyKey } from './effect.js'
 import type { LogCause } from './log-cause.js'
 import { type MailBody, writeMail } from './mail-body.js'
@@ -18,34 +19,48 @@ const usualDirectory = '.data/mail'
  * Sends mails by SMTP, or writes each as an .eml file to the directory of a `file:` URL. Every delivery of an action carries the same
  * Message-ID, and file name, so that a repeated delivery is recognizable as such.
  */
-export function createMailer({ url, from }: Config['mail'], database: Database, logCause: LogCause) {
+export function createMailer(
+  { url, from }: Config['mail'],
+  database: Database,
+  logCause: LogCause,
+  filler: Pick<CredentialFiller, 'fill'>,
+) {
   const sender = readSender(from)
   const findTemplate = createMailTemplates(database)
   const { deliver, close } = openTransport(url)
   return {
-    async send(action: ActionOf<'SEND_EMAIL'>, context: CallContext): Promise<Effect> {
-      const { config } = action
-      const template = await findTemplate(context.event.workspaceId, config.template)
-      const body = writeMail(template, config, context)
-      if ('fault' in body) return { status: 'failed', error: body.fault, isFinal: true }
-      const messageId = `<${idempotencyKey(action, context).replace(':', '.')}@automation-rules>`
-      const output = { messageId }
+    /** Only a mail with links of a decision has something filled in. */
+    send(action: ActionOf<'SEND_EMAIL'>, context: CallContext): Promise<Effect> {
+      if (action.fillCredentials === undefined) return send(action, context)
       const timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs
-      try {
-        const message = composeMessage(config, body, sender, messageId)
-        const { refused, warnings } = await deliver(message, timeoutMs)
-        return {
-          status: 'success',
-          output: refused.length === 0 ? output : { ...output, refused },
-          warnings: [...body.warnings, ...warnings],
-        }
-      } catch (error) {
-        if (isOurOwn(error)) logCause(error, context)
-        const failure = { ...describeFailure(error), output }
-        return isUnanswered(error, timeoutMs) ? { ...failure, isUnanswered: true } : failure
-      }
+      return filler.fill(action, context, timeoutMs, (config) =>
+        send({ ...action, config: config as typeof action.config }, context),
+      )
     },
     close,
+  }
+
+  async function send(action: ActionOf<'SEND_EMAIL'>, context: CallContext): Promise<Effect> {
+    const { config } = action
+    const template = await findTemplate(context.event.workspaceId, config.template)
+    const body = writeMail(template, config, context)
+    if ('fault' in body) return { status: 'failed', error: body.fault, isFinal: true }
+    const messageId = `<${idempotencyKey(action, context).replace(':', '.')}@automation-rules>`
+    const output = { messageId }
+    const timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs
+    try {
+      const message = composeMessage(config, body, sender, messageId)
+      const { refused, warnings } = await deliver(message, timeoutMs)
+      return {
+        status: 'success',
+        output: refused.length === 0 ? output : { ...output, refused },
+        warnings: [...body.warnings, ...warnings],
+      }
+    } catch (error) {
+      if (isOurOwn(error)) logCause(error, context)
+      const failure = { ...describeFailure(error), output }
+      return isUnanswered(error, timeoutMs) ? { ...failure, isUnanswered: true } : failure
+    }
   }
 }
 

@@ -2466,7 +2466,7 @@ export interface components {
         AuditEntry: {
             /** Format: uuid */
             id: string;
-            /** @description `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+            /** @description `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
             actor: string;
             action: components["schemas"]["AuditAction"];
             /** @description Id of the changed object */
@@ -2906,6 +2906,7 @@ export interface components {
             /** Format: uuid */
             ruleId: string;
             ruleVersion: number;
+            ruleName: string | null;
             /**
              * @description open: nobody has decided. decided: somebody did. expired: the time is over, and the choice is expired. closed: the execution ended before, so the decision is no longer needed.
              * @enum {string}
@@ -4352,7 +4353,7 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4403,7 +4404,7 @@ export interface components {
                  * @description The rule that was copied
                  */
                 from: string;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4430,7 +4431,7 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4454,7 +4455,7 @@ export interface components {
                 name?: string;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4496,7 +4497,7 @@ export interface components {
                 name?: string;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4700,7 +4701,7 @@ export interface components {
                 lastError: string | null;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4734,7 +4735,7 @@ export interface components {
                     maxRunsPerHour?: number;
                     maxFailureRate?: number;
                 };
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4762,7 +4763,7 @@ export interface components {
                 changed: string[];
                 /** @description The version of the rule after the change */
                 version: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4821,7 +4822,7 @@ export interface components {
                 failed?: number;
                 finished?: number;
                 maxFailureRate?: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4983,7 +4984,7 @@ export interface components {
                 version: number;
                 /** @description How many waiting executions were cancelled */
                 cancelled?: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5560,7 +5561,7 @@ export interface components {
              */
             onUncertain?: "retry" | "stop";
         };
-        /** @description Ends the WAIT when a person decides. Alone in its WAIT, and once in a rule. Later actions read decision.choice and decision.reason. */
+        /** @description Ends the WAIT when a person decides. Alone in its WAIT, and once in a rule. Later actions read decision.choice and decision.reason; earlier ones send decision.links.NAME of each option. */
         WaitDecision: {
             /** @description What a person can choose, such as approve and reject */
             options: string[];

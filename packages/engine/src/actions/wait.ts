@@ -89,7 +89,7 @@ const WaitDecision = Type.Object(
     additionalProperties: false,
     title: 'WaitDecision',
     description:
-      'Ends the WAIT when a person decides. Alone in its WAIT, and once in a rule. Later actions read decision.choice and decision.reason.',
+      'Ends the WAIT when a person decides. Alone in its WAIT, and once in a rule. Later actions read decision.choice and decision.reason; earlier ones send decision.links.NAME of each option.',
   },
 )
 

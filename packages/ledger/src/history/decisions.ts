@@ -25,6 +25,8 @@ export interface DecisionRow {
   eventId: string
   ruleId: string
   ruleVersion: number
+  /** In that version; null where it was removed. */
+  ruleName: string | null
   status: DecisionStatus
   /** When the time is over; null where the WAIT is not reached. */
   until: Date | null
@@ -52,6 +54,9 @@ const status = Prisma.sql`(
 const columns = Prisma.sql`
   executions.id, executions.event_id AS "eventId", executions.rule_id AS "ruleId", executions.rule_version AS "ruleVersion",
   executions.decision, ${status} AS status, (${result}->>'until')::timestamptz AS until,
+  (SELECT name FROM rule_versions
+   WHERE rule_versions.workspace_id = executions.workspace_id AND rule_versions.rule_id = executions.rule_id
+     AND rule_versions.version = executions.rule_version) AS "ruleName",
   (SELECT action->'config'->'decision'
    FROM rule_versions CROSS JOIN json_array_elements(rule_versions.actions) AS action
    WHERE rule_versions.workspace_id = executions.workspace_id AND rule_versions.rule_id = executions.rule_id
@@ -75,7 +80,19 @@ export function listDecisions(
   return scanPage(database, Prisma.sql`executions`, columns, { range: joinConditions(range), rest }, page)
 }
 
-/** Reads what an execution asks a person, and keeps others from deciding until the transaction ends. Null where there is none. */
+/** Reads what an execution asks a person. Null where there is none. */
+export async function readDecisionRow(
+  database: Pick<WorkspaceTransaction, '$queryRaw'>,
+  workspaceId: string,
+  executionId: string,
+): Promise<DecisionRow | null> {
+  const [row] = await database.$queryRaw<DecisionRow[]>(Prisma.sql`
+    SELECT ${columns} FROM executions
+    WHERE executions.id = ${executionId}::uuid AND executions.workspace_id = ${workspaceId}::uuid`)
+  return row?.asked ? row : null
+}
+
+/** The same, and keeps others from deciding until the transaction ends. Null where there is none. */
 export async function lockDecision(
   transaction: Pick<WorkspaceTransaction, '$queryRaw'>,
   workspaceId: string,
@@ -83,10 +100,7 @@ export async function lockDecision(
 ): Promise<DecisionRow | null> {
   await transaction.$queryRaw(Prisma.sql`
     SELECT 1 FROM executions WHERE id = ${executionId}::uuid AND workspace_id = ${workspaceId}::uuid FOR NO KEY UPDATE`)
-  const [row] = await transaction.$queryRaw<DecisionRow[]>(Prisma.sql`
-    SELECT ${columns} FROM executions
-    WHERE executions.id = ${executionId}::uuid AND executions.workspace_id = ${workspaceId}::uuid`)
-  return row?.asked ? row : null
+  return readDecisionRow(transaction, workspaceId, executionId)
 }
 
 /**

@@ -1,25 +1,18 @@
 import { type Administrator, changeWorkspace, orNull } from '@automation/access'
-import { isUuid, type WorkspaceTransaction } from '@automation/database'
 import { expiredChoice, maxReasonLength } from '@automation/engine'
-import {
-  type DecisionRow,
-  type DecisionStatus,
-  listDecisions,
-  lockDecision,
-  recordDecision,
-} from '@automation/ledger'
+import { type DecisionRow, type DecisionStatus, listDecisions } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { changeOnce } from '../acceptance/idempotency/change-once.js'
-import { sendStored } from '../acceptance/idempotency/stored-response.js'
-import { permits } from '../access/permissions.js'
-import { refusals } from '../errors.js'
-import { readCursor, writeCursor } from '../lists/cursor.js'
-import { addExcerpts, Excerpt, ExcerptQuery } from '../lists/excerpt.js'
-import { checkQuery } from '../lists/history-filter.js'
-import { StorableText } from '../lists/search-text.js'
-import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../responses.js'
+import { changeOnce } from '../../acceptance/idempotency/change-once.js'
+import { sendStored } from '../../acceptance/idempotency/stored-response.js'
+import { permits } from '../../access/permissions.js'
+import { refusals } from '../../errors.js'
+import { readCursor, writeCursor } from '../../lists/cursor.js'
+import { addExcerpts, Excerpt, ExcerptQuery } from '../../lists/excerpt.js'
+import { checkQuery } from '../../lists/history-filter.js'
+import { StorableText } from '../../lists/search-text.js'
+import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../../responses.js'
+import { decide, type ToDecide } from './decide.js'
 
 const statuses = ['open', 'decided', 'expired', 'closed'] as const satisfies DecisionStatus[]
 
@@ -29,6 +22,7 @@ const Decision = Type.Object(
     eventId: Id,
     ruleId: Id,
     ruleVersion: Type.Integer(),
+    ruleName: orNull(Type.String({ description: 'In that version; null if the version was removed' })),
     status: Type.Enum([...statuses], {
       description: `open: nobody has decided. decided: somebody did. expired: the time is over, and the choice is ${expiredChoice}. closed: the execution ended before, so the decision is no longer needed.`,
     }),
@@ -72,7 +66,6 @@ const DecisionToMake = Type.Object(
   },
   { additionalProperties: false, title: 'DecisionToMake' },
 )
-type DecisionToMake = Type.Static<typeof DecisionToMake>
 
 const defaultLimit = 50
 
@@ -125,19 +118,28 @@ export const decisionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async (request, reply) => {
       const { params, body, workspace, server } = request
-      if (!isUuid(params.id)) throw refusals.decisionNotFound()
-      const id = params.id.toLowerCase()
+      const executionId = params.id.toLowerCase()
+      const permissions = request.caller?.permissions
+      const toDecide: ToDecide = {
+        workspaceId: workspace.id,
+        executionId,
+        choice: body.choice,
+        reason: body.reason,
+        by: workspace.actor,
+        hasRole: (roles = []) =>
+          permissions !== undefined && roles.some((role) => permits(permissions, role)),
+      }
       let eventId: string | undefined
-      const decide = (administrator: Administrator) =>
+      const change = (administrator: Administrator) =>
         changeWorkspace(administrator, async (transaction) => {
-          const decided = await decideOne(request, transaction, id, body)
+          const decided = await decide(transaction, toDecide)
           eventId = decided.eventId
           return {
             result: decided.row,
-            entry: { action: 'execution.decided', subject: id, details: body },
+            entry: { action: 'execution.decided', subject: executionId, details: body },
           }
         })
-      const stored = await changeOnce(request, decide, (row) => {
+      const stored = await changeOnce(request, change, (row) => {
         return { status: 200, headers: {}, body: present(row) }
       })
       const { id: workspaceId, createdBy } = workspace
@@ -146,36 +148,6 @@ export const decisionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       return sendStored(reply, stored)
     },
   })
-}
-
-/** @throws a refusal where the caller may not, or nobody can any more */
-async function decideOne(
-  { workspace, caller }: FastifyRequest,
-  transaction: WorkspaceTransaction,
-  id: string,
-  { choice, reason }: DecisionToMake,
-): Promise<{ row: DecisionRow; eventId: string }> {
-  const row = await lockDecision(transaction, workspace.id, id)
-  if (!row?.asked) throw refusals.decisionNotFound()
-  const { options, roles, ask } = row.asked
-  const permissions = caller?.permissions
-  if (roles && !(permissions && roles.some((role) => permits(permissions, role))))
-    throw refusals.accessDenied(`One of the roles ${roles.join(', ')} is needed`)
-  refuseEnded(row)
-  if (!options.includes(choice))
-    throw refusals.invalid([{ field: 'choice', message: `Must be one of ${options.join(', ')}` }])
-  if (reason === undefined && ask?.includes('reason'))
-    throw refusals.invalid([{ field: 'reason', message: 'Required' }])
-  const made = { choice, ...(reason !== undefined && { reason }), by: workspace.actor }
-  const decision = await recordDecision(transaction, workspace.id, row, made)
-  if (decision === undefined) throw refusals.decisionExpired()
-  return { row: { ...row, status: 'decided', decision }, eventId: decision.eventId }
-}
-
-function refuseEnded({ status, decision }: DecisionRow): void {
-  if (status === 'decided') throw refusals.alreadyDecided(decision?.choice ?? '')
-  if (status === 'expired') throw refusals.decisionExpired()
-  if (status === 'closed') throw refusals.decisionNotNeeded()
 }
 
 function readStatus(text: string): DecisionStatus {

@@ -6,8 +6,10 @@ export interface Scrubber {
 }
 
 export interface Secret {
-  /** What is written instead of it. */
+  /** The name of its credential. */
   readonly name: string
+  /** What is written instead of it, unless it is the placeholder of the credential. */
+  readonly shown?: string
   readonly value: string
 }
 
@@ -25,8 +27,8 @@ export function createScrubber(secrets: readonly Secret[]): Scrubber {
   // Most calls succeed, and nothing of their response is kept.
   let forms: { shown: string; form: Form }[] | undefined
   const compileAll = () =>
-    known.flatMap(({ name, value }) =>
-      compile(value).map((form) => ({ shown: `{{credentials.${name}}}`, form })),
+    known.flatMap(({ name, value, shown = `{{credentials.${name}}}` }) =>
+      compile(value).map((form) => ({ shown, form })),
     )
   return {
     longest: Math.max(0, ...known.map(({ value }) => measure(value))),

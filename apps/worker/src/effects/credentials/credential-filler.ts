@@ -1,6 +1,7 @@
 import { isDatabaseAway, isStatementCancelled } from '@automation/database'
-import type { CredentialUse, Effect, FillCredentials } from '@automation/engine'
+import type { CredentialUse, DecisionLinks, Effect, FillCredentials } from '@automation/engine'
 import { RefusedCall } from '../address-guard.js'
+import type { MakeLinks } from '../decision-links.js'
 import { type CallContext, failed, type OutsideAction } from '../effect.js'
 import type { AccessTokens, FoundToken } from './access-tokens.js'
 import { createScrubber, type Scrubber, type Secret } from './create-scrubber.js'
@@ -17,8 +18,14 @@ export interface Filling {
   spentMs(): number
 }
 
-/** A call that needs credentials. */
+/** A call that needs credentials, or links of a decision. */
 type ActionToFill = OutsideAction & { readonly fillCredentials?: FillCredentials }
+
+interface ToFill {
+  action: ActionToFill
+  credentials: OpenCredential[]
+  made: { links: DecisionLinks; token?: string } | undefined
+}
 
 interface Clock {
   timeoutMs: number
@@ -36,7 +43,7 @@ interface Filled {
 }
 
 /**
- * Fills credentials into calls, at the last moment: only the call itself has their values. What comes back, a response or a fault, loses
+ * Fills credentials and the links of decisions into calls, at the last moment: only the call itself has their values. What comes back, a response or a fault, loses
  * them before anybody stores or logs it.
  *
  *   find ─▶ fill ─▶ call ─▶ scrub
@@ -46,44 +53,43 @@ interface Filled {
 export class CredentialFiller {
   readonly #find: FindCredential
   readonly #tokens: Pick<AccessTokens, 'find'>
+  readonly #makeLinks: MakeLinks
 
-  constructor(find: FindCredential, tokens: Pick<AccessTokens, 'find'>) {
+  constructor(find: FindCredential, tokens: Pick<AccessTokens, 'find'>, makeLinks: MakeLinks) {
     this.#find = find
     this.#tokens = tokens
+    this.#makeLinks = makeLinks
   }
 
   async fill(
     action: ActionToFill,
-    { event }: CallContext,
+    context: CallContext,
     timeoutMs: number,
     makeCall: MakeCall,
   ): Promise<Effect> {
     const startedAt = performance.now()
     const uses = action.of.credentials ?? []
+    const made = action.of.links && this.#makeLinks(action.of.links, context)
+    if (made && 'fault' in made) return failUncalled({ ...made, isFinal: true })
     const credentials: OpenCredential[] = []
     for (const name of new Set(uses.map((use) => use.name))) {
-      const found = await this.#find({ workspaceId: event.workspaceId, name })
+      const found = await this.#find({ workspaceId: context.event.workspaceId, name })
       if ('fault' in found) return failUncalled(found)
       const fault = findKindFault(found, uses)
       if (fault !== undefined) return failUncalled({ fault, isFinal: true })
       credentials.push(found)
     }
     const clock = { timeoutMs, spentMs: () => performance.now() - startedAt }
-    return this.#callTwice(action, credentials, makeCall, clock)
+    return this.#callTwice({ action, credentials, made }, makeCall, clock)
   }
 
-  async #callTwice(
-    action: ActionToFill,
-    credentials: OpenCredential[],
-    makeCall: MakeCall,
-    clock: Clock,
-  ): Promise<Effect> {
+  async #callTwice(toFill: ToFill, makeCall: MakeCall, clock: Clock): Promise<Effect> {
     const filled: Filled[] = []
-    const effect = await this.#call(action, credentials, makeCall, clock, filled)
+    const effect = await this.#call(toFill, makeCall, clock, filled)
     const hasToken = filled.some(({ token }) => token !== undefined)
     if (!hasToken || !isUnauthorized(effect)) return effect
     try {
-      return await this.#call(action, credentials, makeCall, clock, filled)
+      return await this.#call(toFill, makeCall, clock, filled)
     } catch (error) {
       // Whoever waits for Postgres repeats all of it, but a call was made by now.
       if (!isDatabaseAway(error) && !isStatementCancelled(error)) throw error
@@ -93,8 +99,7 @@ export class CredentialFiller {
 
   /** @param before what the call before was filled with; that of this one is added */
   async #call(
-    action: ActionToFill,
-    credentials: OpenCredential[],
+    { action, credentials, made }: ToFill,
     makeCall: MakeCall,
     clock: Clock,
     before: Filled[],
@@ -108,8 +113,8 @@ export class CredentialFiller {
     }
     before.push(...filled)
     const values = new Map(filled.map(({ credential, value }) => [credential.name, value]))
-    const scrubber = createScrubber(before.flatMap(({ secrets }) => secrets))
-    const config = action.fillCredentials?.(values) ?? { config: action.config }
+    const scrubber = createScrubber([...before.flatMap(({ secrets }) => secrets), ...secretsOf(made)])
+    const config = action.fillCredentials?.(values, made?.links) ?? { config: action.config }
     if ('fault' in config) return failUncalled({ fault: scrubber.scrub(config.fault), isFinal: true })
     const findHostFault = (url: string) => findForeignHost(url, credentials)
     const filling = { scrubber, findHostFault, spentMs: clock.spentMs }
@@ -138,6 +143,11 @@ export class CredentialFiller {
     const { token } = found
     return { credential, token, value: `Bearer ${token.text}`, secrets: hide(clientSecret, token.text) }
   }
+}
+
+function secretsOf(made: ToFill['made']): Secret[] {
+  const value = made?.token
+  return value === undefined ? [] : [{ name: '', value, shown: '{{decision.links}}' }]
 }
 
 /** A fault of a credential, or of the endpoint of its tokens, is none of the destination. */
