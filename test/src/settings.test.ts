@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -45,10 +45,9 @@ t.test('.env.example has each setting once, and no other', async (t) => {
 })
 
 t.test('there are 45 settings at most, and a guide for operators names each of them', async (t) => {
+  const operate = (await readdir(new URL('docs/operate', root))).map((name) => `operate/${name}`)
   const guides = await Promise.all(
-    ['operations', 'console', 'command-line'].map((name) =>
-      readFile(new URL(`docs/${name}.md`, root), 'utf8'),
-    ),
+    [...operate, 'reference/command-line.md'].map((name) => readFile(new URL(`docs/${name}`, root), 'utf8')),
   )
   const own = new Set([...Object.values(apps).flatMap(Object.keys), ...ofLauncher, ...ofCommands])
   const settings = [...own].filter((name) => !name.startsWith('OTEL_'))

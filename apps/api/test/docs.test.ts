@@ -213,7 +213,7 @@ t.test('a request costs what its bytes cost', async (t) => {
 t.test(
   'a reader is not refused, and a client with many requests is; who signs in from there is not',
   async (t) => {
-    // No token returns meanwhile, however busy the machine is. The documentation has ten times the burst.
+    // The documentation has ten times of both: a token returns after 6 s, as it may on a busy machine.
     const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/15' })
     const get = (url: string, remoteAddress: string) => limited.app.inject({ url, remoteAddress })
     const opened = await get('/docs', '203.0.113.1')
@@ -223,14 +223,22 @@ t.test(
     const script = /<script src="([^"]+)"/.exec(page.payload)?.[1]
     const { pathname } = new URL(String(script), 'http://localhost/docs/api/')
     t.equal((await get(pathname, '203.0.113.1')).statusCode, 200, pathname)
-    t.match((await get('/docs/', '203.0.113.1')).headers, { 'x-ratelimit-remaining': '146' })
+    const left = Number((await get('/docs/', '203.0.113.1')).headers['x-ratelimit-remaining'])
+    t.ok(left >= 146 && left < 150, `${left} tokens are left after four requests`)
     t.match((await get('/api/me', '203.0.113.1')).headers, { 'x-ratelimit-remaining': '14' })
 
     const path = ['/docs', '/docs/none', ...paths]
-    for (let count = 0; count < 150; count++)
-      t.ok((await get(path[count % path.length] ?? '', '203.0.113.2')).statusCode < 405)
+    const since = performance.now()
+    let granted = 0
+    while (granted < 300 && (await get(path[granted % path.length] ?? '', '203.0.113.2')).statusCode < 405)
+      granted++
+    const returned = Math.ceil((performance.now() - since) / 6_000)
+    t.ok(granted >= 150 && granted <= 150 + returned, `${granted} were granted`)
     for (const one of path) {
-      const { statusCode, headers, payload } = await get(one, '203.0.113.2')
+      let refused = await get(one, '203.0.113.2')
+      // A token has returned meanwhile.
+      if (refused.statusCode < 405) refused = await get(one, '203.0.113.2')
+      const { statusCode, headers, payload } = refused
       t.strictSame([statusCode, JSON.parse(payload)], [429, { error: 'Rate limit exceeded' }], one)
       t.match(headers, { 'retry-after': /^\d+$/, 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': /^\d+$/ })
       t.equal(headers['cache-control'], undefined, 'a refusal is not cached')
