@@ -100,8 +100,9 @@ export class EventWatch {
     try {
       const ids = await first.read(floor)
       watched.newest = ids[0] ?? watched.newest ?? floor
+      // Also of those that came during the read: what is committed from now on is new to them.
+      for (const watcher of watchers) watcher.after ??= watched.newest
       for (const watcher of asked) {
-        watcher.after ??= watched.newest
         const newer = ids.filter((id) => id > (watcher.after ?? beforeAll))
         if (newer.length > 0 || performance.now() >= watcher.until) settle(watchers, watcher, newer)
       }
