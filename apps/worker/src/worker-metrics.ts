@@ -17,6 +17,7 @@ export function createWorkerMetrics(metrics: Metrics): WorkerMetrics {
 export class WorkerMetrics {
   readonly leasesLost: Counter
   readonly rescued: Record<'events' | 'executions', Counter.Internal>
+  readonly wakes: Record<'event' | 'key', Counter.Internal>
   readonly tickLateness: Histogram
   readonly quarantined: Counter
   readonly retentionRefused: Counter
@@ -45,6 +46,12 @@ export class WorkerMetrics {
       'Events and executions that the sweeper added to the queue again',
       'what',
       ['events', 'executions'],
+    )
+    this.wakes = metrics.counters(
+      'automation_late_wakes_total',
+      'Executions that waited and that no commit woke, so that this worker did later, by what came: event (that ends a WAIT), key (that became free)',
+      'what',
+      ['event', 'key'],
     )
     this.tickLateness = new Histogram({
       name: 'automation_tick_lateness_seconds',

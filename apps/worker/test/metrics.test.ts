@@ -129,3 +129,16 @@ t.test('backtests are counted: what waits, slices by their result, and events', 
   await create([{ field: 'name', operator: 'matches', value: '(' }])
   await until('automation_backtest_slices_total{result="failed"}', 1)
 })
+
+t.test('executions that the sweeper wakes, since no commit did, are counted', async (t) => {
+  const { harness, counted, until } = await openCounted(t)
+  harness.startWorker(counted)
+  const wait = { type: 'WAIT', config: { duration: '30d' } }
+  const ruleId = await harness.createRule([wait], undefined, { whileRunning: 'queue' })
+  const [first] = [await harness.trigger(ruleId), await harness.trigger(ruleId)]
+  await until('automation_events_done_total', 2)
+  const end = { status: 'cancelled', dueAt: null, finishedAt: new Date() } as const
+  await harness.own.execution.update({ where: { id: first }, data: end })
+  harness.startSweeper(counted)
+  await until('automation_late_wakes_total{what="key"}', 1)
+})

@@ -34,6 +34,15 @@ async function begin(harness: Harness, actions: object[]) {
   return { ruleId, event, id: executionIdOf(event, ruleId) }
 }
 
+/** Waits until an execution has looked at the events before it: it is woken for that as soon as it waits. */
+async function untilAwaiting({ own }: Harness, id: string): Promise<void> {
+  for (;;) {
+    const row = await own.execution.findUnique({ where: { id } })
+    if (row?.status === 'waiting' && Number(row.waitSeen ?? -1) >= 0) return
+    await setTimeout(20)
+  }
+}
+
 /** Stores so many more events that are like this one. */
 async function repeatEvent({ database }: Harness, id: string, count: number, spreadMs = 0): Promise<void> {
   await database.run(
@@ -63,7 +72,7 @@ t.test('an event that comes during a cancellation which is rolled back ends the 
   const harness = await createHarness(t)
   harness.startWorker()
   const { id } = await begin(harness, [awaitPayment()])
-  await harness.untilStatus(id, 'waiting')
+  await untilAwaiting(harness, id)
   await lockAndRollBack(harness.database, id, async () => {
     const { id: eventId } = await accept(harness, 'DEAL_WON', { deal: { id: 7 } })
     await harness.untilDone(eventId)
@@ -78,7 +87,7 @@ t.test('a sweep leaves a key whose WAIT is locked to the next one', async (t) =>
   const harness = await createHarness(t)
   harness.startWorker()
   const { id } = await begin(harness, [awaitPayment()])
-  await harness.untilStatus(id, 'waiting')
+  await untilAwaiting(harness, id)
   await lockAndRollBack(harness.database, id, async () => {
     const { id: eventId } = await accept(harness, 'DEAL_WON', { deal: { id: 7 } })
     await harness.untilDone(eventId)
@@ -205,6 +214,31 @@ t.test('a cancelled WAIT that is retried waits anew, also for an event that came
   harness.startSweeper()
   const done = await harness.untilStatus(id, 'succeeded', 'failed')
   matchLists(t, done.results as object[], [{ endedBy: { eventId: ending.id } }, { status: 'success' }])
+})
+
+t.test('of one key 10,000 executions may wait: a further one fails and says so', async (t) => {
+  const harness = await createHarness(t)
+  harness.startWorker()
+  const first = await begin(harness, [awaitPayment()])
+  await untilAwaiting(harness, first.id)
+  await harness.database.run(
+    'repeat_test_execution',
+    `INSERT INTO executions SELECT (jsonb_populate_record(executions, jsonb_build_object('id', gen_random_uuid()))).*
+     FROM executions, generate_series(2, 9999) WHERE id = $1::uuid`,
+    [first.id],
+  )
+  const rule = await harness.createRule([awaitPayment(), task('x')], 'LEAD_UPDATED')
+  const post = async () => executionIdOf(await accept(harness, 'LEAD_UPDATED', { id: 7 }), rule)
+  const last = await post()
+  await untilAwaiting(harness, last)
+  harness.startSweeper()
+  const refused = await harness.untilStatus(await post(), 'failed')
+  t.match(refused.results, [
+    { status: 'failed', error: /^10,000 executions wait for an event/ },
+    { status: 'skipped' },
+  ])
+  const { own } = harness
+  t.match(await own.execution.findUnique({ where: { id: last } }), { status: 'waiting' })
 })
 
 t.test('the keys of an event are removed with it', async (t) => {

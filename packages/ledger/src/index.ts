@@ -166,4 +166,10 @@ export {
 } from './unfinished/unfinished-work.js'
 export { findEndingEvents } from './waits/find-ending-events.js'
 export { TimeOuts } from './waits/find-time-outs.js'
-export { nothingSeen, type OpenWait, type WokenExecution } from './waits/open-wait.js'
+export {
+  maxOpenWaits,
+  nothingSeen,
+  type OpenWait,
+  tooManySeen,
+  type WokenExecution,
+} from './waits/open-wait.js'

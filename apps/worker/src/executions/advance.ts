@@ -47,7 +47,7 @@ export function advance(execution: Execution): OutsideAction | undefined {
             ? wait(record.results[action.of.index], action)
             : awaitEvent(execution, action, waitFor)
         record.results[action.of.index] = result
-        if (result.status === 'success') break
+        if (result.status !== 'scheduled') break
         suspend(record, 'waiting', dueAt)
         return undefined
       }

@@ -37,6 +37,10 @@ export function awaitEvent(
     const result = endByEvent(execution, action, waitFor, look.found, done)
     return { result, dueAt: new Date() }
   }
+  if (known?.status === 'scheduled' && look?.refusal !== undefined) {
+    const failed = settleAction(action, { status: 'failed', error: look.refusal, isFinal: true })
+    return { result: failed, dueAt: new Date() }
+  }
   if (known?.status === 'scheduled' && look?.isOver)
     return {
       result: {

@@ -39,6 +39,8 @@ export interface Look {
   /** When to look again at the latest (epoch ms); undefined: at the end of the time. */
   again: number | undefined
   warnings: string[]
+  /** Why it may not wait. */
+  refusal?: string
 }
 
 /** What the executions of one event share while they begin. */

@@ -10,7 +10,14 @@ import {
   type WorkLimits,
   writeMatch,
 } from '@automation/engine'
-import { findEndingEvents, lookAtDecision, nothingSeen, TimeOuts } from '@automation/ledger'
+import {
+  findEndingEvents,
+  lookAtDecision,
+  maxOpenWaits,
+  nothingSeen,
+  TimeOuts,
+  tooManySeen,
+} from '@automation/ledger'
 import { findAfter } from './await-event.js'
 import type { Execution, Look } from './execution.js'
 
@@ -22,6 +29,11 @@ const earlyMs = 500
 const sliceMs = 10
 /** What it costs to read an event, some 0.1 ms, beside its conditions. */
 const unitsOfEvent = 4_000
+
+const refused: Look = {
+  ...{ found: undefined, isOver: false, seen: nothingSeen, again: undefined, warnings: [] },
+  refusal: `${maxOpenWaits.toLocaleString('en-US')} executions wait for an event with this \`match\` already`,
+}
 
 /**
  * Creates a function that looks for the event that ends the WAIT of a claimed execution: among those with its key that were not looked at yet, the
@@ -38,6 +50,7 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     if (waitsFor === undefined || 'fault' in rule.compiled) return undefined
     const waitFor = rule.compiled.actions[index]?.waitFor
     if (waitFor === undefined) return undefined
+    if (waitSeen === tooManySeen) return refused
     const { workspaceId } = event
     const { eventType } = waitFor
     const match = waitsFor.match as Match

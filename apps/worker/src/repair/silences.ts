@@ -1,5 +1,5 @@
-import { type Database, readClock } from '@automation/database'
-import { areSilencesDue, lookAtSilences, markEvents, type Silence } from '@automation/ledger'
+import type { Database } from '@automation/database'
+import { areSilencesDue, lookAtSilences, type Silence } from '@automation/ledger'
 import { reportSilence } from '@automation/rules'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
@@ -10,7 +10,6 @@ const lookedAtOnce = 500
 
 /** Looks every ten seconds whether rules with `expectEvery` are silent. Every worker does, and each rule is claimed for that time. */
 export function startSilences(database: Database, log: Logger, pause = pauseMs) {
-  const mark = markEvents(database)
   return repeat(lookAtAll, pause, (error) =>
     log.warn({ err: error }, 'silent rules could not be found; the next look tries again'),
   )
@@ -18,12 +17,7 @@ export function startSilences(database: Database, log: Logger, pause = pauseMs) 
   async function lookAtAll(isStopped: () => boolean): Promise<void> {
     if (!(await areSilencesDue(database))) return
     for (;;) {
-      // Before each look: an event that is accepted after it may be the one that was expected.
-      const now = await readClock(database)
-      const oldest = await mark.find(now)
-      // The mark is the oldest by the clock of its API, and others may have been accepted between both times.
-      const doneUntil = oldest === undefined ? now : Math.min(oldest.position, oldest.dueSince)
-      const silences = await lookAtSilences(database, lookedAtOnce, new Date(doneUntil))
+      const silences = await lookAtSilences(database, lookedAtOnce)
       for (const silence of silences) await report(silence)
       if (isStopped() || !(await areSilencesDue(database))) return
     }

@@ -51,7 +51,7 @@ export function startSweeper(
   const sweeping = repeat(sweep, pauseMs, (error) =>
     log.warn({ err: error }, 'sweep failed; the next sweep continues'),
   )
-  const ending = repeat(createWaitEnder(database, log), pauseMs, (error) =>
+  const ending = repeat(createWaitEnder(database, log, metrics), pauseMs, (error) =>
     log.warn({ err: error }, 'executions could not be cancelled or woken; the next attempt continues'),
   )
   // Without the sweeper's lock: a worker that stands still holds it for up to 10 s, and a tick is made once in any case.

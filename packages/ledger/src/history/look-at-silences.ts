@@ -24,11 +24,11 @@ export async function areSilencesDue(database: Database): Promise<boolean> {
  *
  * - The last match is the newest execution of the rule that an event began, in whatever state. One that was executed by hand says nothing of
  *   its events. Ids have the clock of the API that made them, so the newest 20 are compared by Postgres' clock.
- * - Silence counts over the time in which the service worked: of the time between two looks it counts 20 s at most. And it ends where events are
- *   not done yet ($2): an event that waits may be the one that was expected.
+ * - Silence counts over the time in which the service worked: of the time between two looks it counts 20 s at most. And no rule is silent while an
+ *   event of its type waits that was accepted before: it may be the one that was expected. A backlog of others delays nothing.
  * - An inactive rule is not silent, and its silence counts from its activation.
  *
- * $1 limit · $2 the time until which events are done
+ * $1 limit
  */
 const lookAtSilencesSql = `
   WITH due_silences AS (
@@ -38,7 +38,7 @@ const lookAtSilencesSql = `
     FOR UPDATE SKIP LOCKED
   ),
   known_silences AS (
-    SELECT due.*, rules.is_active, newest.last_match_at
+    SELECT due.*, rules.is_active, rules.trigger, newest.last_match_at
     FROM due_silences AS due
     JOIN rules ON rules.id = due.rule_id
     CROSS JOIN LATERAL (
@@ -59,22 +59,24 @@ const lookAtSilencesSql = `
     UPDATE rule_silences
     SET checked_at = now(), counted_from = least(moved_from, now()), silent_at = CASE WHEN is_active THEN rule_silences.silent_at END
     FROM moved_silences AS moved WHERE rule_silences.rule_id = moved.rule_id
-    RETURNING rule_silences.rule_id, moved.workspace_id, moved.is_active, moved.last_match_at, moved.silent_at, moved.moved_from, moved.seconds,
+    RETURNING rule_silences.rule_id, moved.workspace_id, moved.trigger, moved.is_active, moved.last_match_at, moved.silent_at, moved.moved_from, moved.seconds,
               rule_silences.counted_from
   )
   SELECT rule_id AS "ruleId", workspace_id AS "workspaceId", silent_at IS NOT NULL AS "wasSilent", last_match_at AS "lastMatchAt",
          counted_from AS "countedFrom"
   FROM looked_silences
   WHERE is_active AND CASE
-    WHEN silent_at IS NULL THEN least(now(), $2::timestamptz) >= moved_from + make_interval(secs => seconds)
+    WHEN silent_at IS NULL THEN now() >= moved_from + make_interval(secs => seconds) AND NOT EXISTS (
+      SELECT FROM events
+      WHERE done_at IS NULL AND workspace_id = looked_silences.workspace_id AND type = trigger
+        AND accepted_at < moved_from + make_interval(secs => seconds))
     ELSE now() < moved_from + make_interval(secs => seconds) END`
 
 /**
  * Looks at silences, each at most every ten seconds, whichever worker does.
  *
- * @param doneUntil events that were accepted before, in any workspace, are done
  * @returns those that begin or end
  */
-export function lookAtSilences(database: Database, limit: number, doneUntil: Date): Promise<Silence[]> {
-  return database.run<Silence>('look_at_silences', lookAtSilencesSql, [limit, doneUntil])
+export function lookAtSilences(database: Database, limit: number): Promise<Silence[]> {
+  return database.run<Silence>('look_at_silences', lookAtSilencesSql, [limit])
 }

@@ -1,7 +1,7 @@
 import type { Statements } from '@automation/database'
 import type { RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
-import type { OpenWait, WokenExecution } from '../waits/open-wait.js'
+import { maxOpenWaits, type OpenWait, tooManySeen, type WokenExecution } from '../waits/open-wait.js'
 
 /** How many executions a commit wakes itself, in some 20 ms; workers wake the others (wake-on.ts). */
 export const wokenAtOnce = 1_000
@@ -55,7 +55,11 @@ export async function settleWaits(
     )
   if (waits.length > 0)
     woken.push(
-      ...(await statements.run<WokenExecution>('wake_late_waits', wakeLateWaitsSql, [JSON.stringify(waits)])),
+      ...(await statements.run<WokenExecution>('wake_late_waits', wakeLateWaitsSql, [
+        JSON.stringify(waits),
+        maxOpenWaits,
+        tooManySeen,
+      ])),
     )
   return woken
 }
@@ -104,9 +108,9 @@ const noteEventKeysSql = `
 
 /**
  * Also one whose rule is so young that an event may have been done before it: that one left no key, so the execution looks for it
- * (find-ending-events.ts). One that has looked already asks for newer keys only, in their order.
+ * (find-ending-events.ts). One that has looked already asks for newer keys only, in their order. One that begins where too many wait is woken to fail.
  *
- * $1 executions that wait
+ * $1 executions that wait · $2 how many may wait for a key · $3 what one beyond has seen
  */
 const wakeLateWaitsSql = `
   WITH input_waits AS (
@@ -115,12 +119,26 @@ const wakeLateWaitsSql = `
     FROM json_to_recordset($1::json) AS input_waits (
       id uuid, key uuid, type text, seen bigint, after_ms float8, after_id uuid, until_ms float8)
   ),
+  full_keys AS (
+    SELECT key FROM (SELECT DISTINCT key FROM input_waits WHERE seen < 0) AS keys
+    WHERE (
+      SELECT count(*) FROM (
+        SELECT FROM executions WHERE wait_key = keys.key AND status = 'waiting' LIMIT $2::int + 1) AS open_waits) > $2::int
+  ),
+  refused_waits AS (
+    SELECT id FROM input_waits WHERE seen < 0 AND key IN (SELECT key FROM full_keys)
+  ),
   woken_executions AS (
-    UPDATE executions SET due_at = now() FROM input_waits
+    UPDATE executions SET
+      due_at = now(),
+      wait_key = CASE WHEN executions.id NOT IN (SELECT id FROM refused_waits) THEN wait_key END,
+      wait_seen = CASE WHEN executions.id IN (SELECT id FROM refused_waits) THEN $3::bigint ELSE wait_seen END
+    FROM input_waits
     WHERE executions.id = input_waits.id AND executions.status = 'waiting'
       AND executions.id = ANY (ARRAY(SELECT id FROM input_waits))
       AND (
-        input_waits.seen < 0 AND EXISTS (
+        executions.id IN (SELECT id FROM refused_waits)
+        OR input_waits.seen < 0 AND EXISTS (
           SELECT FROM event_keys
           WHERE event_keys.key = input_waits.key
             AND event_keys.accepted_at BETWEEN input_waits.after_at AND input_waits.until

@@ -14,6 +14,13 @@ export interface OpenWait {
 /** Nothing was looked at yet, not even at the events from before the rule was what it is (find-ending-events.ts). */
 export const nothingSeen = '-1'
 
+/**
+ * An event makes all due that wait for its key, and each of them looks at it. So of one key no more may wait, and further ones fail: they are made due with
+ * `tooManySeen`.
+ */
+export const maxOpenWaits = 10_000
+export const tooManySeen = '-2'
+
 /** An execution that a commit made due. */
 export interface WokenExecution {
   executionId: string
