@@ -73,8 +73,8 @@ t.test(
     t.strictSame(
       [found[7], found[8]],
       [
-        ['d', 'c', 'b'],
-        ['d', 'c'],
+        { newestId: 'd', count: 3 },
+        { newestId: 'd', count: 2 },
       ],
     )
     const left = watchAs('d')
@@ -95,4 +95,16 @@ t.test('a read that fails refuses those who wait, and the end of the process kee
   watch.close()
   t.strictSame(await waiting, { newestId: 'a', count: 0 })
   t.match(await watch.watch('x', { ...rest, read: async () => [] }), { count: 0 })
+})
+
+t.test('what one watcher says it knows is not the newest event of the others', async (t) => {
+  const workspace = await api.makeWorkspace()
+  await storeEvent(workspace)
+  const first = ask(workspace, 'after=ffffffff-ffff-ffff-ffff-ffffffffffff&wait=3')
+  await setTimeout(300)
+  const other = ask(workspace, 'wait=20')
+  await setTimeout(1_500)
+  const { id } = await storeEvent(workspace)
+  t.strictSame(await other, { newestId: id, count: 1 })
+  t.match(await first, { count: 0 })
 })

@@ -4,7 +4,7 @@ import { refusals } from '../errors.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** For a request with timers of its own: its event is accepted, and its caller waits for the outcome. */
+    /** For a request with timers of its own, whose caller waits for something: its reads have no deadline either. */
     liftDeadline(request: FastifyRequest): void
   }
   interface FastifyRequest {
@@ -29,7 +29,10 @@ export default fp(
     const open = new Map<FastifyRequest, FastifyReply>()
 
     app.decorateRequest('dueAt', 0)
-    app.decorate('liftDeadline', (request: FastifyRequest) => void open.delete(request))
+    app.decorate('liftDeadline', (request: FastifyRequest) => {
+      request.dueAt = Number.POSITIVE_INFINITY
+      open.delete(request)
+    })
     app.addHook('onRequest', (request, reply, done) => {
       request.dueAt = performance.now() + limitMs
       open.set(request, reply)

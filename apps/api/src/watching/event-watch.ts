@@ -19,20 +19,14 @@ export interface Newest {
 }
 
 interface Watcher {
-  /** The newest event that it knows; undefined until the next read: the newest one then. */
-  after: string | undefined
+  /** The newest event that it knows. */
+  after: string
   /** ms, by the process's monotonic clock */
   until: number
   read: Read
   isGone: () => boolean
   resolve: (newest: Newest) => void
   reject: (error: unknown) => void
-}
-
-interface Watched {
-  watchers: Set<Watcher>
-  /** As of the last read. */
-  newest: string | undefined
 }
 
 /**
@@ -43,7 +37,7 @@ interface Watched {
  *                       └──▶ each watcher that knows less, or whose time is over, or who has left, is done
  */
 export class EventWatch {
-  readonly #watched = new Map<string, Watched>()
+  readonly #watched = new Map<string, Set<Watcher>>()
   #isClosed = false
 
   /**
@@ -53,15 +47,22 @@ export class EventWatch {
    */
   async watch(
     workspaceId: string,
-    { after, waitMs, read, isGone }: Pick<Watcher, 'after' | 'read' | 'isGone'> & { waitMs: number },
+    {
+      after,
+      waitMs,
+      read,
+      isGone,
+    }: Pick<Watcher, 'read' | 'isGone'> & { after: string | undefined; waitMs: number },
   ): Promise<Newest> {
-    const known = this.#watched.get(workspaceId)
-    const isFull = known ? known.watchers.size >= mostWatchers : this.#watched.size >= mostWorkspaces
-    if (isFull || waitMs === 0 || this.#isClosed) return compare(await read(after ?? beforeAll), after)
+    const known = after ?? (await read(beforeAll))[0] ?? beforeAll
+    const watchers = this.#watched.get(workspaceId)
+    const isFull = watchers ? watchers.size >= mostWatchers : this.#watched.size >= mostWorkspaces
+    if (isFull || waitMs === 0 || this.#isClosed)
+      return compare(after === undefined ? [] : await read(after), known)
     return new Promise((resolve, reject) => {
       const until = performance.now() + waitMs
-      const watcher = { after: after ?? known?.newest, until, read, isGone, resolve, reject }
-      if (known) known.watchers.add(watcher)
+      const watcher = { after: known, until, read, isGone, resolve, reject }
+      if (watchers) watchers.add(watcher)
       else this.#begin(workspaceId, watcher)
     })
   }
@@ -74,19 +75,18 @@ export class EventWatch {
   /** All watchers get what they would get at the end of their time. */
   close(): void {
     this.#isClosed = true
-    for (const { watchers } of this.#watched.values())
+    for (const watchers of this.#watched.values())
       for (const { resolve, after } of watchers) resolve(compare([], after))
     this.#watched.clear()
   }
 
   #begin(workspaceId: string, watcher: Watcher): void {
-    const watched = { watchers: new Set([watcher]), newest: undefined }
-    this.#watched.set(workspaceId, watched)
-    void this.#look(workspaceId, watched)
+    const watchers = new Set([watcher])
+    this.#watched.set(workspaceId, watchers)
+    void this.#look(workspaceId, watchers)
   }
 
-  async #look(workspaceId: string, watched: Watched): Promise<void> {
-    const { watchers } = watched
+  async #look(workspaceId: string, watchers: Set<Watcher>): Promise<void> {
     for (const watcher of watchers) if (watcher.isGone()) settle(watchers, watcher, [])
     const asked = [...watchers]
     const [first] = asked
@@ -94,16 +94,11 @@ export class EventWatch {
       this.#watched.delete(workspaceId)
       return
     }
-    const floor = asked
-      .map(({ after }) => after ?? beforeAll)
-      .reduce((one, other) => (one < other ? one : other))
+    const floor = asked.map(({ after }) => after).reduce((one, other) => (one < other ? one : other))
     try {
       const ids = await first.read(floor)
-      watched.newest = ids[0] ?? watched.newest ?? floor
-      // Also of those that came during the read: what is committed from now on is new to them.
-      for (const watcher of watchers) watcher.after ??= watched.newest
       for (const watcher of asked) {
-        const newer = ids.filter((id) => id > (watcher.after ?? beforeAll))
+        const newer = ids.filter((id) => id > watcher.after)
         if (newer.length > 0 || performance.now() >= watcher.until) settle(watchers, watcher, newer)
       }
     } catch (error) {
@@ -112,7 +107,7 @@ export class EventWatch {
         watcher.reject(error)
       }
     }
-    setTimeout(() => void this.#look(workspaceId, watched), readEveryMs).unref()
+    setTimeout(() => void this.#look(workspaceId, watchers), readEveryMs).unref()
   }
 }
 
@@ -121,8 +116,8 @@ function settle(watchers: Set<Watcher>, watcher: Watcher, newer: string[]): void
   watcher.resolve(compare(newer, watcher.after))
 }
 
-/** @param ids newest first; those after `after`, or all */
-function compare(ids: string[], after: string | undefined): Newest {
+/** @param ids those after `after`, newest first */
+function compare(ids: string[], after: string): Newest {
   const newest = ids[0] ?? after
-  return { newestId: newest === beforeAll ? undefined : newest, count: after === undefined ? 0 : ids.length }
+  return { newestId: newest === beforeAll ? undefined : newest, count: ids.length }
 }
