@@ -140,6 +140,11 @@ export const refusals = {
       'execution_not_retryable',
       'It failed before perKey of its rule was asked, so it cannot be retried: replay its event',
     ),
+  batchNotCollected: () =>
+    new Refusal(
+      'execution_not_retryable',
+      'The latest version of its rule does not collect, so this batch cannot be retried with it: retry it with the version that it has',
+    ),
   cancelledByHand: () =>
     new Refusal(
       'execution_cancelled',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { executionIdOf, newId } from '@automation/database'
 import type { PerKey } from '@automation/engine'
-import { closeBatch, createHistoryRemoval } from '@automation/ledger'
+import { closeBatch, createHistoryRemoval, narrowToExecution, reopenExecutions } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
@@ -134,6 +134,70 @@ t.test('a worker that lost its lease while it queued a batch lets nobody run it 
   t.match(await harness.untilStatus(second, 'waiting'), { lease: null, results: [] })
 })
 
+t.test('a worker that has lost the lease of a batch neither closes nor runs it', async (t) => {
+  const harness = await start(t)
+  const perKey = collecting({ for: '1h' }, { whileRunning: 'queue' })
+  const ruleId = await harness.createRule(task, undefined, perKey)
+  const executionId = await postOne(harness, ruleId, 1)
+  const { keyId } = await harness.own.keyClaim.findFirstOrThrow({ where: { executionId } })
+  const closing = { executionId, lease: newId(), keyId, isExclusive: true }
+  t.equal(await closeBatch(harness.database, closing), false)
+  const open = { place: 'collects' }
+  t.match(await harness.own.keyClaim.findFirstOrThrow({ where: { executionId } }), open)
+  await harness.own.execution.update({ where: { id: executionId }, data: { lease: closing.lease } })
+  t.equal(await closeBatch(harness.database, closing), true)
+  const closed = { place: 'holds' }
+  t.match(await harness.own.keyClaim.findFirstOrThrow({ where: { executionId } }), closed)
+})
+
+t.test('a batch whose row somebody has locked is moved to its new end', async (t) => {
+  const harness = await start(t)
+  const ruleId = await harness.createRule(task, undefined, collecting({ for: '1h', max: 2 }))
+  const first = await postOne(harness, ruleId, 1)
+  const joined = await harness.database.system.$transaction(async (transaction) => {
+    await transaction.$queryRaw`SELECT 1 FROM executions WHERE id = ${first}::uuid FOR NO KEY UPDATE`
+    const posted = postOne(harness, ruleId, 2)
+    await delay(500)
+    return { posted }
+  })
+  await joined.posted
+  await harness.untilStatus(first, 'succeeded')
+  t.match(await titlesOf(harness), [/^a: 2, 2/])
+})
+
+t.test('a failed batch is not retried with a version that does not collect', async (t) => {
+  const harness = await start(t)
+  const actions = [...task, { type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:1/' } }]
+  const ruleId = await harness.createRule(actions, undefined, collecting({ for: '1h', max: 2 }))
+  const id = await postOne(harness, ruleId, 1)
+  await postOne(harness, ruleId, 2)
+  await harness.untilStatus(id, 'succeeded', 'retrying', 'failed')
+  const ended = { status: 'failed', dueAt: null, lease: null, finishedAt: new Date() } as const
+  await harness.own.execution.update({ where: { id }, data: ended })
+  const { workspaceId } = harness
+  const add = async (version: number, perKey: PerKey | undefined) => {
+    const definition = {
+      name: 'Rule',
+      description: '',
+      trigger: 'LEAD_CREATED',
+      conditions: [],
+      actions: task,
+    }
+    await harness.own.ruleVersion.create({
+      data: { ...definition, workspaceId, ruleId, version, createdBy: 'test', ...(perKey && { perKey }) },
+    })
+    await harness.own.rule.update({ where: { id: ruleId }, data: { version, actions: task } })
+  }
+  const retry = (version: 'same' | 'latest') =>
+    harness.own.$transaction((transaction) =>
+      reopenExecutions(transaction as never, narrowToExecution(workspaceId, id), version, 1),
+    )
+  await add(2, undefined)
+  t.strictSame(await retry('latest'), [])
+  await add(3, collecting({ for: '1d' }))
+  t.match(await retry('latest'), [{ id }])
+})
+
 t.test('another version of the rule opens a batch of its own', async (t) => {
   const harness = await start(t)
   const ruleId = await harness.createRule(task, undefined, collecting({ for: '3s' }))
@@ -178,21 +242,25 @@ t.test('events beyond 256 KiB are counted, and the last one is still read', asyn
   t.strictSame(await titlesOf(harness), ['3 1 2 3'])
 })
 
-t.test('retention keeps the events of a batch until its execution has ended', async (t) => {
+t.test('retention keeps the events of a batch as long as its execution', async (t) => {
   const harness = await start(t)
   const ruleId = await harness.createRule(task, undefined, collecting({ for: '1h' }))
   const [first] = [await postOne(harness, ruleId, 1), await postOne(harness, ruleId, 2)]
   const dayMs = 86_400_000
   const removeAll = async () => {
-    const remove = createHistoryRemoval(Date.now() + 100 * dayMs, 1)
+    const remove = createHistoryRemoval(Date.now() + 100 * dayMs, 30)
     for (;;) if ((await harness.database.system.$transaction((tx) => remove(tx, 100))).isOver) return
   }
   await removeAll()
   t.equal(await harness.own.event.count(), 2)
+  const finishedAt = new Date(Date.now() + 99 * dayMs)
   await harness.own.execution.update({
     where: { id: first },
-    data: { status: 'cancelled', dueAt: null, finishedAt: new Date() },
+    data: { status: 'failed', dueAt: null, finishedAt },
   })
+  await removeAll()
+  t.equal(await harness.own.event.count(), 2, 'a retry acts for all of them')
+  await harness.own.execution.update({ where: { id: first }, data: { finishedAt: new Date() } })
   await removeAll()
   t.equal(await harness.own.event.count(), 0)
 })

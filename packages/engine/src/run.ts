@@ -94,7 +94,8 @@ export function planRule(
 
 /** What the actions of a rule read of an event that is in no batch. */
 export function aloneIn({ perKey }: CompiledRule, data: unknown): unknown {
-  return perKey?.collect === undefined ? data : collectedAlone(data as object)
+  const isRead = perKey?.collect !== undefined && typeof data === 'object' && data !== null
+  return isRead ? collectedAlone(data) : data
 }
 
 /** The plan for a rule whose conditions did not pass, or could not be evaluated. */

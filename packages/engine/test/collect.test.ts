@@ -62,8 +62,29 @@ t.test('a batch with at ends at the next such time of the clock', async (t) => {
   t.equal(iso(lastEnd(Date.parse('2026-03-28T07:00:00Z'))), '2026-03-29T06:00:00.000Z', 'strictly after it')
 })
 
+t.test('with queue, batches that have not begun count in the queue of their key', async (t) => {
+  const event = { at: 1, eventId: 'e', executionId: 'run' }
+  const state = { granted: [], counted: [], queue: [], batches: [], collecting: 1_000 }
+  const open = { openedBy: event, size: 1, lastAt: 1, endsAt: 5 }
+  const batches = { for: '1h', max: 2 }
+  const queuing = compilePerKey({ collect: batches, whileRunning: 'queue' })
+  t.match(decide(queuing, 'x', state, event), { kind: 'suppressed', suppression: { reason: 'queue_full' } })
+  t.match(decide(queuing, 'x', { ...state, queue: Array(1_000).fill(event), collecting: 0 }, event), {
+    suppression: { reason: 'queue_full' },
+  })
+  t.match(decide(queuing, 'x', { ...state, collecting: 999 }, event), { kind: 'wait' })
+  t.match(decide(queuing, 'x', { ...state, batches: [open] }, event), {
+    suppression: { reason: 'collected' },
+  })
+  t.match(decide(compilePerKey({ collect: batches }), 'x', state, event), { kind: 'wait' })
+})
+
 t.test('an event alone is a batch of one, and too large a one is only counted', async (t) => {
   t.strictSame(collectedAlone({ a: 1 }), { a: 1, collected: { count: 1, events: [{ a: 1 }], omitted: 0 } })
+  let written = 0
+  const data = { toJSON: () => ++written }
+  t.equal(collectedAlone(data), collectedAlone(data))
+  t.equal(written, 1, 'however many rules read it')
   const a = 'x'.repeat(maxCollectedBytes)
   t.strictSame(collectedAlone({ a }), { a, collected: { count: 1, events: [], omitted: 1 } })
 })

@@ -1,5 +1,5 @@
 import { newId, openDatabase } from '@automation/database'
-import { type CompiledPerKey, decide } from '@automation/engine'
+import { type CompiledPerKey, compilePerKey, decide } from '@automation/engine'
 import t from 'tap'
 import { readKeyStates } from '../src/keys/key-states.js'
 
@@ -64,4 +64,40 @@ t.test('events of a key that are neighbours in a commit share what lies between 
     decided.map((decision) => decision?.kind),
     [...Array(5).fill('suppressed'), 'run'],
   )
+})
+
+/** Stores batches of two events that have not begun, one a second from a moment on. Each is full. */
+function storeBatches(keyId: string, count: number, from: number) {
+  return database.system.$executeRaw`
+    WITH batches AS (
+      SELECT gen_random_uuid() AS id, to_timestamp(${from}::float8 / 1000 + n) AS at FROM generate_series(1, ${count}::int) AS n
+    ),
+    executions AS (
+      INSERT INTO executions (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, due_at)
+      SELECT id, gen_random_uuid(), id, 'X', gen_random_uuid(), 1, 'waiting', '[]', at, at FROM batches
+    )
+    INSERT INTO key_claims
+      (execution_id, workspace_id, rule_id, key_id, event_id, accepted_at, is_granted, is_counted, place, is_exclusive, expires_at, batch_id, ends_at)
+    SELECT CASE WHEN member = 1 THEN id ELSE gen_random_uuid() END, gen_random_uuid(), gen_random_uuid(), ${keyId}::uuid, id, at, false, false,
+           CASE WHEN member = 1 THEN 'collects' END, false, now(), id, CASE WHEN member = 1 THEN at + interval '500 ms' END
+    FROM batches, generate_series(1, 2) AS member`
+}
+
+t.test('of batches that nobody has begun, a commit reads those that may take its events', async (t) => {
+  const keyId = newId()
+  await storeBatches(keyId, 1_200, start)
+  const read = async (perKey: CompiledPerKey, at: number) =>
+    (await readKeyStates(database, [{ keyId, perKey, at }])).get(keyId)
+  const collecting = compilePerKey({ collect: { for: '1h', max: 2 } })
+  t.match(await read(collecting, start + 2_000 * second), { batches: [], collecting: 0, queue: [] })
+  const late = await read(collecting, start + 1_198 * second)
+  t.strictSame(
+    late?.batches.map(({ openedBy, size, endsAt }) => ({ at: openedBy.at, size, endsAt })),
+    [1_198, 1_199, 1_200].map((n) => ({ at: start + n * second, size: 2, endsAt: start + n * second + 500 })),
+  )
+  const latest = await read(collecting, start)
+  t.equal(latest?.batches.length, 100)
+  t.equal(latest?.batches.at(-1)?.openedBy.at, start + 1_200 * second)
+  const queuing = compilePerKey({ collect: { for: '1h', max: 2 }, whileRunning: 'queue' })
+  t.match(await read(queuing, start + 2_000 * second), { batches: [], collecting: 1_000 })
 })

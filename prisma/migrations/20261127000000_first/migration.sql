@@ -370,7 +370,7 @@ CREATE TABLE key_claims (
   ends_at TIMESTAMPTZ(3)
 );
 CREATE INDEX key_claims_key_id_accepted_at_idx ON key_claims (key_id, accepted_at);
-CREATE INDEX key_claims_placed ON key_claims (place, key_id) WHERE place IS NOT NULL;
+CREATE INDEX key_claims_placed ON key_claims (place, key_id, ends_at) WHERE place IS NOT NULL;
 CREATE INDEX key_claims_batch ON key_claims (batch_id, accepted_at) WHERE batch_id IS NOT NULL;
 CREATE INDEX key_claims_expiring ON key_claims (expires_at) WHERE NOT is_exclusive AND batch_id IS NULL;
 

@@ -48,7 +48,7 @@ export class Leases {
     )
   }
 
-  hold({ execution, lease }: Step): void {
+  hold({ execution, lease }: { execution: { record: { id: string } }; lease: string }): void {
     this.#held.set(lease, execution.record.id)
   }
 

@@ -64,7 +64,8 @@ export class Claims {
   async claim(executionId: string): Promise<Step<Execution> | undefined> {
     const claimed = await this.#claim(executionId)
     if (claimed === undefined) return undefined
-    return this.#giveBackOnFailure([{ id: executionId, lease: claimed.lease }], () => this.#prepare(claimed))
+    const held = { id: executionId, lease: claimed.lease }
+    return this.#giveBackOnFailure([held], () => this.#holding(held, () => this.#prepare(claimed)))
   }
 
   async #prepare(claimed: ClaimedExecution): Promise<Step<Execution> | undefined> {
@@ -80,14 +81,15 @@ export class Claims {
     // The conditions held for each event of a batch.
     if (batch !== 'open') evaluateAgain(execution)
     if (execution.record.finishedAt === null)
-      execution.look = await this.#look({ execution, lease: claimed.lease }, claimed.waitSeen)
+      execution.look = await this.#findEvent(execution, claimed.waitSeen)
     return { execution, lease: claimed.lease }
   }
 
   /**
    * Gives an execution what its batch has collected. Its moment is the end of the batch.
    *
-   * @returns `waits` where others have its key; `alone` where it is no batch, but was executed by hand or could not be evaluated
+   * @returns `waits` where others have its key, or another worker has it; `alone` where it is no batch, but was executed by hand or could not be
+   * evaluated
    */
   async #openBatch(
     { executionId, workspaceId, lease, results }: ClaimedExecution,
@@ -112,13 +114,13 @@ export class Claims {
     return 'open'
   }
 
-  /** A look at many events may take longer than a lease. */
-  async #look(step: Step<Execution>, waitSeen: string | null): Promise<Execution['look']> {
-    this.#leases.hold(step)
+  /** To wait for the lock of a key, or to look at many events, may take longer than a lease. */
+  async #holding<Result>(held: HeldLease, work: () => Promise<Result>): Promise<Result> {
+    this.#leases.hold({ execution: { record: held }, lease: held.lease })
     try {
-      return await this.#findEvent(step.execution, waitSeen)
+      return await work()
     } finally {
-      this.#leases.release(step)
+      this.#leases.release(held)
     }
   }
 

@@ -98,7 +98,12 @@ export function collectData(all: readonly [object, ...object[]]): object {
   return withCollected(all.at(-1) ?? all[0], { events, count: all.length })
 }
 
+/** Many rules may read an event, and it is written only to be measured. */
+const alone = new WeakMap<object, object>()
+
 /** Of an event that is in no batch: a batch of its own, as in a dry run, and where a person executes the rule. */
 export function collectedAlone(data: object): object {
-  return collectData([data])
+  const known = alone.get(data) ?? collectData([data])
+  alone.set(data, known)
+  return known
 }

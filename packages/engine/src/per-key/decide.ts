@@ -16,6 +16,8 @@ export interface KeyState {
   queue: readonly KeyEvent[]
   /** Those that have not begun, of the version of the rule that matched the event, in the order of their ends. */
   batches?: readonly Batch[]
+  /** How many batches have not begun, of all versions. Those beyond maxQueued need not be counted. */
+  collecting?: number
 }
 
 export interface Decision {
@@ -40,9 +42,12 @@ const nothing = { replaced: [], consumed: [], isCounted: false } as const
  */
 export function decide(perKey: CompiledPerKey, key: string, state: KeyState, event: KeyEvent): Decision {
   const shown = showKey(key)
-  // It stands alone, but for `queue`, which the batch asks at its end.
+  // It stands alone, but for `queue`: the batch waits for its key from its end on, and counts in the queue from its first event on.
   if (perKey.collect !== undefined) {
     const { batch, isOpened } = collectEvent(compileCollect(perKey.collect), state.batches ?? [], event)
+    const waiting = state.queue.length + (state.collecting ?? 0)
+    if (isOpened && perKey.whileRunning === 'queue' && waiting >= maxQueued)
+      return { ...nothing, kind: 'suppressed', suppression: { reason: 'queue_full', key: shown } }
     if (isOpened) return { ...nothing, kind: 'wait', batch }
     const { executionId } = batch.openedBy
     return {

@@ -52,7 +52,8 @@ export class SimulatedKeys<Execution> {
     const eventId = String(position).padStart(9, '0')
     const own = { at: event.at, eventId, executionId: `of event ${position + 1}`, execution }
     // All that has begun and has not ended waits: what is done takes no time.
-    const state = { ...key, holder: key.holder && { ...key.holder, isWaiting: true } }
+    const holder = key.holder && { ...key.holder, isWaiting: true }
+    const state = { ...key, holder, collecting: key.batches.length }
     const decision = decide(perKey, text, state, own)
     const { kind, suppression, consumed, isCounted, batch } = decision
     const replaced = this.#replace(key, decision.replaced)

@@ -23,7 +23,8 @@ interface Cursor {
  * Removes history that is older than its workspace keeps: events that were done before that time, and their executions.
  *
  * - An event is removed with all of its executions or stays with all of them, so its history is always complete. It stays, whatever
- *   its age, while one of its executions is unfinished or has ended recently, and while it is in a batch whose execution is unfinished.
+ *   its age, while one of its executions is unfinished or has ended recently, and so does one in a batch with
+ *   such an execution: a retry acts for it.
  * - Tasks have their own time (remove-tasks.ts), and counters stay: they are the results.
  * - Workspace and id are compared as one row, so that Postgres uses their common index. By the id alone, it would search the rows of
  *   all workspaces for the few rows of one.
@@ -124,7 +125,7 @@ async function removeEvents(
       SELECT executions.event_id FROM executions
       JOIN key_claims ON key_claims.execution_id = executions.id
       JOIN executions AS batches ON batches.id = key_claims.batch_id
-      WHERE ${isInRange} AND executions.status = 'suppressed' AND batches.due_at IS NOT NULL
+      WHERE ${isInRange} AND executions.status = 'suppressed' AND (batches.finished_at < ${endedBefore}) IS NOT TRUE
     ),
     removed_events AS (
       DELETE FROM events

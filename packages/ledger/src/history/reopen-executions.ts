@@ -29,6 +29,7 @@ const spacingSeconds = 0.06
  * - A task whose result does not stay gets an index below 0. If a version creates a task at that index again, it is another task.
  * - An execution counts once, when it ends: a failed one is subtracted from its rule's failures, also from those in a row.
  * - One that failed before its key was asked has claimed nothing, so it would run beside others of its key: only a replay of its event asks.
+ * - A batch continues only with a version that collects: the executions of its events say that it acts for them.
  * - Where executions of a key exclude each other, one is reopened only while no other one of its key is unfinished, and of several the oldest.
  *   Where they queue, it waits for its key, in the order of their events: mostly before all that wait. A full queue takes none.
  * - Counters are locked in the order of their ids, as every statement of the ledger does.
@@ -151,7 +152,7 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
     LEFT JOIN rules ON rules.id = executions.rule_id AND rules.workspace_id = executions.workspace_id
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
     WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL
-    AND ${isUnasked} IS NOT TRUE AND (${queues} OR NOT ${keyIsInUse('executions')}) AND (
+    AND ${isUnasked} IS NOT TRUE AND ${losesBatch} IS NOT TRUE AND (${queues} OR NOT ${keyIsInUse('executions')}) AND (
       rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (
         SELECT FROM subscriptions
@@ -165,6 +166,13 @@ const isUnasked = Prisma.sql`(
   AND NOT EXISTS (
     SELECT FROM key_claims
     WHERE key_claims.execution_id = executions.id AND key_claims.workspace_id = executions.workspace_id))`
+
+/** Whether it is a batch, and the wanted version would act for one event of it. */
+const losesBatch = Prisma.sql`(
+  rule_versions.version IS NOT NULL AND rule_versions.per_key->'collect' IS NULL
+  AND EXISTS (
+    SELECT FROM key_claims
+    WHERE key_claims.batch_id = executions.id AND key_claims.workspace_id = executions.workspace_id))`
 
 /** Whether an execution that is reopened waits for its key. */
 const queues = Prisma.sql`coalesce(rule_versions.per_key->>'whileRunning' = 'queue', false)`

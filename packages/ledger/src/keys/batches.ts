@@ -22,25 +22,43 @@ interface BatchRow {
   endsAt: number
 }
 
-/** $1 ids of keys */
+/** Of a key, in one commit: of events that are recorded late, many batches may be open that nobody has begun. */
+const maxRead = 100
+
+/**
+ * Of the batches that end after the earliest event, those that end last.
+ *
+ * $1 keys, each with the moment of its earliest event · $2 how many of a key
+ */
 const readBatchesSql = `
   SELECT opening.key_id AS "keyId", opening.execution_id AS "executionId", opening.event_id AS "eventId",
-         round(date_part('epoch', opening.accepted_at) * 1000) AS at, executions.rule_version AS "ruleVersion", members.size,
+         round(date_part('epoch', opening.accepted_at) * 1000) AS at, opening.rule_version AS "ruleVersion", members.size,
          round(date_part('epoch', members.last_at) * 1000) AS "lastAt", round(date_part('epoch', opening.ends_at) * 1000) AS "endsAt"
-  FROM key_claims AS opening
-  JOIN executions ON executions.id = opening.execution_id AND executions.status = 'waiting'
+  FROM json_to_recordset($1::json) AS asked_keys (key_id uuid, at_ms float8)
+  CROSS JOIN LATERAL (
+    SELECT key_claims.*, executions.rule_version
+    FROM key_claims JOIN executions ON executions.id = key_claims.execution_id AND executions.status = 'waiting'
+    WHERE key_claims.key_id = asked_keys.key_id AND key_claims.place = 'collects'
+      AND key_claims.ends_at > to_timestamp(asked_keys.at_ms / 1000)::timestamptz(3)
+    ORDER BY key_claims.ends_at DESC LIMIT $2
+  ) AS opening
   CROSS JOIN LATERAL (
     SELECT count(*)::int AS size, max(accepted_at) AS last_at FROM key_claims WHERE batch_id = opening.execution_id) AS members
-  WHERE opening.key_id = ANY ($1::uuid[]) AND opening.place = 'collects'
   ORDER BY opening.ends_at`
 
-/** Reads the batches of keys that take further events, under the locks of the keys. One that a worker has claimed takes none. */
+/**
+ * Reads the batches of keys that may take these events, under the locks of the keys. One that a worker has claimed takes none.
+ *
+ * @param asked in the order of their moments
+ */
 export async function readBatches(
   statements: Statements,
-  keys: readonly { keyId: string }[],
+  asked: readonly { keyId: string; at: number }[],
 ): Promise<(StoredBatch & { keyId: string })[]> {
+  const earliest = new Map(asked.toReversed().map(({ keyId, at }) => [keyId, at]))
   const rows = await statements.run<BatchRow>('read_batches', readBatchesSql, [
-    keys.map(({ keyId }) => keyId),
+    JSON.stringify([...earliest].map(([key_id, at_ms]) => ({ key_id, at_ms }))),
+    maxRead,
   ])
   return rows.map(({ keyId, at, eventId, executionId, ...batch }) => ({
     ...batch,
@@ -50,7 +68,7 @@ export async function readBatches(
   }))
 }
 
-/** One that is locked is claimed by a worker, and ends now. $1 batches */
+/** One that a worker has claimed meanwhile ends now. Whoever else has locked it is quick, and may leave it as it was. $1 batches */
 const moveBatchesSql = `
   WITH moved_batches AS (
     SELECT * FROM json_to_recordset($1::json) AS moved_batches (id uuid, ends_ms float8)
@@ -60,7 +78,8 @@ const moveBatchesSql = `
   ),
   waiting_executions AS (
     SELECT id FROM executions
-    WHERE id = ANY (ARRAY(SELECT id FROM moved_batches)) AND status = 'waiting' FOR NO KEY UPDATE SKIP LOCKED
+    WHERE id = ANY (ARRAY(SELECT id FROM moved_batches)) AND status = 'waiting'
+    ORDER BY id FOR NO KEY UPDATE
   ),
   moved_executions AS (
     UPDATE executions SET due_at = to_timestamp(ends_ms / 1000)
@@ -83,20 +102,27 @@ export async function moveBatches(
 }
 
 /**
- * One that is claimed is not queued, unless the worker that queued it had lost its lease by then.
+ * Only a worker that still has the execution decides about it. One that is queued asks again.
  *
- * $1 execution · $2 key · $3 whether executions of the key exclude each other
+ * $1 execution · $2 its lease · $3 key · $4 whether executions of the key exclude each other
  */
 const closeBatchSql = `
-  UPDATE key_claims SET place =
-    CASE WHEN NOT $3::boolean THEN NULL
-         WHEN EXISTS (
-           SELECT FROM key_claims AS others JOIN executions ON executions.id = others.execution_id
-           WHERE others.key_id = $2::uuid AND others.execution_id <> $1::uuid AND others.place IN ('holds', 'queued')
-             AND executions.due_at IS NOT NULL)
-         THEN 'queued' ELSE 'holds' END
-  WHERE execution_id = $1::uuid AND place IN ('collects', 'queued')
-  RETURNING place`
+  WITH held_executions AS (
+    SELECT id FROM executions WHERE id = $1::uuid AND lease = $2::uuid FOR NO KEY UPDATE
+  ),
+  closed_claims AS (
+    UPDATE key_claims SET place =
+      CASE WHEN NOT $4::boolean THEN NULL
+           WHEN EXISTS (
+             SELECT FROM key_claims AS others JOIN executions ON executions.id = others.execution_id
+             WHERE others.key_id = $3::uuid AND others.execution_id <> $1::uuid AND others.place IN ('holds', 'queued')
+               AND executions.due_at IS NOT NULL)
+           THEN 'queued' ELSE 'holds' END
+    FROM held_executions
+    WHERE execution_id = held_executions.id AND place IN ('collects', 'queued')
+    RETURNING place
+  )
+  SELECT place FROM held_executions LEFT JOIN closed_claims ON true`
 
 /** $1 execution · $2 its lease · $3 when it is due */
 const queueBatchSql = `
@@ -113,7 +139,7 @@ export interface BatchToClose {
 /**
  * Closes a batch, if that has not happened: under the lock of its key, so that each event is in it or opens the next one.
  *
- * @returns false where others have its key: the execution was given back, and waits for it
+ * @returns false where the execution is not this worker's: others have its key, so it was given back and waits for it, or its lease is over
  */
 export function closeBatch(
   database: Pick<Database, 'transact'>,
@@ -122,10 +148,12 @@ export function closeBatch(
   return withKeys(database, [`key ${keyId}`], async (statements) => {
     const [closed] = await statements.run<{ place: string | null }>('close_batch', closeBatchSql, [
       executionId,
+      lease,
       keyId,
       isExclusive,
     ])
-    if (closed?.place !== 'queued') return true
+    if (closed === undefined) return false
+    if (closed.place !== 'queued') return true
     await statements.run('queue_batch', queueBatchSql, [executionId, lease, endOfTime])
     return false
   })

@@ -2,7 +2,6 @@ import type { Statements } from '@automation/database'
 import { type Batch, decide, isBefore, type KeyEvent } from '@automation/engine'
 import type { ExecutionRecord, KeyToClaim, RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
-import type { StoredBatch } from './batches.js'
 import { endOfTime } from './end-of-time.js'
 import type { NewClaim, SuppressedExecution } from './key-claims.js'
 import { readKeyStates, type StoredKeyState } from './key-states.js'
@@ -124,17 +123,18 @@ function noteClaim(
   if (isCounted) state.counted.push(event)
   if (isGranted) state.granted.push(event)
   if (place === 'queued') state.queue.push(event)
-  if (place === 'collects' && batch) noteBatch(state.batches, batch, execution.record.ruleVersion)
+  if (place === 'collects' && batch) noteBatch(state, batch, execution.record.ruleVersion)
   // One that is finished in this commit holds nothing after it.
   if (place === 'holds' && execution.record.finishedAt === null)
     state.holder = { ...event, isWaiting: execution.record.lease === null }
 }
 
 /** Of one that this commit opens, no end is stored yet. */
-function noteBatch(batches: StoredBatch[], batch: Batch, ruleVersion: number): void {
+function noteBatch(state: StoredKeyState, batch: Batch, ruleVersion: number): void {
+  state.collecting += 1
   // The same object: further events of the commit change it.
-  batches.push(Object.assign(batch, { ruleVersion, storedEnd: undefined }))
-  batches.sort((one, other) => one.endsAt - other.endsAt)
+  state.batches.push(Object.assign(batch, { ruleVersion, storedEnd: undefined }))
+  state.batches.sort((one, other) => one.endsAt - other.endsAt)
 }
 
 /** An execution that has not begun: what its worker has prepared for it is dropped. */

@@ -1,5 +1,5 @@
 import type { Statements } from '@automation/database'
-import { type CompiledPerKey, type KeyEvent, type KeyState, maxCounted } from '@automation/engine'
+import { type CompiledPerKey, type KeyEvent, type KeyState, maxCounted, maxQueued } from '@automation/engine'
 import { readBatches, type StoredBatch } from './batches.js'
 
 /** An event that is recorded now, at its moment (epoch ms), and the key that it asks for. */
@@ -15,6 +15,8 @@ export interface StoredKeyState extends KeyState {
   counted: KeyEvent[]
   queue: KeyEvent[]
   batches: StoredBatch[]
+  /** Counted where a batch may have to queue. */
+  collecting: number
 }
 
 interface ClaimRow extends KeyEvent {
@@ -32,13 +34,18 @@ interface ClaimRow extends KeyEvent {
  * Of the claims around an event the nearest are read, before and after it: no limit is higher, so more would decide nothing. Another version of the rule
  * may have granted any number.
  *
- * $1 ids of keys · $2 windows · $3 how many claims before and after an event
+ * $1 ids of keys · $2 windows · $3 how many claims before and after an event · $4 those of the keys of which batches are counted · $5 how far
  */
 const readKeyStatesSql = `
   WITH placed_claims AS (
     SELECT claims.key_id, claims.execution_id, claims.event_id, claims.accepted_at, claims.place, executions.status
-    FROM key_claims AS claims LEFT JOIN executions ON executions.id = claims.execution_id
-    WHERE claims.key_id = ANY ($1::uuid[]) AND claims.place IN ('holds', 'queued', 'collects')
+    FROM (
+      SELECT * FROM key_claims WHERE key_id = ANY ($1::uuid[]) AND place IN ('holds', 'queued')
+      UNION ALL
+      SELECT batches.* FROM unnest($4::uuid[]) AS keys (id)
+      CROSS JOIN LATERAL (SELECT * FROM key_claims WHERE key_id = keys.id AND place = 'collects' LIMIT $5) AS batches
+    ) AS claims
+    LEFT JOIN executions ON executions.id = claims.execution_id
   ),
   ended_claims AS (
     UPDATE key_claims SET place = NULL
@@ -74,21 +81,28 @@ export async function readKeyStates(
   asked: readonly Asked[],
 ): Promise<Map<string, StoredKeyState>> {
   const states = new Map(
-    asked.map(({ keyId }) => [keyId, { granted: [], counted: [], queue: [], batches: [] } as StoredKeyState]),
+    asked.map(({ keyId }) => [
+      keyId,
+      { granted: [], counted: [], queue: [], batches: [], collecting: 0 } as StoredKeyState,
+    ]),
   )
+  const collecting = asked.filter(({ perKey }) => perKey.collect !== undefined)
+  const queuing = collecting.filter(({ perKey }) => perKey.whileRunning === 'queue')
   const rows = await statements.run<ClaimRow>('read_key_states', readKeyStatesSql, [
     [...states.keys()],
     JSON.stringify(windowsOf(asked)),
     maxCounted,
+    [...new Set(queuing.map(({ keyId }) => keyId))],
+    maxQueued,
   ])
   for (const { keyId, isGranted, isCounted, place, status, ...event } of rows) {
     const state = states.get(keyId)
     if (isGranted) state?.granted.push(event)
     if (isCounted) state?.counted.push(event)
     if (place === 'queued') state?.queue.push(event)
+    else if (place === 'collects' && state) state.collecting += 1
     else if (place === 'holds' && state) state.holder = { ...event, isWaiting: status !== 'running' }
   }
-  const collecting = asked.filter(({ perKey }) => perKey.collect !== undefined)
   if (collecting.length > 0)
     for (const { keyId, ...batch } of await readBatches(statements, collecting))
       states.get(keyId)?.batches.push(batch)

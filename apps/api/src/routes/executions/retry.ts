@@ -1,5 +1,6 @@
 import { type Administrator, changeWorkspace } from '@automation/access'
 import { isUuid, type WorkspaceTransaction } from '@automation/database'
+import type { PerKey } from '@automation/engine'
 import {
   addresseeOf,
   countRetryable,
@@ -7,6 +8,7 @@ import {
   narrowToExecution,
   reopenExecutions,
   retryableStatuses,
+  type VersionToRun,
   waitsForKey,
 } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -62,7 +64,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'retryExecution',
       summary: 'Retry a failed or cancelled execution from its first unfinished action',
       description:
-        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that the switch-off of its rule cancelled can be retried when the rule is on. One that a person cancelled, or that a newer event of its key replaced, is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, as is one that failed before `perKey` of its rule was asked, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.',
+        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that the switch-off of its rule cancelled can be retried when the rule is on. One that a person cancelled, or that a newer event of its key replaced, is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, as is one that failed before `perKey` of its rule was asked, and a batch if the version does not collect, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.',
       params: Type.Object({ id: Id }),
       body: RetryBody,
       response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -76,7 +78,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
         const reopened = await changeWorkspace(administrator, async (transaction) => {
           const narrowing = narrowToExecution(workspace.id, id)
           const [result] = await reopenExecutions(transaction, narrowing, version, 1)
-          if (result === undefined) throw await findObstacle(transaction, id)
+          if (result === undefined) throw await findObstacle(transaction, id, version)
           return { result, entry: { action: 'execution.retried', subject: id, details: { version } } }
         })
         const { eventId, dueAt } = reopened
@@ -136,7 +138,11 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 /** Why it was not opened again. */
-async function findObstacle(transaction: WorkspaceTransaction, id: string): Promise<Error> {
+async function findObstacle(
+  transaction: WorkspaceTransaction,
+  id: string,
+  version: VersionToRun,
+): Promise<Error> {
   const { event, execution } = await findExecution(transaction, id)
   if (execution !== null && execution.id !== id) return refusals.executionNotFound()
   if (execution === null && event?.quarantined) return refusals.quarantined()
@@ -150,6 +156,13 @@ async function findObstacle(transaction: WorkspaceTransaction, id: string): Prom
     select: { isActive: true, perKey: true },
   })
   if (rule?.isActive === false) return refusals.ruleSwitchedOff()
+  if (rule && version === 'latest' && !(rule.perKey as PerKey | null)?.collect) {
+    const member = await transaction.keyClaim.findFirst({
+      where: { batchId: id },
+      select: { executionId: true },
+    })
+    if (member) return refusals.batchNotCollected()
+  }
   const claim = await transaction.keyClaim.findUnique({ where: { executionId: id } })
   if (rule && claim?.isExclusive) return refusals.keyInUse()
   return rule?.perKey && claim === null ? refusals.keyNotAsked() : refusals.ruleGone()
