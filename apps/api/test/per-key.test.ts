@@ -171,18 +171,6 @@ t.test('while an execution of its key has not ended, another one cannot be retri
   t.equal((await call('POST', `/api/executions/${second}/retry`)).status, 409)
 })
 
-t.test('a batch is not retried with a version that does not collect', async (t) => {
-  const workspace = await api.makeWorkspace()
-  const rule = await create(workspace, { key: '{{lead.id}}', collect: { for: '1h' } })
-  const id = (await post(workspace, 1)).results[0]?.executionId as string
-  await workspace.call('PATCH', `${rulesPath}/${rule.id}`, { body: { isActive: false } })
-  await workspace.call('PATCH', `${rulesPath}/${rule.id}`, { body: { isActive: true, perKey: null } })
-  const retry = (version: string) =>
-    workspace.call('POST', `/api/executions/${id}/retry`, { body: { version } })
-  t.match(await retry('latest'), { status: 409, body: { error: /does not collect/ } })
-  t.match(await retry('same'), { status: 202 })
-})
-
 t.test('an execution that waits for its key says so, and a retry waits before later events', async (t) => {
   const workspace = await api.makeWorkspace()
   const { call, database } = workspace
@@ -290,3 +278,15 @@ t.test(
     t.match(shown, { results: [{ config: { title: '1 1' } }], perKey: { key: '1' } })
   },
 )
+
+t.test('a batch is not retried with a version that does not collect', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const rule = await create(workspace, { key: '{{lead.id}}', collect: { for: '1h' } })
+  const id = (await post(workspace, 1)).results[0]?.executionId as string
+  await workspace.call('PATCH', `${rulesPath}/${rule.id}`, { body: { isActive: false } })
+  await workspace.call('PATCH', `${rulesPath}/${rule.id}`, { body: { isActive: true, perKey: null } })
+  const retry = (version: string) =>
+    workspace.call('POST', `/api/executions/${id}/retry`, { body: { version } })
+  t.match(await retry('latest'), { status: 409, body: { error: /does not collect/ } })
+  t.match(await retry('same'), { status: 202 })
+})
