@@ -11123,6 +11123,7 @@ export interface operations {
                      *           "eventId": "01970000-0000-7000-8000-000000000028",
                      *           "ruleId": "01970000-0000-7000-8000-000000000029",
                      *           "ruleVersion": 1,
+                     *           "ruleName": "Ask before a discount",
                      *           "status": "open",
                      *           "options": [
                      *             "approve",
@@ -11132,7 +11133,7 @@ export interface operations {
                      *           "ask": [
                      *             "reason"
                      *           ],
-                     *           "until": "2026-01-12T09:00:54.000Z",
+                     *           "until": "2026-01-12T09:00:51.000Z",
                      *           "choice": null,
                      *           "reason": null,
                      *           "by": null,
@@ -11195,6 +11196,7 @@ export interface operations {
                      *       "eventId": "01970000-0000-7000-8000-000000000028",
                      *       "ruleId": "01970000-0000-7000-8000-000000000029",
                      *       "ruleVersion": 1,
+                     *       "ruleName": "Ask before a discount",
                      *       "status": "decided",
                      *       "options": [
                      *         "approve",
@@ -11204,11 +11206,11 @@ export interface operations {
                      *       "ask": [
                      *         "reason"
                      *       ],
-                     *       "until": "2026-01-12T09:00:54.000Z",
+                     *       "until": "2026-01-12T09:00:51.000Z",
                      *       "choice": "approve",
                      *       "reason": "An old customer",
                      *       "by": "user:ada",
-                     *       "decidedAt": "2026-01-12T09:00:55.000Z"
+                     *       "decidedAt": "2026-01-12T09:00:52.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Decision"];
