@@ -10,7 +10,7 @@ import type { Operator } from './operators/operator.js'
 import { maxPathLength, parsePath } from './path.js'
 import { capitalize } from './plain-bounds.js'
 import { quantifiers } from './quantifiers.js'
-import { type Declared, findReadFault, maxCaptured, readDeclared } from './recorded.js'
+import { type Declared, findReadFault, isLinkPath, maxCaptured, readDeclared } from './recorded.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
 import { compileTemplate, readsOf, type Template } from './template.js'
 import { isReference, itemItself } from './value-reference.js'
@@ -265,7 +265,11 @@ function searchTemplate(
   for (const { name, calls } of [...parts, ...itemParts].slice(0, maxPlaceholders)) {
     const fault = findForeignSyntax(name)
     if (fault !== undefined) report(search, field, fault)
-    for (const path of readsOf({ name, calls })) searchRead(search, path, field)
+    const reads = readsOf({ name, calls })
+    for (const path of reads) searchRead(search, path, field)
+    // What a filter makes of a link, nothing would find in responses, to keep it out of results.
+    const link = calls.length > 0 && reads.find((path) => isLinkPath(search.declared, path))
+    if (link) report(search, field, `has a filter beside {{${link.slice(0, 60)}}}: a link has none`)
   }
 }
 

@@ -2,7 +2,7 @@ import { listConditionPaths, listRootPaths } from './condition-paths.js'
 import { listConfigUses } from './config-uses.js'
 import type { LinksToMake } from './decision-links.js'
 import { parsePath } from './path.js'
-import { type Declared, declaresAny, findRoot, findSources } from './recorded.js'
+import { type Declared, declaresAny, findRoot, findSources, isLinkPath } from './recorded.js'
 import type { Action, Condition } from './rule.js'
 
 /** What an action reads of the actions before it. */
@@ -19,9 +19,7 @@ const none: RecordedReads = { readsRecorded: false, whenSources: [] }
 export function findRecordedReads(action: Action, index: number, declared: Declared): RecordedReads {
   if (!declaresAny(declared) && !declared.collects) return none
   const { ofWhen, ofConfig } = listReads(action)
-  const readsLinks = ofConfig.some(
-    (path) => findRoot(declared, path) === 'decision' && parsePath(path)?.[1] === 'links',
-  )
+  const readsLinks = ofConfig.some((path) => isLinkPath(declared, path))
   return {
     ...(readsLinks && { links: declared.links }),
     readsRecorded: [...ofWhen, ...ofConfig].some((path) => findRoot(declared, path)),

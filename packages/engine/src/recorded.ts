@@ -106,6 +106,11 @@ export function findRoot(declared: Declared, path: string): RecordedRoot | undef
     : undefined
 }
 
+/** Whether a path is that of the link of a decision. */
+export function isLinkPath(declared: Declared, path: string): boolean {
+  return findRoot(declared, path) === 'decision' && parsePath(path)?.[1] === 'links'
+}
+
 /** The actions that a path reads, before an action. None for a path into the data of the event. */
 export function findSources(declared: Declared, path: string, before: number): readonly number[] {
   const root = findRoot(declared, path)

@@ -107,6 +107,14 @@ t.test('links stand in what a call sends before the decision, and nowhere else',
     { ...chat('x'), when: { field: 'decision.links.approve', operator: 'exists' } },
   ])
     t.match(faults(action, ask()), [/Must not read decision\.links: links stand in/])
+  for (const filtered of [
+    '{{decision.links.approve | upper}}',
+    '{{ name | default: decision.links.approve | truncate: 90 }}',
+    '{{#each names}}{{decision.links.approve | json}}{{/each}}',
+  ])
+    t.match(faults(chat(filtered), ask()), [
+      /Has a filter beside \{\{decision\.links\.approve\}\}: a link has none$/,
+    ])
   t.match(faults(ask(), chat(link)), [/Must read links before the decision: actions\[0\] waits for it$/])
   for (const path of ['decision.links', 'decision.links.perhaps', 'decision.links.approve.x'])
     t.match(faults(chat(`{{${path}}}`), ask()), [
