@@ -111,7 +111,7 @@ t.test(
     const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' }
     const answer = await console.ask('/decide/w/e/t/approve', { headers })
     t.equal(answer.headers['set-cookie'], undefined, 'a 401 of the API ends no session')
-    t.match(answer.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+    t.match(answer.headers, { 'cache-control': 'public, max-age=60', 'referrer-policy': 'no-referrer' })
     await console.ask('/decide/w/e/t/approve', { method: 'POST', payload: 'choice=approve', headers: form })
     await console.ask('/decide/../api/events', { headers })
     await console.ask('/decide/%2e%2e/api/events', { headers })

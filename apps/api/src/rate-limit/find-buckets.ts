@@ -23,7 +23,7 @@ const filesOfAPage = 10
 
 /** To whom the buckets of a request belong. */
 export interface BucketOwner {
-  /** Of the lowest bucket: `user:<sub>`, `api_key:<id>` or `webhooks:<workspace>`. */
+  /** Of the lowest bucket: `user:<sub>`, `api_key:<id>`, `webhooks:<workspace>` or, for its links, `decision:<execution>`. */
   owner: string
   rateClass: 'authenticated' | 'enterprise'
   /** The workspace to which the owner belongs; undefined where it names a workspace of others, or none. */

@@ -18,7 +18,7 @@ const pageMethods: HTTPMethods[] = ['GET', 'HEAD', 'POST']
 const passed = ['accept', 'content-type', 'if-match', 'idempotency-key', 'prefer', 'x-workspace-id'] as const
 /** Of the API's headers: it sets no cookies, and the others are matters of the console and of its connections. */
 const dropped = [
-  ...['set-cookie', 'www-authenticate', 'cache-control'],
+  ...['set-cookie', 'www-authenticate'],
   ...['connection', 'keep-alive', 'transfer-encoding', 'trailer', 'upgrade'],
 ]
 
@@ -153,7 +153,10 @@ async function perform(
     if (response.statusCode === 401 && bearer !== undefined) sessions.forget(reply)
     // The rest of a body that the API does not want is not read.
     if (!request.raw.complete) reply.header('connection', 'close')
-    return reply.status(response.statusCode).headers(dropHeaders(response.headers)).send(response.body)
+    return reply
+      .status(response.statusCode)
+      .headers(dropHeaders(response.headers, bearer === undefined))
+      .send(response.body)
   } catch (error) {
     if (deadline.hasLeft) {
       request.log.debug({ err: error }, 'the browser disconnected')
@@ -183,6 +186,8 @@ function keepPassed(headers: IncomingHttpHeaders, hasBody: boolean): Record<stri
   )
 }
 
-function dropHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.includes(name)))
+/** Of a page for people without an account, the API says what may be kept. */
+function dropHeaders(headers: IncomingHttpHeaders, isPublic: boolean): IncomingHttpHeaders {
+  const isKept = (name: string) => !dropped.includes(name) && (isPublic || name !== 'cache-control')
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)))
 }

@@ -46,8 +46,9 @@ const closeHint = '<p>You can close this page.</p>'
 
 function describeEnd({ status, decision, until }: DecisionRow): { title: string; lines: string[] } {
   if (status === 'decided' && decision) {
-    const { choice, by = 'somebody', at } = decision
-    const who = by === 'link' ? 'by link' : `by ${by}`
+    const { choice, by, at } = decision
+    // Whoever has the link learns no name: with many providers it is an address.
+    const who = by === 'link' ? 'by link' : 'by a member'
     return {
       title: 'This was decided before',
       lines: [say('wait', `It was decided ${who} at ${writeTime(new Date(at))}: ${choice}`), closeHint],

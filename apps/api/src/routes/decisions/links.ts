@@ -37,7 +37,8 @@ interface Link {
  *   GET, HEAD ─▶ a page with the options: nothing is decided, however often programs open the link
  *   POST      ─▶ the token of that page ─▶ the decision, once
  *
- * A wrong link is one and the same 404, and none of them costs a statement. Each request consumes a token of its address.
+ * A wrong link is one and the same 404, and costs a token of its address, but no statement. A right one costs a token of its own decision: so many people
+ * can decide from one address.
  */
 export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> = async (
   app,
@@ -52,6 +53,8 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
       (await readBody(request, payload, () => strangerAt(request.ip))).toString(),
   )
   app.addHook('onRequest', async (request, reply) => {
+    const link = readLink(request)
+    if (link) request.bucketOwner = ownerOf(link)
     await app.consumeToken(request, reply)
     const limitation = limitationOf(request)
     if (limitation) throw limitation
@@ -69,7 +72,7 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
 
   const config = { isOpen: true }
   const schema = { hide: true }
-  app.get('/style.css', { config, schema }, (_request, reply) =>
+  app.get('/style.css', { config: { ...config, isDocs: true }, schema }, (_request, reply) =>
     reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(linkStyles),
   )
 
@@ -143,6 +146,10 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
     })
     publish([{ id: eventId, workspaceId, createdBy, addressee: null }])
   }
+}
+
+function ownerOf({ executionId }: Link): NonNullable<FastifyRequest['bucketOwner']> {
+  return { owner: `decision:${executionId.toLowerCase()}`, rateClass: 'authenticated', tenant: undefined }
 }
 
 /** Browsers send line breaks as CRLF. What Postgres cannot store is left out. */
