@@ -94,3 +94,57 @@ t.test('after its time, or after its execution, nobody decides', async (t) => {
   const other = await api.makeWorkspace()
   t.equal((await decide(other, over.id, { choice: 'approve' })).status, 404)
 })
+
+t.test(
+  'nobody decides where nothing will read it: the WAIT is passed, or a cancellation is asked for',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const scheduled = {
+      action: 'WAIT',
+      status: 'scheduled',
+      until,
+      waitsFor: { eventType: 'DECISION', match: {} },
+    }
+    const passed = [
+      { results: [{ action: 'WAIT', status: 'skipped', reason: 'Its `when` does not hold' }] },
+      { results: [{ action: 'WAIT', status: 'failed', error: 'No time' }] },
+      { results: [scheduled], cancelRequested: true },
+    ]
+    for (const fields of passed) {
+      const { id } = await ask(workspace, {}, { ...fields, status: 'running', dueAt: new Date() })
+      t.match(statusAndBody(await decide(workspace, id, { choice: 'approve' })), {
+        status: 409,
+        body: { error: 'The decision is no longer needed: its execution has ended' },
+      })
+    }
+    const early = await ask(
+      workspace,
+      {},
+      { results: [], status: 'running', dueAt: new Date(), waitType: null },
+    )
+    t.equal((await decide(workspace, early.id, { choice: 'approve' })).status, 200)
+    t.equal(await workspace.database.event.count({ where: { type: 'DECISION' } }), 1)
+    const { body } = await workspace.call<{ decisions: object[] }>('GET', `${path}?status=closed`)
+    t.equal(body.decisions.length, passed.length)
+  },
+)
+
+t.test('a page of a status that only results tell reads few of them, and goes on', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const scheduled = { action: 'WAIT', status: 'scheduled', waitsFor: { eventType: 'DECISION', match: {} } }
+  const late = await ask(workspace, {}, { results: [{ ...scheduled, until: '2026-01-01T00:00:00.000Z' }] })
+  const ended = await ask(workspace, {}, { status: 'failed', dueAt: null, finishedAt: new Date() })
+  await workspace.database.$executeRaw`
+    INSERT INTO executions
+    SELECT (jsonb_populate_record(executions, jsonb_build_object('id', 'ffffffff-ffff-7fff-8fff-' || lpad(n::text, 12, '0')))).*
+    FROM executions CROSS JOIN generate_series(1, 300) AS n WHERE id = ${ended.id}::uuid`
+  type Page = { decisions: object[]; nextCursor: string | null }
+  const { body: first } = await workspace.call<Page>('GET', `${path}?status=expired`)
+  t.match(first, { decisions: [], nextCursor: String })
+  const { body: second } = await workspace.call<Page>(
+    'GET',
+    `${path}?status=expired&cursor=${first.nextCursor}`,
+  )
+  matchLists(t, second.decisions, [{ id: late.id }])
+  t.equal(second.nextCursor, null)
+})

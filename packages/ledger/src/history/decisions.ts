@@ -9,7 +9,7 @@ import { decisionPath, decisionType, type MadeDecision } from '@automation/engin
 import { joinConditions } from './narrowing.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
 
-/** closed: the execution ended before anybody decided. */
+/** closed: nobody has decided, and nothing will read a decision: the execution has ended or is being cancelled, or its WAIT was skipped or failed. */
 export type DecisionStatus = 'open' | 'decided' | 'expired' | 'closed'
 
 /** What a WAIT asks of a person: the config of its `decision`. */
@@ -38,15 +38,28 @@ export interface DecisionRow {
 /** With its event, and the moment at which that was accepted. */
 export type StoredDecision = MadeDecision & { readonly eventId: string; readonly at: string }
 
+/** How many executions a page reads whose status only their results tell: these are up to 64 KiB of JSON each, and 2 ms. */
+const maxParsed = 300
+
 /** The result of its WAIT. */
 const result = Prisma.sql`(
   SELECT result FROM json_array_elements(executions.results) AS result
   WHERE result->'decision' IS NOT NULL OR result->'waitsFor'->>'eventType' = ${decisionType} LIMIT 1)`
 
+const asking = Prisma.sql`
+  FROM rule_versions CROSS JOIN json_array_elements(rule_versions.actions) WITH ORDINALITY AS actions (action, index)
+  WHERE rule_versions.workspace_id = executions.workspace_id AND rule_versions.rule_id = executions.rule_id
+    AND rule_versions.version = executions.rule_version
+    AND action->>'type' = 'WAIT' AND action->'config'->'decision' IS NOT NULL LIMIT 1`
+
+/** Whether its WAIT is over; asked where it has no decision. */
+const isPassed = Prisma.sql`coalesce(
+  executions.results->(SELECT index::int - 1 ${asking})->>'status' IN ('success', 'skipped', 'failed', 'unknown'), false)`
+
 const status = Prisma.sql`(
   SELECT CASE WHEN executions.decision IS NOT NULL THEN 'decided'
               WHEN found.result->'decision' IS NOT NULL THEN 'expired'
-              WHEN executions.finished_at IS NOT NULL THEN 'closed'
+              WHEN executions.finished_at IS NOT NULL OR executions.cancel_requested IS NOT NULL OR ${isPassed} THEN 'closed'
               WHEN (found.result->>'until')::timestamptz < clock_timestamp() THEN 'expired'
               ELSE 'open' END
   FROM (SELECT ${result} AS result) AS found)`
@@ -57,11 +70,7 @@ const columns = Prisma.sql`
   (SELECT name FROM rule_versions
    WHERE rule_versions.workspace_id = executions.workspace_id AND rule_versions.rule_id = executions.rule_id
      AND rule_versions.version = executions.rule_version) AS "ruleName",
-  (SELECT action->'config'->'decision'
-   FROM rule_versions CROSS JOIN json_array_elements(rule_versions.actions) AS action
-   WHERE rule_versions.workspace_id = executions.workspace_id AND rule_versions.rule_id = executions.rule_id
-     AND rule_versions.version = executions.rule_version
-     AND action->>'type' = 'WAIT' AND action->'config'->'decision' IS NOT NULL LIMIT 1) AS asked`
+  (SELECT action->'config'->'decision' ${asking}) AS asked`
 
 /** Lists the decisions that executions have waited for, those for the newest events first. */
 export function listDecisions(
@@ -74,10 +83,16 @@ export function listDecisions(
     Prisma.sql`executions.workspace_id = ${workspaceId}::uuid AND executions.wait_type = 'DECISION'`,
   ]
   if (filter.ruleId !== undefined) range.push(Prisma.sql`executions.rule_id = ${filter.ruleId}::uuid`)
+  if (filter.status !== undefined)
+    range.push(
+      Prisma.sql`executions.decision IS ${filter.status === 'decided' ? Prisma.sql`NOT NULL` : Prisma.sql`NULL`}`,
+    )
   // Few executions are unfinished.
   if (filter.status === 'open') range.push(Prisma.sql`executions.due_at IS NOT NULL`)
-  const rest = filter.status && Prisma.sql`${status} = ${filter.status}`
-  return scanPage(database, Prisma.sql`executions`, columns, { range: joinConditions(range), rest }, page)
+  const isInColumns = filter.status === undefined || filter.status === 'decided'
+  const rest = isInColumns ? undefined : Prisma.sql`${status} = ${filter.status}`
+  const narrowing = { range: joinConditions(range), rest }
+  return scanPage(database, Prisma.sql`executions`, columns, narrowing, page, maxParsed)
 }
 
 /** Reads what an execution asks a person. Null where there is none. */

@@ -1,8 +1,8 @@
 import { Prisma, type UnscopedSql } from '@automation/database'
 import type { Narrowing } from './narrowing.js'
 
-/** How many rows are read for one page, however few of them it lists: a list of rare rows has short pages, and takes bounded time. */
-const maxScanned = 20_000
+/** How many rows are read for one page at most, however few of them it lists: a list of rare rows has short pages, and takes bounded time. */
+const usualScanned = 20_000
 
 /** One page of a list, the newest row first. */
 export interface ScannedPage<Row> {
@@ -16,6 +16,7 @@ export interface ScannedPage<Row> {
  *
  * @param columns the select list; it contains `id`
  * @param before the `end` of the page before
+ * @param maxScanned lower where a row is costly
  */
 export async function scanPage<Row extends { id: string }>(
   database: UnscopedSql,
@@ -23,6 +24,7 @@ export async function scanPage<Row extends { id: string }>(
   columns: Prisma.Sql,
   { range, rest }: Narrowing,
   { before, limit }: { before: string | undefined; limit: number },
+  maxScanned = usualScanned,
 ): Promise<ScannedPage<Row>> {
   const below = before === undefined ? Prisma.empty : Prisma.sql`AND ${table}.id < ${before}::uuid`
   const inOrder = Prisma.sql`FROM ${table} WHERE ${range} ${below} ORDER BY ${table}.id DESC`
