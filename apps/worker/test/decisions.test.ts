@@ -1,8 +1,16 @@
 import { executionIdOf } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
-import { listDecisions, lockDecision, recordDecision } from '@automation/ledger'
+import {
+  listDecisions,
+  lockDecision,
+  narrowToExecution,
+  recordDecision,
+  reopenExecutions,
+  type VersionToRun,
+} from '@automation/ledger'
 import t from 'tap'
 import { createHarness, type Execution, type Harness } from './fixtures/harness.js'
+import { openTarget } from './fixtures/target.js'
 
 const resultsOf = (execution: Execution) => execution.results as object[]
 const task = (title: string, more: object = {}) => ({ type: 'CREATE_TASK', config: { title }, ...more })
@@ -213,3 +221,88 @@ t.test(
     t.equal(await statusOf(harness, asked.id), undefined)
   },
 )
+
+async function retryWith(harness: Harness, id: string, version: VersionToRun, actions?: object[]) {
+  const { own, workspaceId } = harness
+  const { ruleId, ruleVersion } = await own.execution.findUniqueOrThrow({ where: { id } })
+  if (actions) {
+    const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', conditions: [], actions }
+    const next = ruleVersion + 1
+    await own.ruleVersion.create({
+      data: { ...definition, workspaceId, ruleId, version: next, createdBy: 'test' },
+    })
+    await own.rule.update({ where: { id: ruleId }, data: { version: next, actions } })
+  }
+  await own.$transaction((transaction) =>
+    reopenExecutions(transaction, narrowToExecution(workspaceId, id), version, 1),
+  )
+}
+
+t.test('a decision counts for the definition that asked for it, and for no other', async (t) => {
+  /** Somebody decides while the call before the WAIT is made, which fails. */
+  const decideEarly = async () => {
+    const harness = await createHarness(t)
+    let fail: (() => void) | undefined
+    const target = await openTarget(t, (_request, response) => {
+      response.statusCode = fail ? 200 : 400
+      if (fail) response.end()
+      else fail = () => response.end()
+    })
+    const call = { type: 'SEND_WEBHOOK', config: { url: target.url } }
+    harness.startWorker()
+    harness.startSweeper()
+    const { id } = await begin(harness, [call, ask(), told])
+    while (!fail) await new Promise((resolve) => setTimeout(resolve, 20))
+    t.type(await decide(harness, id, 'approve'), 'string')
+    fail()
+    await harness.untilStatus(id, 'failed')
+    return { harness, id, call }
+  }
+  const same = await decideEarly()
+  await retryWith(same.harness, same.id, 'same')
+  const done = await same.harness.untilStatus(same.id, 'succeeded')
+  t.match(done.results, [{}, { decision: { choice: 'approve' } }])
+  const { harness, id, call } = await decideEarly()
+  const renamed = { type: 'WAIT', config: { decision: { options: ['yes', 'no'], within: '1d' } } }
+  await retryWith(harness, id, 'latest', [call, renamed, told])
+  t.equal((await harness.untilStatus(id, 'waiting', 'succeeded')).decision, null)
+  t.equal(await statusOf(harness, id), 'open')
+  await decide(harness, id, 'yes')
+  t.match((await harness.untilStatus(id, 'succeeded')).results, [{}, { decision: { choice: 'yes' } }])
+})
+
+t.test('a decision stays with the result of its WAIT, also in another version', async (t) => {
+  const harness = await createHarness(t)
+  const target = await openTarget(t, (_request, response) => {
+    response.statusCode = 400
+    response.end()
+  })
+  const call = { type: 'SEND_WEBHOOK', config: { url: target.url } }
+  harness.startWorker()
+  harness.startSweeper()
+  const { id } = await begin(harness, [ask(), call])
+  await harness.untilStatus(id, 'waiting')
+  await decide(harness, id, 'approve')
+  await harness.untilStatus(id, 'failed')
+  await retryWith(harness, id, 'latest', [ask('2d'), told])
+  t.match(await harness.untilStatus(id, 'succeeded'), { decision: { choice: 'approve' } })
+  matchLists(t, await harness.own.task.findMany(), [{ title: 'approve Fair' }])
+})
+
+t.test('a decision while its batch is open wakes the WAIT as soon as that is reached', async (t) => {
+  const harness = await createHarness(t)
+  harness.startWorker()
+  harness.startSweeper()
+  const perKey = { key: '{{lead}}', collect: { for: '2s' } } as const
+  const ruleId = await harness.createRule([ask(), told], undefined, perKey)
+  const event = { ...harness.newEvent(), data: { lead: 'a' } }
+  await harness.inbox.accept(event)
+  const id = executionIdOf(event, ruleId)
+  t.strictSame(resultsOf(await harness.untilStatus(id, 'waiting')), [], 'its batch is open')
+  const eventId = await decide(harness, id, 'approve')
+  await harness.untilDone(eventId ?? '')
+  matchLists(t, resultsOf(await harness.untilStatus(id, 'succeeded')), [
+    { endedBy: { eventId }, decision: { choice: 'approve' } },
+    { status: 'success' },
+  ])
+})

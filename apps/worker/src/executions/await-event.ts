@@ -1,4 +1,4 @@
-import { waitKeyOf } from '@automation/database'
+import { lowestId, waitKeyOf } from '@automation/database'
 import {
   type ActionResult,
   decisionPath,
@@ -71,12 +71,13 @@ export function awaitEvent(
 }
 
 /**
- * Only a later event ends a WAIT: than that of the execution, and than the one that ended the WAIT before it. A person may decide at any time after the
- * event of the execution.
+ * Only a later event ends a WAIT: than that of the execution, and than the one that ended the WAIT before it. A decision names its
+ * execution, so each one counts: also one of before the end of a batch, which the execution takes for its event.
  */
 export function findAfter({ record, event }: Execution, { isDecision }: WaitFor): OpenWait['after'] {
   const last = record.results.findLast((result) => result?.endedBy && !result.decision)?.endedBy
-  return last === undefined || isDecision
+  if (isDecision) return { acceptedAt: 0, id: lowestId }
+  return last === undefined
     ? { acceptedAt: event.acceptedAt, id: event.id }
     : { acceptedAt: Date.parse(last.acceptedAt), id: last.eventId }
 }

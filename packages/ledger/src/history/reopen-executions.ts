@@ -26,6 +26,7 @@ const spacingSeconds = 0.06
  * - Results of actions that succeeded, or whose `when` did not hold, stay. All other actions, an interrupted WAIT included, start
  *   again and keep their attempts for inspection. Actions are matched by index. An action that has another type in the other
  *   version starts again, and results beyond the end of that version are dropped.
+ * - A decision stays with the definition that asked for it, or with the result of its WAIT. Another definition may ask others, for other options.
  * - A task whose result does not stay gets an index below 0. If a version creates a task at that index again, it is another task.
  * - An execution counts once, when it ends: a failed one is subtracted from its rule's failures, also from those in a row.
  * - One that failed before its key was asked has claimed nothing, so it would run beside others of its key: only a replay of its event asks.
@@ -66,6 +67,7 @@ export async function reopenExecutions(
       UPDATE executions SET
         status = 'retrying', error = NULL, finished_at = NULL, lease = NULL,
         rule_version = coalesce(chosen_executions.version, chosen_executions.rule_version),
+        decision = CASE WHEN ${keepsDecision} THEN executions.decision END,
         due_at = CASE WHEN waits_for_key THEN ${endOfTime}::timestamptz
                       ELSE now() + make_interval(secs => ${spacingSeconds}::float8 * (position - 1)) END,
         results = coalesce(
@@ -185,6 +187,12 @@ function keyIsInUse(execution: 'executions' | 'locked_executions'): Prisma.Sql {
         AND own.is_exclusive AND others.execution_id <> own.execution_id
         AND others.place IN ('holds', 'queued') AND other.due_at IS NOT NULL)`
 }
+
+const keepsDecision = Prisma.sql`(
+  coalesce(chosen_executions.version = chosen_executions.rule_version, true) OR EXISTS (
+    SELECT FROM json_array_elements(chosen_executions.results) WITH ORDINALITY AS known (result, index)
+    WHERE result->'decision' IS NOT NULL AND result->>'status' = 'success' AND actions->(index::int - 1)->>'type' = 'WAIT'
+      AND actions->(index::int - 1)->'config'->'decision' IS NOT NULL))`
 
 /** Only the attempts of an action that starts again are kept: its failures are counted from 0. */
 const reopenedResult = Prisma.sql`
