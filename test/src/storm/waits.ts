@@ -39,7 +39,7 @@ const waitForEvent = {
     for: { eventType: 'DEAL_WON', match: { race: '{{race}}' }, then: 'go_on' },
   },
 }
-/** Two people decide at once, around the end of the time. */
+/** Two people decide at the same moment: soon, around the end of the time, or never, since a slow machine has no such end in time. */
 const decision = {
   name: 'Decide',
   trigger: 'FORM_SUBMITTED',
@@ -85,8 +85,8 @@ export async function runWaitsStorm({
       ruleId = body.id
     }
     const said: Said[] = []
-    const all = race(running, random, races, (startsIn, around) =>
-      askTwo(running, ruleId, said, { startsIn, around }),
+    const all = race(running, random, races, (startsIn, decidesIn) =>
+      askTwo(running, ruleId, said, { startsIn, decidesIn }),
     )
     const lastsMs = races * betweenMs + waitMs
     const done = cause(running, workers, random, faults, lastsMs / (faults + 1), tell)
@@ -106,7 +106,7 @@ async function race(
   running: RunningProduct,
   random: Random,
   races: number,
-  ask: (startsIn: number, around: number) => Promise<void>,
+  ask: (startsIn: number, decidesIn: number | undefined) => Promise<void>,
 ): Promise<void> {
   const all: Promise<void>[] = []
   for (let n = 0; n < races; n++) {
@@ -120,9 +120,10 @@ async function race(
     ] as const)
     const around = random.between(-aroundMs, aroundMs)
     const startsIn = aroundMs
+    const endsIn = waitMs + random.between(-aroundMs, aroundMs)
     const until = new Date(Date.now() + startsIn + waitMs).toISOString()
     all.push(post(running, 'LEAD_CREATED', { race: n, until }, startsIn))
-    all.push(ask(startsIn, random.between(-aroundMs, aroundMs)))
+    all.push(ask(startsIn, random.pick([undefined, aroundMs, endsIn, endsIn])))
     if (kind === 'registration' || kind === 'both')
       all.push(post(running, 'DEAL_WON', { race: n, n: 1 }, startsIn + around))
     if (kind === 'deadline' || kind === 'both')
@@ -142,15 +143,15 @@ async function askTwo(
   { call }: RunningProduct,
   ruleId: string,
   said: Said[],
-  { startsIn, around }: { startsIn: number; around: number },
+  { startsIn, decidesIn }: { startsIn: number; decidesIn: number | undefined },
 ): Promise<void> {
   await delay(startsIn)
   const body = { type: 'FORM_SUBMITTED', data: {} }
   const headers = { prefer: 'respond-async' }
   const accepted = await call('POST', '/api/events', body, headers).catch(() => undefined)
-  if (accepted?.status !== 202) return
+  if (accepted?.status !== 202 || decidesIn === undefined) return
   const executionId = executionIdOf({ id: accepted.body.id, addressee: null }, ruleId)
-  await delay(waitMs + around)
+  await delay(decidesIn)
   await Promise.all(
     ['approve', 'reject'].map(async (choice) => {
       const answer = await call('POST', `/api/decisions/${executionId}`, { choice }).catch(() => undefined)
