@@ -123,7 +123,7 @@ async function race(
     const endsIn = waitMs + random.between(-aroundMs, aroundMs)
     const until = new Date(Date.now() + startsIn + waitMs).toISOString()
     all.push(post(running, 'LEAD_CREATED', { race: n, until }, startsIn))
-    all.push(ask(startsIn, random.pick([undefined, aroundMs, endsIn, endsIn])))
+    all.push(ask(startsIn, random.pick([undefined, waitMs / 2, endsIn, endsIn])))
     if (kind === 'registration' || kind === 'both')
       all.push(post(running, 'DEAL_WON', { race: n, n: 1 }, startsIn + around))
     if (kind === 'deadline' || kind === 'both')
