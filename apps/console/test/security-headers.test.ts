@@ -54,6 +54,9 @@ t.test('every route has all security headers, signed in or not, and under a wron
       const isFile = path === '/x' || path === '/'
       const caching = String(response.headers['cache-control'])
       if (path.startsWith('/api/') || path.startsWith('/session')) t.equal(caching, 'no-store', what)
+      // The API says what of its pages may be kept: the style of the page of a decision, and never the page.
+      else if (path.startsWith('/decide/') && response.statusCode !== 421)
+        t.match(caching, /max-age=60|no-store/, what)
       else t.match(caching, isFile ? /no-cache|no-store|immutable/ : /no-cache|no-store/, what)
       for (const one of [response.headers['set-cookie'] ?? []].flat())
         t.match(one, /; HttpOnly; SameSite=(Strict|Lax)$/, what)
