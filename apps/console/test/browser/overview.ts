@@ -89,5 +89,7 @@ export function testOverview(t: Test, { browser, makeWorkspace }: Context): void
     await page.reload()
     await health.getByText(/7 events wait, the oldest since \d\d:\d\d/).waitFor()
     await health.getByText('Redis is unavailable').waitFor()
+    // The page reads again as long as it is open, also when its console has ended.
+    await page.unrouteAll({ behavior: 'wait' })
   })
 }
