@@ -3,22 +3,13 @@ import { newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { encryptionKey, startApi, type Workspace } from './fixtures/api.js'
-import { storeEvent, storeExecution } from './fixtures/history.js'
+import { askDecision } from './fixtures/ask-decision.js'
 
 const api = await startApi(t)
 const tokens = createDecisionTokens(encryptionKey)
-const until = new Date(Date.now() + 3_600_000).toISOString()
 
 async function ask(workspace: Workspace, decision: object = {}, fields: object = {}) {
-  const config = { decision: { options: ['approve', 'reject'], within: '1d', ...decision } }
-  const body = { name: '<b>Ask</b>', trigger: 'LEAD_CREATED', actions: [{ type: 'WAIT', config }] }
-  const { body: rule } = await workspace.call<{ id: string }>('POST', '/api/automation-rules', { body })
-  const { id } = await storeExecution(workspace, await storeEvent(workspace), rule.id, {
-    status: 'waiting',
-    waitType: 'DECISION',
-    results: [{ action: 'WAIT', status: 'scheduled', until, waitsFor: { eventType: 'DECISION', match: {} } }],
-    ...fields,
-  })
+  const { id } = await askDecision(workspace, decision, fields, '<b>Ask</b>')
   const token = tokens.make({ workspaceId: workspace.id, executionId: id })
   return { id, token, link: `/decide/${workspace.id}/${id}/${token}/approve` }
 }

@@ -1,26 +1,11 @@
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { type Answer, startApi, type Workspace } from './fixtures/api.js'
-import { storeEvent, storeExecution } from './fixtures/history.js'
+import { askDecision as ask, decisionUntil as until } from './fixtures/ask-decision.js'
 
 const api = await startApi(t)
 const path = '/api/decisions'
 const statusAndBody = ({ status, body }: Answer) => ({ status, body })
-const until = new Date(Date.now() + 3_600_000).toISOString()
-
-/** An execution that waits for a decision. */
-async function ask(workspace: Workspace, decision: object = {}, fields: object = {}) {
-  const config = { decision: { options: ['approve', 'reject'], within: '1d', ...decision } }
-  const body = { name: 'Ask', trigger: 'LEAD_CREATED', actions: [{ type: 'WAIT', config }] }
-  const { body: rule } = await workspace.call<{ id: string }>('POST', '/api/automation-rules', { body })
-  const { id } = await storeExecution(workspace, await storeEvent(workspace), rule.id, {
-    status: 'waiting',
-    waitType: 'DECISION',
-    results: [{ action: 'WAIT', status: 'scheduled', until, waitsFor: { eventType: 'DECISION', match: {} } }],
-    ...fields,
-  })
-  return { id, ruleId: rule.id }
-}
 
 const decide = (workspace: Workspace, id: string, body: object, role = 'operator') =>
   workspace.callAs(role as 'operator')('POST', `${path}/${id}`, { body })

@@ -89,8 +89,8 @@ t.test(
 t.test('a read that fails refuses those who wait, and the end of the process keeps nobody', async (t) => {
   const watch = new EventWatch()
   const rest = { after: 'a', waitMs: 20_000, isGone: () => false }
-  const fail = () => Promise.reject(new Error('Postgres is away'))
-  await t.rejects(watch.watch('w', { ...rest, read: fail }), { message: 'Postgres is away' })
+  const fail = () => Promise.reject(new Error('Postgres is unavailable'))
+  await t.rejects(watch.watch('w', { ...rest, read: fail }), { message: 'Postgres is unavailable' })
   const waiting = watch.watch('x', { ...rest, read: async () => [] })
   watch.close()
   t.strictSame(await waiting, { newestId: 'a', count: 0 })

@@ -113,7 +113,7 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
     return isKnown ? link : undefined
   }
 
-  /** One for roles has no links, whoever made this one. */
+  /** A decision for roles has no links, so a link to it is not right either. */
   async function find({ workspaceId, executionId }: Link): Promise<DecisionRow | undefined> {
     const row = await readDecisionRow(app.database.forWorkspace(workspaceId), workspaceId, executionId)
     return row?.asked && !row.asked.roles ? row : undefined
