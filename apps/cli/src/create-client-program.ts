@@ -10,9 +10,11 @@ import { addExecutionsCancel } from './client/executions-cancel.js'
 import { addExecutionsList } from './client/executions-list.js'
 import { addExecutionsRetry } from './client/executions-retry.js'
 import { addRulesDraft } from './client/rules-draft.js'
+import { addRulesExport } from './client/rules-export.js'
 import { addRulesGet } from './client/rules-get.js'
 import { addRulesGroup, addRulesReorder } from './client/rules-group.js'
 import { addRulesGuard } from './client/rules-guard.js'
+import { addRulesImport } from './client/rules-import.js'
 import { addRulesList } from './client/rules-list.js'
 import { addRulesPromote } from './client/rules-promote.js'
 import { addRulesSchedule } from './client/rules-schedule.js'
@@ -23,7 +25,7 @@ import { addGroup, createProgram, exampleId } from './program.js'
 const groups = [
   {
     name: 'rules',
-    description: 'Read the rules of the workspace, and change them by drafts.',
+    description: 'Read the rules of the workspace, and change them by drafts or by a file.',
     example: 'list',
     commands: [
       addRulesList,
@@ -34,6 +36,8 @@ const groups = [
       addRulesGroup,
       addRulesReorder,
       addRulesSchedule,
+      addRulesExport,
+      addRulesImport,
     ],
   },
   {

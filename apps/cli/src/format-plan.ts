@@ -1,67 +1,62 @@
-import { arrangeRule, type Changes, type ImportPlan, pickTexts } from '@automation/rules'
+import type { presentPlan } from '@automation/rules'
 import { maskControls } from './format.js'
 import { formatDiff } from './format-diff.js'
 import { writeYaml } from './rule-text.js'
 
-export function hasChanges({ rules, emailTemplates }: ImportPlan): boolean {
+/** As the API shows it, and as presentPlan makes it of what it planned. */
+export type ShownPlan = ReturnType<typeof presentPlan>
+type ShownChanges = ShownPlan['rules']
+
+/** What a plan creates, in its order; undefined where only its name is known. */
+export type Created = Record<keyof ShownPlan, (object | undefined)[]>
+
+export function hasChanges({ rules, emailTemplates }: ShownPlan): boolean {
   return [rules, emailTemplates].some(
-    ({ toCreate, toChange, toDelete }) => toCreate.length + toChange.length + toDelete.length > 0,
+    (changes) => changes.create.length + changes.change.length + changes.delete.length > 0,
   )
 }
 
 /** A plan for people: what would be created, the lines that would change, and what would be deleted. */
-export function formatPlan(plan: ImportPlan): string {
+export function formatPlan({ rules, emailTemplates }: ShownPlan, created: Created): string {
   const lines = [
-    ...formatChanges('rule', plan.rules, arrangeRule),
-    ...formatChanges('email template', plan.emailTemplates, pickTexts),
+    ...formatChanges('rule', rules, created.rules),
+    ...formatChanges('email template', emailTemplates, created.emailTemplates),
   ]
   const details = lines.map((line) => maskControls(line.trimEnd()))
   if (details.length > 0) details.push('')
-  return [
-    ...details,
-    ...summarise('Rules', plan.rules),
-    ...summarise('Email templates', plan.emailTemplates),
-  ].join('\n')
+  return [...details, ...summarise('Rules', rules), ...summarise('Email templates', emailTemplates)].join(
+    '\n',
+  )
 }
 
-interface Named {
-  name: string
-}
-
-type Arrange<Fields> = (fields: Fields) => Record<string, unknown>
-
-function formatChanges<Fields extends Named, Found extends Named & Fields>(
-  noun: string,
-  { toCreate, toChange, toDelete }: Changes<Fields, Found>,
-  arrange: Arrange<Fields>,
-): string[] {
-  const head = (mark: string, { name }: Named) => `${mark} ${noun} ${JSON.stringify(name)}`
+function formatChanges(noun: string, changes: ShownChanges, created: Created['rules']): string[] {
+  const head = (mark: string, name: string) => `${mark} ${noun} ${JSON.stringify(name)}`
   return [
-    ...toCreate.flatMap((fields) => {
-      const details = Object.entries(arrange(fields)).filter(
+    ...changes.create.flatMap((name, index) => {
+      const details = Object.entries(created[index] ?? {}).filter(
         ([field, value]) => field !== 'name' && value !== null,
       )
-      const lines = writeYaml(Object.fromEntries(details)).trimEnd().split('\n')
-      return [head('+', fields), ...lines.map((line) => `+     ${line}`)]
+      const text = details.length === 0 ? '' : writeYaml(Object.fromEntries(details)).trimEnd()
+      return [head('+', name), ...splitLines(text).map((line) => `+     ${line}`)]
     }),
-    ...toChange.flatMap(({ found, fields, changed }) => {
-      const [before, after] = [arrange(found), arrange(fields)]
-      const lines = changed.flatMap((field) =>
-        formatDiff(writeYaml({ [field]: before[field] }), writeYaml({ [field]: after[field] })),
+    ...changes.change.flatMap(({ name, fields }) => {
+      const lines = fields.flatMap(({ field, before, after }) =>
+        formatDiff(writeYaml({ [field]: before }), writeYaml({ [field]: after })),
       )
-      return [head('~', fields), ...lines.map((line) => `${line.slice(0, 1)}     ${line.slice(1)}`)]
+      return [head('~', name), ...lines.map((line) => `${line.slice(0, 1)}     ${line.slice(1)}`)]
     }),
-    ...toDelete.map((found) => head('-', found)),
+    ...changes.delete.map((name) => head('-', name)),
   ]
 }
 
-function summarise(
-  nouns: string,
-  { toCreate, toChange, toDelete, unchanged, others }: Changes<Named, Named>,
-): string[] {
-  const counts = `${toCreate.length} to create, ${toChange.length} to change, ${toDelete.length} to delete`
-  const summary = `${nouns}: ${counts}, ${unchanged.length} unchanged.`
-  if (others.length === 0) return [summary]
-  const names = others.map((name) => JSON.stringify(name)).join(', ')
+function splitLines(text: string): string[] {
+  return text === '' ? [] : text.split('\n')
+}
+
+function summarise(nouns: string, changes: ShownChanges): string[] {
+  const counts = `${changes.create.length} to create, ${changes.change.length} to change, ${changes.delete.length} to delete`
+  const summary = `${nouns}: ${counts}, ${changes.unchanged.length} unchanged.`
+  if (changes.others.length === 0) return [summary]
+  const names = changes.others.map((name) => JSON.stringify(name)).join(', ')
   return [summary, maskControls(`Not in the file, and kept (--prune deletes them): ${names}.`)]
 }

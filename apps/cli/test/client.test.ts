@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApiKey, createWorkspace, mintToken } from '@automation/access'
@@ -129,6 +130,65 @@ t.test(
     t.match(await client(`rules draft ${rule.id} one.json --delete`), { code: 64, errors: /accepts no file/ })
     t.match(await ask(`rules draft ${rule.id} --delete`), { ruleId: rule.id, isDeleted: true })
     t.match(await client(`rules draft ${rule.id} --delete`), { code: 1, errors: /has no draft/ })
+  },
+)
+
+t.test(
+  'a file is planned, imported and exported through the API, with the lines of its faults',
+  async (t) => {
+    const { id, token, url, rule, env } = await startSite(t)
+    const rules = createClient({ baseUrl: url, token, workspaceId: id }).rules
+    const action = "{ type: CREATE_TASK, config: { title: 'Call {{name}}' } }"
+    const warm = (trigger: string) =>
+      `  - name: Warm leads\n    trigger: ${trigger}\n    actions:\n      - ${action}\n`
+    const hot = `  - name: Hot leads\n    trigger: LEAD_CREATED\n    conditions: [{ field: score, operator: greater_than, value: 70 }]\n    actions:\n      - ${action}\n`
+    const failing =
+      'tests:\n  - name: cold\n    event: { type: LEAD_CREATED, data: { score: 75 } }\n    expectOnly: {}\n'
+    const directory = t.testdir({
+      'rules.yaml': `version: 1\nrules:\n${hot}${warm('LEAD_CREATED')}...\n`,
+      'own.yaml': `version: 1\nrules:\n${hot}${warm('nobody.knows')}...\n`,
+      'tested.yaml': `version: 1\nrules:\n${hot}${failing}...\n`,
+      'cut.yaml': `version: 1\nrules:\n${hot}`,
+      'none.yaml': 'version: 1\nrules: []\nemailTemplates: []\n...\n',
+    })
+    const client = (line: string) => run('client', line, directory, env)
+    const target = `Target: ${url}, workspace ${id}\n`
+
+    const planned = await client('rules import rules.yaml --plan')
+    t.match(planned, { code: 2, errors: '' })
+    t.match(planned.output, '+ rule "Warm leads"\n+     description: ""\n+     trigger: LEAD_CREATED\n')
+    t.match(planned.output, '~ rule "Hot leads"\n')
+    t.match(planned.output, /^- +value: 80\n\+ +value: 70$/m)
+    t.match(planned.output, 'Rules: 1 to create, 1 to change, 0 to delete, 0 unchanged.\n')
+    t.match(await rules.get(rule.id), { version: 1 }, 'a plan changes nothing')
+    t.match(await client('rules import rules.yaml'), { code: 64, errors: 'Use --plan or --yes' })
+    t.match(await client('rules import tested.yaml --yes'), {
+      code: 1,
+      errors: /FAILED cold\n(.*\n)+Nothing was applied/,
+    })
+    t.match(await client('rules import cut.yaml --prune --yes'), {
+      code: 1,
+      errors: /may have been cut short/,
+    })
+    t.match(await client('rules import own.yaml --yes'), {
+      code: 1,
+      errors: /\nown\.yaml:\d+: rule "Warm leads": trigger: /,
+    })
+    t.match(await client('rules import none.yaml --prune --max-deletions 0 --yes'), {
+      code: 1,
+      errors: /409 limit_reached/,
+    })
+
+    const done = await client('rules import rules.yaml --yes')
+    t.same(done, { code: 0, errors: target, output: `${planned.output}\nApplied.\n` })
+    t.match(await rules.get(rule.id), { version: 2, conditions: [{ value: 70 }] })
+    t.match(await client('rules import rules.yaml --plan'), { code: 0, output: /2 unchanged/ })
+    t.match(await client('rules import tested.yaml --skip-tests --plan'), { code: 0 })
+
+    t.match(await client('rules export --output out.yaml'), { code: 0, output: 'Wrote 2 rules' })
+    const { output } = await client('rules export')
+    t.equal(output, await readFile(`${directory}/out.yaml`, 'utf8'))
+    t.match(await client('rules import out.yaml --prune --plan'), { code: 0, output: /2 unchanged/ })
   },
 )
 
