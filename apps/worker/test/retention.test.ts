@@ -60,6 +60,7 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       tasks: 0,
       keyClaims: 0,
       versions: 0,
+      awaits: 0,
       ruleSets: 0,
       ruleStates: 0,
       deletedVersions: 0,
@@ -162,6 +163,54 @@ t.test('a closing worker removes nothing more', async (t) => {
   t.match(await left(), { executions: 1 })
   t.match(await removeOld(database, now, keep(30)), { history: 2 })
 })
+
+t.test(
+  'what a version waits for is forgotten when it is superseded and no execution of it may go on',
+  async (t) => {
+    const { id: workspaceId, own } = await createWorkspace()
+    const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
+    const ruleId = newId()
+    const statuses = ['succeeded', 'suppressed', 'failed', 'cancelled', 'waiting', 'running'] as const
+    const ages = [9, 8, 7, 6, 5, 4, 3, 0.5]
+    await own.rule.create({
+      data: { ...definition, workspaceId, id: ruleId, isActive: true, version: ages.length },
+    })
+    await own.ruleVersion.createMany({
+      data: ages.map((hours, index) => ({
+        ...definition,
+        workspaceId,
+        ruleId,
+        version: index + 1,
+        createdAt: new Date(now - hours * hourMs),
+        createdBy: 'test',
+        awaits: [{ type: 'DEAL_WON', paths: ['id'] }],
+      })),
+    })
+    await own.execution.createMany({
+      data: statuses.map((status, index) => ({
+        id: aged(((ages[index] ?? 0) - 0.5) / 24),
+        workspaceId,
+        eventId: newId(),
+        eventType: 'LEAD_CREATED',
+        ruleId,
+        ruleVersion: index + 1,
+        status,
+        results: [],
+        startedAt: new Date(now),
+      })),
+    })
+    t.match(await removeOld(database, now, keep(30)), { awaits: 2 })
+    const awaiting = async () => {
+      const rows = await own.ruleVersion.findMany({ orderBy: { version: 'asc' } })
+      return rows.flatMap(({ version, awaits }) => (awaits === null ? [] : version))
+    }
+    t.same(await awaiting(), [3, 4, 5, 6, 7, 8], 'the seventh was superseded half an hour ago')
+    await own.execution.updateMany({ data: { status: 'succeeded' } })
+    t.match(await removeOld(database, now, keep(30)), { awaits: 4 })
+    t.same(await awaiting(), [7, 8])
+    t.match(await removeOld(database, now + hourMs, keep(30)), { awaits: 1 })
+  },
+)
 
 t.test('an old definition is removed if it is not among the last 20 and no execution needs it', async (t) => {
   const { id: workspaceId, own } = await createWorkspace()

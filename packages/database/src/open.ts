@@ -17,7 +17,7 @@ export type UnscopedSql = Pick<WorkspaceDatabase, '$queryRaw'>
 export type WorkspaceReads = WorkspaceDatabase & UnscopedRows
 /** As UnscopedSql, without Prisma on the way back: of a thousand rows it would serialize and parse each value twice. */
 export interface UnscopedRows {
-  $queryRows<Row extends object>(sql: Prisma.Sql): Promise<Row[]>
+  $queryRows<Row extends object>(sql: Pick<Prisma.Sql, 'text' | 'values'>): Promise<Row[]>
 }
 
 /** What runs single statements: a database, or one transaction of it. */
@@ -83,7 +83,7 @@ export function openDatabase(url: string, poolSize: number, readLimits = readLim
     const readInTurn: TakeTurn = (read) => takeTurn(() => readInTime(read))
     const client = scopeToWorkspace(takeTurns(reader, readInTurn), workspaceId).$extends({
       client: {
-        $queryRows: ({ text, values }: Prisma.Sql) =>
+        $queryRows: ({ text, values }: Pick<Prisma.Sql, 'text' | 'values'>) =>
           readInTurn(async () => (await reads.query({ text, values })).rows),
       },
     })

@@ -27,7 +27,6 @@ export async function createRules(
   if ((await transaction.rule.count()) + inputs.length > maxRules)
     throw new Refused('limit_reached', `A workspace may have ${maxRules} rules`)
   await refuseUnknownTypes(transaction, inputs)
-  await refuseManyWaits(transaction, workspaceId, inputs)
   const now = new Date()
   const rules = inputs.map((fields) => ({
     id: newId(),
@@ -54,9 +53,9 @@ export async function createRules(
   await noteStates(transaction, workspaceId, ids)
   await createCounters(transaction, workspaceId, ids)
   await expectMatches(transaction, workspaceId, rules)
-  await transaction.ruleVersion.createMany({
-    data: rules.map((rule) => versionRowOf(rule, actor, now)),
-  })
+  const versions = rules.map((rule) => versionRowOf(rule, actor, now))
+  await transaction.ruleVersion.createMany({ data: versions })
+  await refuseManyWaits(transaction, workspaceId, versions)
   await refuseExcessBytes(transaction, workspaceId)
   await refuseExcessVersions(transaction, workspaceId)
   const planned = await planTicks(

@@ -1,4 +1,5 @@
 import { Prisma } from '@automation/database'
+import { readWaitedPaths } from '@automation/engine'
 
 /** The fields that a rule shares with its versions, from a row or from a checked body. */
 export interface DefinitionFields {
@@ -57,6 +58,7 @@ export function bytesOf({ description, perKey, conditions, actions }: Definition
 
 /** The row of rule_versions for the present definition of a rule. */
 export function versionRowOf(rule: StoredRule, createdBy: string, createdAt: Date) {
+  const awaits = readWaitedPaths(rule.actions)
   return {
     ruleId: rule.id,
     version: rule.version,
@@ -65,6 +67,7 @@ export function versionRowOf(rule: StoredRule, createdBy: string, createdAt: Dat
     createdAt,
     createdBy,
     bytes: bytesOf(rule) + rowBytes,
+    awaits: columnOf(awaits.length > 0 ? awaits : null),
   }
 }
 

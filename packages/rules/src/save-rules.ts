@@ -68,10 +68,9 @@ export async function saveRules<Rule extends StoredRule>(
   await noteStates(transaction, workspaceId, idsOf(saved))
   if (rewritten.length > 0) {
     await refuseUnknownTypes(transaction, rewritten)
-    await refuseManyWaits(transaction, workspaceId, rewritten)
-    await transaction.ruleVersion.createMany({
-      data: rewritten.map((rule) => versionRowOf(rule, actor, now)),
-    })
+    const versions = rewritten.map((rule) => versionRowOf(rule, actor, now))
+    await transaction.ruleVersion.createMany({ data: versions })
+    await refuseManyWaits(transaction, workspaceId, versions)
     await refuseExcessVersions(transaction, workspaceId)
   }
   if (differing.some(({ hasGrown }) => hasGrown)) await refuseExcessBytes(transaction, workspaceId)

@@ -164,10 +164,11 @@ CREATE TABLE rule_versions (
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   created_by TEXT NOT NULL,
   bytes INTEGER NOT NULL DEFAULT 0,
+  awaits JSON,
   PRIMARY KEY (rule_id, version)
 );
 CREATE INDEX rule_versions_workspace_id_bytes_idx ON rule_versions (workspace_id, bytes);
-CREATE INDEX rule_versions_waiting ON rule_versions (workspace_id) WHERE (actions)::text ~~ '%"for":%'::text;
+CREATE INDEX rule_versions_awaiting ON rule_versions (workspace_id) WHERE awaits IS NOT NULL;
 
 CREATE TABLE deleted_rule_versions (
   workspace_id UUID NOT NULL,

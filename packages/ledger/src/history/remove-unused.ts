@@ -19,6 +19,7 @@ export function createUnusedRemovals(now: number, defaultDays: number) {
   const age = Prisma.sql`coalesce(retention_days, nullif(${defaultDays}::int, 0)) * ${dayMs}::bigint`
   return {
     versions: createVersionRemoval(now, age),
+    awaits: createAwaitsRemoval(now),
     ruleSets: createRuleSetRemoval(now, age),
     ruleStates: createSupersededRemoval(ruleStates, now, age),
     deletedVersions: createSupersededRemoval(deletedVersions, now, age),
@@ -53,6 +54,33 @@ function createVersionRemoval(now: number, age: Prisma.Sql): Removal {
             WHERE events.workspace_id = old.workspace_id
               AND events.id < ${idAt(Prisma.sql`superseded.ms + ${clockSkewMs}`)}
               AND (events.done_at > old.created_at - make_interval(secs => ${clockSkewMs / 1_000})) IS NOT FALSE)
+        LIMIT ${size} FOR UPDATE OF old SKIP LOCKED)`)
+    return { removed, isOver: removed < size }
+  }
+}
+
+/**
+ * Forgets what versions of rules wait for, since each event has keys for it: of those that were superseded, as soon as no execution of them is unfinished or
+ * could be retried. A worker may still be about to record one of an hour ago.
+ */
+function createAwaitsRemoval(now: number): Removal {
+  return async (transaction, size) => {
+    const removed = await transaction.$executeRaw(Prisma.sql`
+      UPDATE rule_versions SET awaits = NULL WHERE (rule_id, version) IN (
+        SELECT old.rule_id, old.version
+        FROM rule_versions AS old
+        CROSS JOIN LATERAL (
+          SELECT extract(epoch FROM created_at) * 1000 AS ms FROM rule_versions AS next
+          WHERE next.rule_id = old.rule_id AND next.version > old.version
+          ORDER BY next.version LIMIT 1
+        ) AS superseded
+        WHERE old.awaits IS NOT NULL AND superseded.ms < ${now - clockSkewMs}::bigint
+          AND NOT EXISTS (
+            SELECT FROM executions
+            WHERE executions.workspace_id = old.workspace_id AND executions.status <> 'succeeded'
+              AND executions.status <> 'suppressed'
+              AND executions.rule_id = old.rule_id AND executions.rule_version = old.version
+              AND executions.id < ${idAt(Prisma.sql`superseded.ms + ${clockSkewMs}`)})
         LIMIT ${size} FOR UPDATE OF old SKIP LOCKED)`)
     return { removed, isOver: removed < size }
   }

@@ -102,9 +102,9 @@ export async function moveBatches(
 }
 
 /**
- * Only a worker that still has the execution decides about it. One that is queued asks again.
+ * Only a worker that still has the execution decides about it. One that is queued is given back, and asks again.
  *
- * $1 execution · $2 its lease · $3 key · $4 whether executions of the key exclude each other
+ * $1 execution · $2 its lease · $3 key · $4 whether executions of the key exclude each other · $5 when one that is queued is due
  */
 const closeBatchSql = `
   WITH held_executions AS (
@@ -120,13 +120,13 @@ const closeBatchSql = `
            THEN 'queued' ELSE 'holds' END
     FROM held_executions
     WHERE execution_id = held_executions.id AND place IN ('collects', 'queued')
-    RETURNING place
+    RETURNING execution_id, place
+  ),
+  queued_executions AS (
+    UPDATE executions SET status = 'waiting', due_at = $5, lease = NULL
+    FROM closed_claims WHERE executions.id = closed_claims.execution_id AND closed_claims.place = 'queued'
   )
-  SELECT place FROM held_executions LEFT JOIN closed_claims ON true`
-
-/** $1 execution · $2 its lease · $3 when it is due */
-const queueBatchSql = `
-  UPDATE executions SET status = 'waiting', due_at = $3, lease = NULL WHERE id = $1::uuid AND lease = $2::uuid`
+  SELECT coalesce(place <> 'queued', true) AS "isFree" FROM held_executions LEFT JOIN closed_claims ON true`
 
 /** An execution that a worker has claimed. */
 export interface BatchToClose {
@@ -146,15 +146,8 @@ export function closeBatch(
   { executionId, lease, keyId, isExclusive }: BatchToClose,
 ): Promise<boolean> {
   return withKeys(database, [`key ${keyId}`], async (statements) => {
-    const [closed] = await statements.run<{ place: string | null }>('close_batch', closeBatchSql, [
-      executionId,
-      lease,
-      keyId,
-      isExclusive,
-    ])
-    if (closed === undefined) return false
-    if (closed.place !== 'queued') return true
-    await statements.run('queue_batch', queueBatchSql, [executionId, lease, endOfTime])
-    return false
+    const values = [executionId, lease, keyId, isExclusive, endOfTime]
+    const [closed] = await statements.run<{ isFree: boolean }>('close_batch', closeBatchSql, values)
+    return closed?.isFree === true
   })
 }

@@ -1,4 +1,4 @@
-import { type Database, Prisma, type WorkspaceDatabase } from '@automation/database'
+import type { Database, UnscopedRows } from '@automation/database'
 import { maxCollectedBytes, type StoredCollection } from '@automation/engine'
 
 /** What a batch has collected. */
@@ -35,25 +35,30 @@ const readCollectedSql = `
          data::text AS data, is_read AS "isRead"
   FROM read_events WHERE is_read OR from_last = 1 ORDER BY accepted_at, event_id`
 
+interface Batch {
+  workspaceId: string
+  executionId: string
+}
+
 /** Reads what an execution acts for. @returns undefined for one that is no batch */
 export async function readCollected(
   database: Pick<Database, 'run'>,
-  { workspaceId, executionId }: { workspaceId: string; executionId: string },
+  batch: Batch,
 ): Promise<CollectedEvents | undefined> {
-  const values = [executionId, maxCollectedBytes, workspaceId]
-  return collectedOf(await database.run<CollectedRow>('read_collected', readCollectedSql, values))
+  return collectedOf(await database.run<CollectedRow>('read_collected', readCollectedSql, valuesOf(batch)))
 }
 
 /** The same for a reader of the workspace. */
 export async function findCollected(
-  database: Pick<WorkspaceDatabase, '$queryRaw'>,
-  { workspaceId, executionId }: { workspaceId: string; executionId: string },
+  database: UnscopedRows,
+  batch: Batch,
 ): Promise<CollectedEvents | undefined> {
-  const values = [executionId, maxCollectedBytes, workspaceId]
-  const places = [...readCollectedSql.matchAll(/\$(\d)/g)].map(([, place]) => values[Number(place) - 1])
-  return collectedOf(
-    await database.$queryRaw<CollectedRow[]>(new Prisma.Sql(readCollectedSql.split(/\$\d/), places)),
-  )
+  const sql = { text: readCollectedSql, values: valuesOf(batch) }
+  return collectedOf(await database.$queryRows<CollectedRow>(sql))
+}
+
+function valuesOf({ workspaceId, executionId }: Batch) {
+  return [executionId, maxCollectedBytes, workspaceId]
 }
 
 function collectedOf(rows: readonly CollectedRow[]): CollectedEvents | undefined {

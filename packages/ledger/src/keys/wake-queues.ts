@@ -2,8 +2,8 @@ import { type Database, lowestId, type Statements } from '@automation/database'
 import type { WokenExecution } from '../waits/open-wait.js'
 import { withKeys } from './with-keys.js'
 
-/** How many keys with a queue one look of a worker passes, in some 20 ms, and how many of them one transaction wakes: each may have a thousand to forget. */
-const keysAtOnce = { seen: 1_000, woken: 20 }
+/** How many claims one look of a worker passes, in some 50 ms, and how many keys one transaction wakes: each may have a thousand to forget. */
+const atOnce = { claims: 10_000, keys: 20 }
 
 /**
  * A key whose holder is over, whoever ended it, goes to the first that waits for it. An execution holds its key from this commit on, so no event
@@ -51,23 +51,21 @@ export async function wakeQueues(
 }
 
 /**
- * Walks from key to key along the index of those that are queued, however many wait for each. A key is free where its holder is over. By its status:
- * of due executions Postgres takes there to be fewer than there are, and would rather read all of them.
+ * Of the next claims in a queue, in the order of their keys: the last key, and those whose holder is over. By its status: of due executions Postgres takes
+ * there to be fewer than there are, and would rather read all of them.
  *
- * $1 the key before · $2 how many
+ * $1 the key before · $2 how many claims
  */
 const findFreeQueuesSql = `
-  WITH RECURSIVE keys AS (
-    (SELECT key_id AS id FROM key_claims WHERE place = 'queued' AND key_id > $1::uuid ORDER BY key_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT key_id FROM key_claims WHERE place = 'queued' AND key_id > keys.id ORDER BY key_id LIMIT 1)
-    FROM keys WHERE keys.id IS NOT NULL
+  WITH queued_keys AS MATERIALIZED (
+    SELECT DISTINCT key_id AS id FROM (
+      SELECT key_id FROM key_claims WHERE place = 'queued' AND key_id > $1::uuid ORDER BY key_id LIMIT $2) AS claims
   )
-  SELECT id, (
-    SELECT 1 FROM key_claims JOIN executions ON executions.id = key_claims.execution_id
-    WHERE key_claims.key_id = keys.id AND key_claims.place = 'holds'
-      AND executions.status IN ('running', 'waiting', 'retrying') LIMIT 1) IS NULL AS "isFree"
-  FROM keys WHERE id IS NOT NULL LIMIT $2`
+  SELECT (SELECT id FROM queued_keys ORDER BY id DESC LIMIT 1) AS last, ARRAY(
+    SELECT id FROM queued_keys WHERE NOT EXISTS (
+      SELECT FROM key_claims JOIN executions ON executions.id = key_claims.execution_id
+      WHERE key_claims.key_id = queued_keys.id AND key_claims.place = 'holds'
+        AND executions.status IN ('running', 'waiting', 'retrying'))) AS free`
 
 /**
  * Wakes what waits for keys whose holder did not end by a step of its own: it was cancelled, or its rule was switched off and on. Each look goes
@@ -83,23 +81,22 @@ export class FreeQueues {
 
   /** The sweeper adds the jobs. @returns how many were woken */
   async wake(): Promise<number> {
-    const { seen } = keysAtOnce
-    const keys = await this.#database.run<{ id: string; isFree: boolean }>(
-      'find_free_queues',
-      findFreeQueuesSql,
-      [this.#last, seen],
-    )
-    const free = keys.flatMap(({ id, isFree }) => (isFree ? id : []))
+    const values = [this.#last, atOnce.claims]
+    const [seen] = await this.#database.run<Seen>('find_free_queues', findFreeQueuesSql, values)
+    const { last = null, free = [] } = seen ?? {}
     let sum = 0
-    for (let index = 0; index < free.length; index += keysAtOnce.woken)
-      sum += await this.#wakeKeys(free.slice(index, index + keysAtOnce.woken))
-    this.#last = keys.length < seen ? lowestId : (keys.at(-1)?.id ?? lowestId)
+    for (let index = 0; index < free.length; index += atOnce.keys) {
+      const ids = free.slice(index, index + atOnce.keys)
+      const locks = ids.map((id) => `key ${id}`)
+      sum += (await withKeys(this.#database, locks, (statements) => wakeQueues(statements, ids))).length
+    }
+    this.#last = last ?? lowestId
     return sum
   }
+}
 
-  async #wakeKeys(ids: string[]): Promise<number> {
-    const locks = ids.map((id) => `key ${id}`)
-    const woken = await withKeys(this.#database, locks, (statements) => wakeQueues(statements, ids))
-    return woken.length
-  }
+interface Seen {
+  /** null where there are none. */
+  last: string | null
+  free: string[]
 }

@@ -1,5 +1,11 @@
 import { orNull } from '@automation/access'
-import { executionIdOf, isUuid, type Prisma, type WorkspaceDatabase } from '@automation/database'
+import {
+  executionIdOf,
+  isUuid,
+  type Prisma,
+  type WorkspaceDatabase,
+  type WorkspaceReads,
+} from '@automation/database'
 import {
   type ActionResult,
   type PerKey,
@@ -169,7 +175,7 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
 
 /** Nothing of it is stored: the version, the data and the time are there, and the engine evaluates them as it did then. */
 async function explainExecution(
-  database: WorkspaceDatabase,
+  database: WorkspaceReads,
   evaluate: Evaluate,
   {
     id,

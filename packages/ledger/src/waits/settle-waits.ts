@@ -1,10 +1,8 @@
 import type { Statements } from '@automation/database'
 import type { RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
-import { maxOpenWaits, type OpenWait, tooManySeen, type WokenExecution } from '../waits/open-wait.js'
-
-/** How many executions a commit wakes itself, in some 20 ms; workers wake the others (wake-on.ts). */
-export const wokenAtOnce = 1_000
+import { maxOpenWaits, type OpenWait, tooManySeen, type WokenExecution } from './open-wait.js'
+import { wakeWaits } from './wake-waits.js'
 
 /** The locks that a commit needs for its waits: those of the keys of its events, and of what its executions begin to wait for. */
 export function waitLocksOf(
@@ -46,21 +44,21 @@ export async function settleWaits(
     return wait === undefined ? [] : [waitRow(execution.record.id, wait)]
   })
   const woken: WokenExecution[] = []
-  if (keys.length > 0)
-    woken.push(
-      ...(await statements.run<WokenExecution>('note_event_keys', noteEventKeysSql, [
-        JSON.stringify(keys),
-        wokenAtOnce,
-      ])),
-    )
-  if (waits.length > 0)
-    woken.push(
-      ...(await statements.run<WokenExecution>('wake_late_waits', wakeLateWaitsSql, [
-        JSON.stringify(waits),
-        maxOpenWaits,
-        tooManySeen,
-      ])),
-    )
+  if (keys.length > 0) {
+    const values = [JSON.stringify(keys)]
+    const waking = await statements.run<{ id: string }>('note_event_keys', noteEventKeysSql, values)
+    if (waking.length > 0)
+      woken.push(
+        ...(await wakeWaits(
+          statements,
+          waking.map(({ id }) => id),
+        )),
+      )
+  }
+  if (waits.length > 0) {
+    const values = [JSON.stringify(waits), maxOpenWaits, tooManySeen]
+    woken.push(...(await statements.run<WokenExecution>('wake_late_waits', wakeLateWaitsSql, values)))
+  }
   return woken
 }
 
@@ -68,43 +66,18 @@ function waitRow(id: string, { key, eventType, seen, after, until }: OpenWait) {
   return { id, key, type: eventType, seen, after_ms: after.acceptedAt, after_id: after.id, until_ms: until }
 }
 
-/**
- * A row that is locked may be in a cancellation that is rolled back: it goes on waiting then, and only the key knows that it has to be woken. So a key that
- * leaves anything waiting is marked.
- *
- * $1 keys of events · $2 how many executions are woken at most
- */
+/** Returns the keys for which something waits. $1 keys of events */
 const noteEventKeysSql = `
-  WITH input_keys AS (
-    SELECT * FROM json_to_recordset($1::json) AS input_keys (
-      workspace_id uuid, key uuid, event_id uuid, accepted_ms float8)
-  ),
-  waiting_executions AS (
-    SELECT id FROM executions
-    WHERE wait_key = ANY (ARRAY(SELECT key FROM input_keys)) AND status = 'waiting' AND due_at > now()
-    LIMIT $2::int FOR NO KEY UPDATE SKIP LOCKED
-  ),
-  left_keys AS (
-    SELECT key FROM (SELECT DISTINCT key FROM input_keys) AS keys
-    WHERE EXISTS (
-      SELECT FROM executions
-      WHERE wait_key = keys.key AND status = 'waiting' AND due_at > now()
-        AND id NOT IN (SELECT id FROM waiting_executions))
-  ),
-  inserted_keys AS (
+  WITH inserted_keys AS (
     INSERT INTO event_keys (workspace_id, key, event_id, accepted_at, is_waking)
-    SELECT workspace_id, key, event_id, to_timestamp(accepted_ms / 1000), key IN (SELECT key FROM left_keys)
-    FROM input_keys
+    SELECT workspace_id, key, event_id, to_timestamp(accepted_ms / 1000), EXISTS (
+      SELECT FROM executions
+      WHERE executions.wait_key = input_keys.key AND executions.status = 'waiting' AND executions.due_at > now())
+    FROM json_to_recordset($1::json) AS input_keys (workspace_id uuid, key uuid, event_id uuid, accepted_ms float8)
     ON CONFLICT (event_id, key) DO NOTHING
-  ),
-  woken_executions AS (
-    UPDATE executions SET due_at = now() FROM waiting_executions
-    WHERE executions.id = waiting_executions.id
-    RETURNING executions.id, executions.event_id, executions.workspace_id, executions.due_at
+    RETURNING id, is_waking
   )
-  SELECT woken.id AS "executionId", woken.event_id AS "eventId", woken.workspace_id AS "workspaceId",
-         woken.due_at AS "dueAt", workspaces.created_by AS "createdBy"
-  FROM woken_executions AS woken JOIN workspaces ON workspaces.id = woken.workspace_id`
+  SELECT id::text AS id FROM inserted_keys WHERE is_waking`
 
 /**
  * Also one whose rule is so young that an event may have been done before it: that one left no key, so the execution looks for it
