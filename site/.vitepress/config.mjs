@@ -15,6 +15,8 @@ export default defineConfig({
   // The tests of the API look at all links, also at those to what the API serves beside the site.
   ignoreDeadLinks: true,
   head: [['link', { rel: 'icon', href: 'data:,' }]],
+  // Otherwise a page requests all pages that it shows a link to, and readers behind one address use up its requests.
+  router: { prefetchLinks: false },
   markdown: {
     anchor: { slugify },
     config: writeTextAsText,
@@ -23,17 +25,20 @@ export default defineConfig({
     nav: [{ text: 'API reference', link: 'api/', target: '_self', noIcon: true }],
     sidebar: chapters.map(({ title, documents }) => ({
       text: title,
-      collapsed: /^(Reference|Internals)$/.test(title),
       items: documents.map(({ title, address }) => ({ text: title, link: `/${address}` })),
     })),
     outline: [2, 3],
     search: {
       provider: 'local',
       options: {
+        // Pages for maintainers come last.
+        miniSearch: {
+          searchOptions: { boostDocument: (id) => (/^\/docs\/(internals|contributing)/.test(id) ? 0.1 : 1) },
+        },
         translations: {
           modal: {
             noResultsText:
-              'No page has all of these words. Try fewer words, or the text of a message up to its first value. You searched for',
+              'No page has such a word. Try another word for it, or begin at the start page, which leads to all pages. You searched for',
             resetButtonTitle: 'Clear the search',
           },
         },
@@ -44,6 +49,7 @@ export default defineConfig({
       quote:
         'The address may be of another version. Search above, or begin at the start page, which leads to all pages.',
       linkText: 'To the start page',
+      linkLabel: 'To the start page',
     },
   },
 })

@@ -409,9 +409,13 @@ t.test('the document and its pages need no token, and load nothing from elsewher
   t.equal(page.statusCode, 200)
   t.match(page.headers['content-type'], /^text\/html/)
   t.notMatch(page.payload, /<script[^>]+src="(https?:)?\/\//, 'no script comes from elsewhere')
-  const served = await api.app.inject('/docs/openapi.json')
-  t.equal(served.statusCode, 200)
-  t.strictSame((served.json() as Document).paths, document.paths)
+  const loaded = [...page.payload.matchAll(/(?:src=|"url": )"([^"]+)"/g)].map(([, address = '']) => address)
+  t.equal(loaded.length, 2)
+  const [script, served] = await Promise.all(
+    loaded.map((address) => api.app.inject(new URL(address, 'http://localhost/docs/api/').pathname)),
+  )
+  t.match(script, { statusCode: 200, headers: { 'content-type': /javascript/ } })
+  t.strictSame((JSON.parse(String(served?.payload)) as Document).paths, document.paths)
 })
 
 function findReferences(node: unknown): string[] {

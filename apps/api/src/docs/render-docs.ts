@@ -77,7 +77,7 @@ async function addReference(files: Files): Promise<void> {
   const renderer = Fastify()
   await renderer.register(reference, {
     routePrefix: '/docs/api',
-    configuration: { content: document, ...fromHereAlone },
+    configuration: { content: document, pageTitle: 'API reference · Automation Rules', ...fromHereAlone },
   })
   for (const [from, to] of [
     ['/docs/api/', '/docs/api/index.html'],
@@ -85,9 +85,11 @@ async function addReference(files: Files): Promise<void> {
     ['/docs/api/openapi.json', '/docs/openapi.json'],
     ['/docs/api/openapi.yaml', '/docs/openapi.yaml'],
   ] as const) {
-    const { statusCode, rawPayload } = await renderer.inject(from)
+    const { statusCode, payload, rawPayload } = await renderer.inject(from)
     if (statusCode !== 200) throw new Error(`${from} could not be rendered`)
-    files.set(to, rawPayload)
+    // The document stands beside the pages, one level above the reference.
+    const body = to.endsWith('.html') ? payload.replace('"./openapi.json"', '"../openapi.json"') : rawPayload
+    files.set(to, Buffer.from(body))
   }
   await renderer.close()
 }
