@@ -295,6 +295,14 @@ class Client:
         """Cancel the executions that wait or retry and match a filter, oldest first, at most 1,000 per call."""
         return self._send("POST", "/api/executions/cancel", body=body, headers=headers)
 
+    def acknowledge_failures(self, id):
+        """Acknowledge a failed execution, and all that failed before it in the same way."""
+        return self._send("PUT", f"/api/executions/{_part(id)}/acknowledgement")
+
+    def unacknowledge_failures(self, id):
+        """Take an acknowledgement back."""
+        return self._send("DELETE", f"/api/executions/{_part(id)}/acknowledgement")
+
     def deliver_webhook(self, provider, workspace_id, body=None, headers=None):
         """Deliver a signed webhook. A repeated delivery has no effect."""
         return self._send("POST", f"/api/incoming-webhooks/{_part(provider)}/{_part(workspace_id)}", body=body, headers=headers)

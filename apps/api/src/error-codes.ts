@@ -34,6 +34,7 @@ export const errorCodes = {
   event_type_in_use: [409, 'A rule uses the event type, so it cannot be deleted'],
   event_type_not_found: [404, 'The workspace has no such event type'],
   event_type_of_catalogue: [409, 'An event type of the catalogue cannot be changed or deleted'],
+  execution_not_failed: [409, 'The execution did not fail: there is nothing to acknowledge'],
   execution_not_found: [404, 'The workspace has no such execution'],
   key_in_use: [409, 'Another execution of the same key has not ended: retry it after that'],
   execution_cancelled: [

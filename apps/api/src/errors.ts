@@ -157,6 +157,8 @@ export const refusals = {
       'execution_not_cancellable',
       `Only an execution that is running, waiting or retrying can be cancelled: this one is ${status}`,
     ),
+  notFailed: (status: string) =>
+    new Refusal('execution_not_failed', `Only a failed execution can be acknowledged: this one is ${status}`),
   quarantined: () =>
     new Refusal(
       'event_quarantined',

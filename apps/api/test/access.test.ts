@@ -353,7 +353,7 @@ interface Ids {
   guarded: string
   /** The name of a group that a rule is in. */
   group: string
-  /** It failed, and beside it another one of the rule waits. */
+  /** It failed, which somebody has acknowledged, and beside it another one of the rule waits. */
   execution: string
   /** That one. */
   waiting: string
@@ -498,6 +498,18 @@ const routes: Route[] = [
     path: ({ execution }) => `/api/executions/${execution}/retry`,
     role: 'operator',
     status: 202,
+  },
+  {
+    method: 'PUT',
+    path: ({ execution }) => `/api/executions/${execution}/acknowledgement`,
+    role: 'operator',
+    status: 200,
+  },
+  {
+    method: 'DELETE',
+    path: ({ execution }) => `/api/executions/${execution}/acknowledgement`,
+    role: 'operator',
+    status: 204,
   },
   {
     method: 'POST',
@@ -675,6 +687,8 @@ async function makeIds(workspace: Workspace): Promise<Ids> {
   await database.execution.create({
     data: { id: execution, workspaceId, eventId: event.id, eventType: event.type, ruleId: rule.id, ...run },
   })
+  const seen = { ruleId: rule.id, error: '', until: now, actor: 'user:ada' }
+  await database.acknowledgement.create({ data: { workspaceId, ...seen } })
   const task = newId()
   const row = { executionId: execution, actionIndex: 0, ruleId: rule.id, title: 'Call', priority: 'normal' }
   await database.task.create({ data: { id: task, workspaceId, ...row, createdAt: now } })

@@ -103,6 +103,8 @@ const routes: Route[] = [
   route('post', '/api/executions/retry', [200, 202], [409, 413, 415, 422], 'required'),
   route('post', '/api/executions/{id}/cancel', [200, 202], [404, 409, 413, 415, 422], 'optional'),
   route('post', '/api/executions/cancel', [200, 202], [409, 413, 415, 422], 'required'),
+  route('put', '/api/executions/{id}/acknowledgement', [200], [404, 409, 413, 415, 422]),
+  route('delete', '/api/executions/{id}/acknowledgement', [204], [404, 409, 413, 415]),
   route('get', '/api/decisions', [200]),
   route('post', '/api/decisions/{id}', [200], [404, 409, 413, 415, 422], 'required'),
   route('get', '/api/tasks', [200]),

@@ -122,6 +122,82 @@ t.test('failures are grouped by rule and error, and each group says when it bega
     t.equal((await workspace.call('GET', `/api/overview?${query}`)).status, 400, query)
 })
 
+t.test('an acknowledged group comes last, and needs attention again when it fails again', async (t) => {
+  const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  const rule = await storeRule(workspace)
+  const start = Date.now() - hourMs
+  const fail = async (minute: number, error: string, hoursAgo = 1) => {
+    const event = await storeEvent(workspace, {
+      ruleIds: [rule.id],
+      acceptedAt: new Date(Date.now() - hoursAgo * hourMs),
+    })
+    const { id } = await storeExecution(workspace, event, rule.id, { status: 'failed', error })
+    const finishedAt = new Date(start + minute * 60_000)
+    await workspace.database.execution.update({ where: { id }, data: { finishedAt } })
+    return id
+  }
+  const setLast = (minute: number, lastError: string) => {
+    const lastFailureAt = new Date(start + minute * 60_000)
+    const data = { lastError, lastFailureAt, failureCount: 9, consecutiveFailures: 9 }
+    return workspace.database.ruleCounters.update({ where: { ruleId: rule.id }, data })
+  }
+  type Group = { error: string; newestId: string; acknowledgement: { by: string; at: string } | null }
+  const groups = async () => (await read(workspace, 'failures=5')).failures as Group[]
+  const needing = async () => {
+    const { body } = await workspace.call<{ rules: object[] }>('GET', '/api/automation-rules/attention')
+    return body.rules.length
+  }
+  const long = `${'🙂'.repeat(250)} refused`
+  // What failed last is not what was accepted last.
+  const newest = await fail(2, long, 5)
+  for (const minute of [0, 1]) await fail(minute, long)
+  await fail(-1, 'older')
+  await setLast(2, long)
+  t.equal(await needing(), 1)
+  t.match(await groups(), [{ newestId: newest, count: 3, acknowledgement: null }, { error: 'older' }])
+
+  const path = `/api/executions/${newest}/acknowledgement`
+  t.equal((await other.call('PUT', path)).status, 404, 'not of another workspace')
+  const { status, body } = await workspace.callAs('operator')<{ by: string }>('PUT', path)
+  t.equal(status, 200)
+  t.match(body, { ruleId: rule.id, error: '🙂'.repeat(200), until: new Date(start + 120_000).toISOString() })
+  t.match(await groups(), [{ error: 'older', acknowledgement: null }, { acknowledgement: { by: body.by } }])
+  t.equal(await needing(), 0, 'the last failure of the rule is acknowledged')
+  t.equal((await other.call('DELETE', path)).status, 404)
+
+  await fail(3, long)
+  await setLast(3, long)
+  t.match(await groups(), [{ count: 4, acknowledgement: null }, { error: 'older' }], 'it failed again')
+  t.equal(await needing(), 1)
+  const again = (await groups())[0]?.newestId
+  await workspace.call('PUT', `/api/executions/${again}/acknowledgement`)
+  await workspace.call('PUT', path)
+  t.equal(await needing(), 0, 'an older failure takes nothing back')
+  await fail(4, 'another error')
+  await setLast(4, 'another error')
+  t.equal(await needing(), 1, 'it failed in another way')
+
+  t.equal((await workspace.call('DELETE', path)).status, 204)
+  t.equal((await workspace.call('DELETE', path)).status, 204, 'a second time changes nothing')
+  t.ok((await groups()).every(({ acknowledgement }) => acknowledgement === null))
+  const entries = await workspace.database.auditEntry.findMany({
+    where: { subject: rule.id, action: { startsWith: 'failures.' } },
+    orderBy: { id: 'asc' },
+  })
+  t.strictSame(
+    entries.map(({ action }) => action),
+    [...Array(3).fill('failures.acknowledged'), 'failures.unacknowledged'],
+  )
+  const event = await storeEvent(workspace, { ruleIds: [rule.id] })
+  const { id } = await storeExecution(workspace, event, rule.id, { status: 'succeeded' })
+  const refused = await workspace.call('PUT', `/api/executions/${id}/acknowledgement`)
+  t.equal(refused.status, 409)
+  t.equal(refused.headers['x-error-code'], 'execution_not_failed')
+  for (const unknown of [newId(), 'x'])
+    for (const method of ['PUT', 'DELETE'] as const)
+      t.equal((await workspace.call(method, `/api/executions/${unknown}/acknowledgement`)).status, 404)
+})
+
 t.test('events whose rules have not run are counted, with the time of the oldest', async (t) => {
   const workspace = await api.makeWorkspace()
   const acceptedAt = new Date(Date.now() - hourMs)

@@ -53,6 +53,7 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       rejections: 0,
       keys: 0,
       tallies: 0,
+      acknowledgements: 0,
       audit: 0,
       apiKeys: 0,
       secrets: 0,

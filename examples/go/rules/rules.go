@@ -423,6 +423,16 @@ func (c *Client) CancelExecutions(ctx context.Context, body any, headers map[str
 	return c.send(ctx, "POST", "/api/executions/cancel", body, nil, headers)
 }
 
+// AcknowledgeFailures: Acknowledge a failed execution, and all that failed before it in the same way.
+func (c *Client) AcknowledgeFailures(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/executions/"+url.PathEscape(id)+"/acknowledgement", nil, nil, nil)
+}
+
+// UnacknowledgeFailures: Take an acknowledgement back.
+func (c *Client) UnacknowledgeFailures(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/executions/"+url.PathEscape(id)+"/acknowledgement", nil, nil, nil)
+}
+
 // DeliverWebhook: Deliver a signed webhook. A repeated delivery has no effect.
 func (c *Client) DeliverWebhook(ctx context.Context, provider string, workspaceId string, body any, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "POST", "/api/incoming-webhooks/"+url.PathEscape(provider)+"/"+url.PathEscape(workspaceId), body, nil, headers)

@@ -48,6 +48,8 @@ export const AuditAction = Type.Enum(
     'execution.cancelled',
     'execution.decided',
     'event.replayed',
+    'failures.acknowledged',
+    'failures.unacknowledged',
   ],
   { title: 'AuditAction' },
 )

@@ -58,6 +58,16 @@ export class Executions {
     return this.#sender.ask('POST /api/executions/retry', { body }, options)
   }
 
+  /** Acknowledges a failed execution, and all that failed before it with the same rule and error. */
+  acknowledge(id: string, options?: RequestOptions) {
+    return this.#sender.ask('PUT /api/executions/{id}/acknowledgement', { path: { id } }, options)
+  }
+
+  /** Takes back what was acknowledged of the rule and the error of an execution. */
+  async unacknowledge(id: string, options?: RequestOptions): Promise<void> {
+    await this.#sender.ask('DELETE /api/executions/{id}/acknowledgement', { path: { id } }, options)
+  }
+
   /** Cancels an execution that has not ended. `running` says that an attempt is in progress: it is recorded, and nothing begins after it. */
   cancel(id: string, options?: KeyedOptions) {
     return this.#sender.ask('POST /api/executions/{id}/cancel', { path: { id }, body: {} }, options)

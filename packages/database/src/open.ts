@@ -207,6 +207,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   RuleDraft: 'workspaceId',
   RuleGuard: 'workspaceId',
   RuleSilence: 'workspaceId',
+  Acknowledgement: 'workspaceId',
   ApiKey: 'workspaceId',
   SigningSecret: 'workspaceId',
   Credential: 'workspaceId',

@@ -21,6 +21,7 @@ export {
   type RuleEvaluation,
   writeOutranked,
 } from './evaluations.js'
+export { type Acknowledged, acknowledge, findAcknowledged, unacknowledge } from './history/acknowledge.js'
 export { cancelExecution, cancelMany, countCancellable } from './history/cancel-executions.js'
 export {
   type ConsideredRule,

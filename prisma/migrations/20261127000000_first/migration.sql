@@ -77,6 +77,16 @@ CREATE TABLE credentials (
 );
 CREATE UNIQUE INDEX credentials_workspace_id_name_key ON credentials (workspace_id, name);
 
+CREATE TABLE acknowledgements (
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  rule_id UUID NOT NULL,
+  error TEXT NOT NULL,
+  until TIMESTAMPTZ(3) NOT NULL,
+  actor TEXT NOT NULL,
+  at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  PRIMARY KEY (workspace_id, rule_id, error)
+);
+
 CREATE TABLE audit_entries (
   id UUID PRIMARY KEY,
   workspace_id UUID NOT NULL,

@@ -15,6 +15,7 @@ import { checkQuery, checkTypeInQuery } from '../lists/history-filter.js'
 import { CountedWindow, presentWindow, type TimeWindow, windowQuery } from '../lists/time-window.js'
 import { Id, refusalResponses, Timestamp } from '../responses.js'
 import { EventStatus } from './events/event-schemas.js'
+import { Acknowledgement } from './executions/acknowledge.js'
 import { executionFilter } from './executions/execution-filter.js'
 
 const overviewWindow = windowQuery(200, 48)
@@ -59,6 +60,11 @@ const FailureGroup = Type.Object(
     count: Type.Integer({ minimum: 1 }),
     firstAt: { ...Timestamp, description: 'When the event of the first of them was accepted' },
     lastAt: Timestamp,
+    newestId: {
+      ...Id,
+      description: 'The execution that failed last: to acknowledge it acknowledges the group',
+    },
+    acknowledgement: orNull(Acknowledgement),
   },
   { title: 'FailureGroup' },
 )
@@ -78,7 +84,7 @@ const Overview = Type.Object(
       description: 'Executions count by the time of their event. Oldest first.',
     }),
     failures: Type.Array(FailureGroup, {
-      description: `The failed executions by rule and error, the largest group first. The newest ${maxGroupedFailures.toLocaleString('en-US')} executions that did not succeed are grouped.`,
+      description: `The failed executions by rule and error: first those that nobody acknowledged, the largest group first. The newest ${maxGroupedFailures.toLocaleString('en-US')} executions that did not succeed are grouped.`,
     }),
     redis: Type.Enum(['ok', 'away'], {
       description: 'away: accepted events wait in Postgres until Redis is available',
@@ -128,9 +134,14 @@ function periodOf({ from, to }: TimeWindow): { from: Date; to: Date } {
   return { from: new Date(from), to: new Date(to) }
 }
 
-function presentFailures({ first, last, ...group }: GroupedFailures) {
+function presentFailures({ first, last, newest, acknowledgement, ...group }: GroupedFailures) {
   return {
     ...group,
+    newestId: newest,
+    acknowledgement: acknowledgement && {
+      by: acknowledgement.actor,
+      at: acknowledgement.at.toISOString(),
+    },
     firstAt: new Date(timeOf(first)).toISOString(),
     lastAt: new Date(timeOf(last)).toISOString(),
   }

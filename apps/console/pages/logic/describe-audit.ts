@@ -159,6 +159,16 @@ const sentences: Readonly<Record<string, Describe>> = {
     details.cancelled === undefined
       ? ['cancelled ', { text: 'an execution', place: ['executions', { id: subject }] }]
       : [`cancelled ${countOf(Number(details.cancelled), 'waiting execution')}`],
+  'failures.acknowledged': (entry, names) => [
+    'acknowledged failures of the rule ',
+    ruleOf(entry, names),
+    `: ${write(entry.details.error) || 'no error'}`,
+  ],
+  'failures.unacknowledged': (entry, names) => [
+    'took back the acknowledgement of failures of the rule ',
+    ruleOf(entry, names),
+    `: ${write(entry.details.error) || 'no error'}`,
+  ],
   'event.replayed': ({ subject, details }) =>
     details.replayed === undefined
       ? ['replayed ', { text: 'an event', place: ['events', { id: subject }] }]

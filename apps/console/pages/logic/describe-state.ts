@@ -11,24 +11,27 @@ type Totals = Pick<
  *
  * @param needing the rules that need attention; undefined: not known
  * @param at writes a time
+ * @param acknowledged how many of the failed executions somebody has acknowledged
  */
 export function describeState(
   totals: Totals,
   needing: readonly Pick<AttentionItem, 'reason' | 'since'>[] | undefined,
   at: (iso: string) => string,
+  acknowledged = 0,
 ): { tone: 'good' | 'bad' | ''; text: string } {
   const { failed, rejectedWebhooks, events } = totals
   const executions = totals.succeeded + failed + totals.cancelled + totals.unfinished
+  const areSeen = failed > 0 && acknowledged >= failed
+  const failures = `${failed.toLocaleString('en-US')} of ${countOf(executions, 'execution')} failed`
   const parts = [
     ...nameRules(needing ?? [], at),
-    ...(failed > 0
-      ? [`${failed.toLocaleString('en-US')} of ${countOf(executions, 'execution')} failed`]
-      : []),
+    ...(failed > 0 && !areSeen ? [failures] : []),
     ...(rejectedWebhooks > 0
       ? [countOf(rejectedWebhooks, 'webhook was refused', 'webhooks were refused')]
       : []),
   ]
-  if (parts.length > 0) return { tone: 'bad', text: parts.join(', ') }
+  if (areSeen) parts.push(`${failures}, all acknowledged`)
+  if (parts.length > 0) return { tone: areSeen && parts.length === 1 ? '' : 'bad', text: parts.join(', ') }
   const counted = `${countOf(events, 'event')}, ${countOf(executions, 'execution')}, none failed`
   return needing === undefined ? { tone: '', text: counted } : { tone: 'good', text: `All well: ${counted}` }
 }

@@ -110,7 +110,7 @@ function Actions({ span, set }: { span: RecentSpan; set: (span: RecentSpan) => v
 
 /** Is anything wrong, and how much came in and went well? */
 function Summary({
-  overview: { totals, countedFrom, from },
+  overview: { totals, countedFrom, from, failures },
   needing,
   time,
 }: {
@@ -120,7 +120,9 @@ function Summary({
   time: ShownTime
 }) {
   const { events, succeeded, failed, unfinished, rejectedWebhooks, p95Ms } = totals
-  const { tone, text } = describeState(totals, needing, (iso) => formatStart(iso, zone.value, now.value))
+  const acknowledged = failures.reduce((sum, group) => sum + (group.acknowledgement ? group.count : 0), 0)
+  const at = (iso: string) => formatStart(iso, zone.value, now.value)
+  const { tone, text } = describeState(totals, needing, at, acknowledged)
   const figure = (count: number, word: string, href: string, tone = '') => (
     <a class={`figure ${count > 0 ? tone : ''}`} href={href}>
       <strong>{count.toLocaleString('en-US')}</strong> {word}

@@ -271,7 +271,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     const { page, complaints } = await visit(browser)
     await page.getByRole('heading', { name: 'First steps' }).waitFor()
     const command = await page.locator('.first-steps pre').innerText()
-    t.match(command, /^curl http:\/\/127\.0\.0\.1:\d+\/api\//m)
+    t.match(command, /^curl 'http:\/\/127\.0\.0\.1:\d+\/api\//m)
     t.match(command, workspaceId)
     t.strictSame(complaints, [])
   })

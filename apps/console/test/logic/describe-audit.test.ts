@@ -47,6 +47,10 @@ t.test('an entry of the audit log is a sentence that names who, what and whom', 
     say('execution.retried', 'w', { retried: 12 }, 'cli:root'),
     'root (command line) retried 12 executions',
   )
+  t.equal(
+    say('failures.acknowledged', 'r1', { error: 'timed out', executionId: 'e' }),
+    'ada acknowledged failures of the rule Hot leads: timed out',
+  )
   t.equal(say('rule.never', 'x', { a: 1 }), 'ada rule.never x {"a":1}', 'an unknown one stands as it is')
 })
 

@@ -18,6 +18,14 @@ t.test('the first line of the overview names what is wrong, and never more than 
     text: '2 rules have been failing since 01:04, 505 of 5,795 executions failed',
   })
   t.equal(describe({ failed: 1 }, []).text, '1 of 34 executions failed')
+  const seen = (needing: Parameters<typeof describeState>[1], acknowledged: number) =>
+    describeState({ ...none, failed: 2 }, needing, at, acknowledged)
+  t.same(seen([], 2), { tone: '', text: '2 of 35 executions failed, all acknowledged' })
+  t.same(seen([], 1), { tone: 'bad', text: '2 of 35 executions failed' })
+  t.same(seen([{ reason: 'silent', since: '' }], 2), {
+    tone: 'bad',
+    text: '1 rule needs attention, 2 of 35 executions failed, all acknowledged',
+  })
   t.equal(describe({}, [{ reason: 'silent', since: '' }]).text, '1 rule needs attention')
   t.equal(
     describe({ rejectedWebhooks: 2 }, [failing('01:04'), { reason: 'silent', since: '' }]).text,

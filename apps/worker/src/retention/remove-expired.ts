@@ -9,6 +9,8 @@ const rejectionDays = 7
 const backtestDays = 30
 /** Longer than the span of a reconciliation (routes/developer/ledger.ts of the API), which reads the tallies. */
 const tallyDays = 32
+/** Longer than the range of an overview, which reads them. */
+const acknowledgementDays = 32
 
 interface OldRows {
   table: Prisma.Sql
@@ -22,7 +24,7 @@ interface OldRows {
 }
 
 /**
- * Creates the removals of expired receipts, backtests, rejections, idempotency keys, tallies and audit entries, for all workspaces, and of
+ * Creates the removals of expired receipts, backtests, rejections, idempotency keys, tallies, acknowledgements and audit entries, for all workspaces, and of
  * credentials that ended. After the removal of its receipt or key, a repeated webhook or request counts as a new one.
  *
  * @param now epoch ms
@@ -52,6 +54,12 @@ export function createExpiredRemovals(now: number, auditDays: number) {
       key: Prisma.sql`workspace_id, hour`,
       age: Prisma.sql`hour`,
       before: Prisma.sql`${new Date(now - tallyDays * dayMs)}`,
+    }),
+    acknowledgements: removalOf({
+      table: Prisma.sql`acknowledgements`,
+      key: Prisma.sql`workspace_id, rule_id, error`,
+      age: Prisma.sql`at`,
+      before: Prisma.sql`${new Date(now - acknowledgementDays * dayMs)}`,
     }),
     ...createAuditRemovals(now, auditDays, byId),
   }

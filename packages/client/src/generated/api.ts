@@ -501,7 +501,7 @@ export interface paths {
         };
         /**
          * List the rules that need attention, latest first
-         * @description Each with its `reason`, such as failures, a pause or a rollback. Use it for a page or an alert: an empty list means that no rule needs a person.
+         * @description Each with its `reason`, such as failures, a pause or a rollback. A rule whose last failure somebody acknowledged is left out until it fails again. Use it for a page or an alert: an empty list means that no rule needs a person.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -1155,6 +1155,34 @@ export interface paths {
          */
         post: operations["cancelExecutions"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{id}/acknowledgement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Acknowledge a failed execution, and all that failed before it in the same way
+         * @description The same way is the same rule and the same error (its first 200 characters). The overview shows the group as acknowledged, and a rule whose last failure is acknowledged needs no attention, until an execution fails again, with this error or another one. That a rule was switched off, rolled back or is silent stays. If the execution did not fail, the request is 409 with `execution_not_failed`.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
+         */
+        put: operations["acknowledgeFailures"];
+        post?: never;
+        /**
+         * Take an acknowledgement back
+         * @description That of the rule and the error of the execution. If nothing is acknowledged, nothing is changed.
+         *
+         *     Needs the role `operator`, or a key with the scope `rules:run`.
+         */
+        delete: operations["unacknowledgeFailures"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2248,6 +2276,33 @@ export interface components {
             /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
             warnings?: components["schemas"]["FieldError"][];
         };
+        AcknowledgedFailures: {
+            /** Format: uuid */
+            ruleId: string;
+            /** @description The first 200 characters of the error */
+            error: string;
+            /**
+             * Format: date-time
+             * @description When the execution failed: what failed until then is acknowledged
+             */
+            until: string;
+            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+            by: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            at: string;
+        };
+        Acknowledgement: {
+            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+            by: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with milliseconds
+             */
+            at: string;
+        };
         Action: components["schemas"]["CreateTaskAction"] | components["schemas"]["SendEmailAction"] | components["schemas"]["SendWebhookAction"] | components["schemas"]["SendNotificationAction"] | components["schemas"]["WaitAction"] | components["schemas"]["EmitEventAction"];
         ActionDescription: {
             type: string;
@@ -2462,7 +2517,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed" | "failures.acknowledged" | "failures.unacknowledged";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -3526,6 +3581,12 @@ export interface components {
              * @description ISO 8601 with milliseconds
              */
             lastAt: string;
+            /**
+             * Format: uuid
+             * @description The execution that failed last: to acknowledge it acknowledges the group
+             */
+            newestId: string;
+            acknowledgement: components["schemas"]["Acknowledgement"] | null;
         };
         FieldCount: {
             path: string;
@@ -4051,7 +4112,7 @@ export interface components {
             };
             /** @description Executions count by the time of their event. Oldest first. */
             slices: components["schemas"]["OverviewSlice"][];
-            /** @description The failed executions by rule and error, the largest group first. The newest 20,000 executions that did not succeed are grouped. */
+            /** @description The failed executions by rule and error: first those that nobody acknowledged, the largest group first. The newest 20,000 executions that did not succeed are grouped. */
             failures: components["schemas"]["FailureGroup"][];
             /**
              * @description away: accepted events wait in Postgres until Redis is available
@@ -5647,7 +5708,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
+        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -5872,6 +5933,8 @@ export interface components {
     pathItems: never;
 }
 export type Accepted = components['schemas']['Accepted'];
+export type AcknowledgedFailures = components['schemas']['AcknowledgedFailures'];
+export type Acknowledgement = components['schemas']['Acknowledgement'];
 export type Action = components['schemas']['Action'];
 export type ActionDescription = components['schemas']['ActionDescription'];
 export type ActionDifference = components['schemas']['ActionDifference'];
@@ -10890,6 +10953,90 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    acknowledgeFailures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the execution */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ruleId": "01970000-0000-7000-8000-000000000030",
+                     *       "error": "Outbound calls may not reach the port 1",
+                     *       "until": "2026-01-12T09:00:52.000Z",
+                     *       "by": "user:ada",
+                     *       "at": "2026-01-12T09:00:54.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AcknowledgedFailures"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    unacknowledgeFailures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the execution */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -4,7 +4,7 @@ import { narrowExecutions } from './list-executions.js'
 /** So many executions that did not succeed are read at most, the newest first. */
 export const maxGroupedFailures = 20_000
 /** The length of a search for an error: longer errors are the same if they begin alike. */
-const errorLength = 200
+export const groupedErrorLength = 200
 
 /** Failed executions of one rule with one error. */
 export interface FailureGroup {
@@ -16,28 +16,47 @@ export interface FailureGroup {
   /** The ids of the first and the last of them, which carry the times of their events. */
   first: string
   last: string
+  /** The execution that failed last: whoever acknowledges it acknowledges all of them. */
+  newest: string
+  /** Who acknowledged all of them, and when; null: nobody. */
+  acknowledgement: { actor: string; at: Date } | null
 }
 
-/** Groups the failed executions of a time by rule and error, the largest group first. The index of what did not succeed leads to them. */
+/**
+ * Groups the failed executions of a time by rule and error. Those that nobody acknowledged come first, then the largest. The index of what did
+ * not succeed leads to them.
+ */
 export async function groupFailures(
   database: UnscopedSql,
   workspaceId: string,
   { limit, ...filter }: { from: Date; to: Date; ruleId?: string; eventType?: string; limit: number },
 ): Promise<FailureGroup[]> {
   const { range, rest } = narrowExecutions(workspaceId, { ...filter, statuses: ['failed'] })
-  return database.$queryRaw<FailureGroup[]>(Prisma.sql`
+  const rows = await database.$queryRaw<GroupRow[]>(Prisma.sql`
     WITH newest AS (
       SELECT * FROM (
-        SELECT rule_id, error, status, event_type, id FROM executions WHERE ${range}
+        SELECT rule_id, error, status, event_type, id, finished_at FROM executions WHERE ${range}
         ORDER BY executions.id DESC LIMIT ${maxGroupedFailures}
       ) AS executions WHERE ${rest ?? Prisma.sql`TRUE`}
     ),
     grouped AS (
-      SELECT rule_id, left(coalesce(error, ''), ${errorLength}) AS error, count(*)::int AS count,
-             min(id::text) AS "first", max(id::text) AS "last"
-      FROM newest GROUP BY 1, 2 ORDER BY count(*) DESC, max(id::text) DESC LIMIT ${limit}
+      SELECT rule_id, left(coalesce(error, ''), ${groupedErrorLength}) AS error, count(*)::int AS count,
+             min(id::text) AS "first", max(id::text) AS "last",
+             max(finished_at) AS failed_at, (array_agg(id ORDER BY finished_at DESC, id DESC))[1] AS newest
+      FROM newest GROUP BY 1, 2
     )
-    SELECT grouped.rule_id AS "ruleId", rules.name AS "ruleName", grouped.error, grouped.count, grouped."first", grouped."last"
-    FROM grouped LEFT JOIN rules ON rules.workspace_id = ${workspaceId}::uuid AND rules.id = grouped.rule_id
-    ORDER BY grouped.count DESC, grouped."last" DESC`)
+    SELECT grouped.rule_id AS "ruleId", rules.name AS "ruleName", grouped.error, grouped.count, grouped."first", grouped."last",
+           grouped.newest, acknowledgements.actor, acknowledgements.at
+    FROM grouped
+    LEFT JOIN rules ON rules.workspace_id = ${workspaceId}::uuid AND rules.id = grouped.rule_id
+    LEFT JOIN acknowledgements
+      ON acknowledgements.workspace_id = ${workspaceId}::uuid AND acknowledgements.rule_id = grouped.rule_id
+         AND acknowledgements.error = grouped.error AND acknowledgements.until >= grouped.failed_at
+    ORDER BY acknowledgements.at IS NOT NULL, grouped.count DESC, grouped."last" DESC LIMIT ${limit}`)
+  return rows.map(({ actor, at, ...group }) => ({
+    ...group,
+    acknowledgement: actor === null || at === null ? null : { actor, at },
+  }))
 }
+
+type GroupRow = Omit<FailureGroup, 'acknowledgement'> & { actor: string | null; at: Date | null }

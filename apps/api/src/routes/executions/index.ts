@@ -1,5 +1,6 @@
 import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { acknowledgeRoutes } from './acknowledge.js'
 import { cancelRoutes } from './cancel.js'
 import { executionListRoutes } from './list.js'
 import { executionReadRoutes } from './read.js'
@@ -14,4 +15,5 @@ export const executionRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits
   await app.register(executionReadRoutes, { workLimits })
   await app.register(retryRoutes)
   await app.register(cancelRoutes)
+  await app.register(acknowledgeRoutes)
 }

@@ -1,5 +1,5 @@
 import type { Prisma, WorkspaceDatabase } from '@automation/database'
-import { countsOf } from '@automation/ledger'
+import { countsOf, findAcknowledged } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { Id, refusalResponses, Timestamp } from '../../responses.js'
@@ -64,6 +64,8 @@ const AttentionList = Type.Object({ rules: Type.Array(AttentionItem) }, { title:
 const recentDays = 7
 /** The reasons for which rules are paused. */
 const lasting: ReadonlySet<string> = new Set(['auto_paused', 'work_budget', 'worker_crashes'])
+/** What is over once somebody has acknowledged the last failure. */
+const passing: ReadonlySet<string> = new Set(['failures', 'unknown_outcome', 'event_loop', 'event_budget'])
 const failuresInARow = 3
 const fewestExecutions = 5
 
@@ -105,7 +107,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listRulesNeedingAttention',
       summary: 'List the rules that need attention, latest first',
       description:
-        'Each with its `reason`, such as failures, a pause or a rollback. Use it for a page or an alert: an empty list means that no rule needs a person.',
+        'Each with its `reason`, such as failures, a pause or a rollback. A rule whose last failure somebody acknowledged is left out until it fails again. Use it for a page or an alert: an empty list means that no rule needs a person.',
       response: { 200: AttentionList, ...refusalResponses() },
     },
     handler: async ({ workspace: { reads } }) => ({
@@ -127,9 +129,11 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
       ],
     },
   })
+  const acknowledged = await findAcknowledged(database, candidates)
   const evaluated = candidates
     .map((counters) => evaluate(counters, recently))
     .filter((item) => item !== undefined)
+    .filter(({ id, reason }) => !passing.has(reason) || !acknowledged.has(id))
   // A rule is listed once. That it was paused comes first, then its guard, then its silence.
   const paused = new Set(evaluated.filter(({ reason }) => lasting.has(reason)).map(({ id }) => id))
   const tripped = (await findTripped(database)).filter(({ id }) => !paused.has(id))

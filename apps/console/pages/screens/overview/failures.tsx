@@ -1,12 +1,19 @@
 import type { Overview } from '@automation/client'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { countOf } from '../../logic/count-words.js'
+import { nameActor } from '../../logic/name-actor.js'
 import { type ShownTime, writeRange } from '../../logic/time-range.js'
 import { RetryMany } from '../../parts/retry.js'
 import { When } from '../../parts/when.js'
+import { api, may } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { linkTo } from '../../state/use-filters.js'
+import { describeError, readAgain } from '../../state/use-query.js'
 
-/** What failed, the same failures as one: each can be looked at, and retried. */
+type Group = Overview['failures'][number]
+
+/** What failed, the same failures as one: each can be looked at, retried and acknowledged. */
 export function Failures({
   overview: {
     failures,
@@ -19,46 +26,18 @@ export function Failures({
 }) {
   if (failed === 0) return null
   const grouped = failures.reduce((sum, { count }) => sum + count, 0)
+  const open = failures.filter(({ acknowledgement }) => acknowledgement === null)
+  const acknowledged = failures.filter(({ acknowledgement }) => acknowledgement !== null)
   return (
     <section aria-labelledby="failures">
       <h2 id="failures">Failures</h2>
-      <ul class="cards">
-        {failures.map(({ ruleId, ruleName, error, count, firstAt, lastAt }) => (
-          <li key={`${ruleId} ${error}`}>
-            <div>
-              <span class="group-count">{count.toLocaleString('en-US')} ×</span>{' '}
-              {ruleName === null ? (
-                <strong>Deleted rule</strong>
-              ) : (
-                <a href={linkTo(`rules/${ruleId}`)}>{ruleName}</a>
-              )}
-              <span class="error-line">{error || 'No error was recorded'}</span>
-              <span class="sub">
-                {count === 1 ? (
-                  <When at={lastAt} />
-                ) : (
-                  <>
-                    first <When at={firstAt} />, last <When at={lastAt} />
-                  </>
-                )}
-              </span>
-            </div>
-            <div class="row">
-              <RetryMany
-                filter={{ ...writeRange(time), ruleId, ...(error && { error }), status: ['failed'] }}
-                label={count === 1 ? 'Retry…' : 'Retry all…'}
-                then={(text) => toast(text)}
-              />
-              <a
-                class="button"
-                href={linkTo('executions', { ...time, rule: ruleId, error, status: 'failed' })}
-              >
-                Show
-              </a>
-            </div>
-          </li>
-        ))}
-      </ul>
+      {open.length > 0 && <Groups groups={open} time={time} />}
+      {acknowledged.length > 0 && (
+        <details class="acknowledged">
+          <summary>{acknowledged.length} acknowledged</summary>
+          <Groups groups={acknowledged} time={time} />
+        </details>
+      )}
       {grouped < failed && (
         <p class="quiet">
           {countOf(failed - grouped, 'more execution')} failed.{' '}
@@ -66,5 +45,101 @@ export function Failures({
         </p>
       )}
     </section>
+  )
+}
+
+function Groups({ groups, time }: { groups: Group[]; time: ShownTime }) {
+  return (
+    <ul class="cards">
+      {groups.map((group) => (
+        <li key={`${group.ruleId} ${group.error}`}>
+          <Described group={group} />
+          <div class="row">
+            <RetryMany
+              filter={{
+                ...writeRange(time),
+                ruleId: group.ruleId,
+                ...(group.error && { error: group.error }),
+                status: ['failed'],
+              }}
+              label={group.count === 1 ? 'Retry…' : 'Retry all…'}
+              then={(text) => toast(text)}
+            />
+            {may('operator') && <Acknowledge group={group} />}
+            <a
+              class="button"
+              href={linkTo('executions', {
+                ...time,
+                rule: group.ruleId,
+                error: group.error,
+                status: 'failed',
+              })}
+            >
+              Show
+            </a>
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Described({
+  group: { ruleId, ruleName, error, count, firstAt, lastAt, acknowledgement },
+}: {
+  group: Group
+}) {
+  const times: ComponentChildren =
+    count === 1 ? (
+      <When at={lastAt} />
+    ) : (
+      <>
+        first <When at={firstAt} />, last <When at={lastAt} />
+      </>
+    )
+  return (
+    <div>
+      <span class="group-count">{count.toLocaleString('en-US')} ×</span>{' '}
+      {ruleName === null ? <strong>Deleted rule</strong> : <a href={linkTo(`rules/${ruleId}`)}>{ruleName}</a>}
+      <span class="error-line">{error || 'No error was recorded'}</span>
+      <span class="sub">
+        {times}
+        {acknowledgement && (
+          <>
+            , acknowledged by {nameActor(acknowledgement.by)} <When at={acknowledgement.at} />
+          </>
+        )}
+      </span>
+    </div>
+  )
+}
+
+/** Takes a group off the list, until it fails again, or puts it back. */
+function Acknowledge({ group: { newestId, acknowledgement } }: { group: Group }) {
+  const [isBusy, setBusy] = useState(false)
+  const attempt = async (change: () => Promise<unknown>) => {
+    setBusy(true)
+    try {
+      await change()
+    } catch (error) {
+      toast(`It was not changed: ${describeError(error).title}`)
+    }
+    await Promise.all([readAgain('overview'), readAgain('attention')])
+    setBusy(false)
+  }
+  const takeBack = () => attempt(() => api().executions.unacknowledge(newestId))
+  const acknowledge = () =>
+    attempt(async () => {
+      await api().executions.acknowledge(newestId)
+      toast('Acknowledged, until it fails again', { undo: takeBack })
+    })
+  return (
+    <button
+      type="button"
+      aria-disabled={isBusy}
+      onClick={() => !isBusy && void (acknowledgement ? takeBack() : acknowledge())}
+    >
+      {acknowledgement ? 'Take back' : 'Acknowledge'}
+    </button>
   )
 }

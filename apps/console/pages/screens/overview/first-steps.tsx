@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { type RecentSpan, spans } from '../../logic/filters.js'
+import { curlOfEvent } from '../../logic/history/write-curl.js'
 import { Icon } from '../../parts/icon.js'
 import { CopyButton } from '../../parts/json-view.js'
 import { SendSample } from '../../parts/send-sample.js'
@@ -44,7 +45,7 @@ export function FirstSteps({
 }
 
 function Steps() {
-  const command = writeCommand(apiUrl.value, workspaceId.value ?? '')
+  const command = `export API_KEY=<your key>\n${curlOfEvent(apiUrl.value, workspaceId.value ?? '', sample)}`
   return (
     <section class="card first-steps" aria-labelledby="first-steps">
       <h2 id="first-steps">First steps</h2>
@@ -121,12 +122,4 @@ function Echo() {
   )
 }
 
-function writeCommand(address: string, workspace: string): string {
-  return [
-    'export API_KEY=<your key>',
-    `curl ${address || 'https://<the API>'}/api/events \\`,
-    `  -H "Authorization: Bearer $API_KEY" -H "x-workspace-id: ${workspace}" \\`,
-    `  -H "Content-Type: application/json" \\`,
-    `  -d '{ "eventType": "LEAD_CREATED", "data": { "name": "Ada", "email": "ada@example.com", "score": 95 } }'`,
-  ].join('\n')
-}
+const sample = { type: 'LEAD_CREATED', data: { name: 'Ada', email: 'ada@example.com', score: 95 } }

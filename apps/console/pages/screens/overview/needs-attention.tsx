@@ -17,7 +17,7 @@ export function NeedsAttention({
   overview: Overview
   attention: ReturnType<typeof useQuery<{ rules: AttentionItem[] }>>
 }) {
-  const named = new Set(failures.map(({ ruleId }) => ruleId))
+  const named = new Set(failures.flatMap(({ ruleId, acknowledgement }) => (acknowledgement ? [] : [ruleId])))
   const rules = (attention.data?.rules ?? []).filter(
     ({ id, reason }) => reason !== 'failures' || !named.has(id),
   )
