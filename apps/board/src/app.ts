@@ -1,7 +1,9 @@
+import { openDatabase } from '@automation/database'
 import { createPageServer } from '@automation/process/server'
 import { openQueueReader } from '@automation/queue'
 import { boardRoutes } from './board.js'
 import type { Config } from './config.js'
+import { StoredJobNames } from './job-names.js'
 import { addLogin } from './login.js'
 import { addMetrics } from './metrics.js'
 import { probeRoutes } from './probes.js'
@@ -18,12 +20,16 @@ export async function buildApp(config: Config) {
   })
   app.addHook('onClose', () => queueReader.close())
 
+  const database = config.databaseUrl === undefined ? undefined : openDatabase(config.databaseUrl, 2)
+  app.addHook('onClose', () => database?.close())
+  const names = database && new StoredJobNames(database)
+
   addMetrics(app, config, queueReader)
   // In the order in which they handle a request.
   addLogin(app, config)
   addWriteGuard(app, config)
 
   await app.register(probeRoutes, { queueReader })
-  await app.register(boardRoutes, { ...config, queueReader })
+  await app.register(boardRoutes, { ...config, queueReader, names })
   return app
 }

@@ -7,11 +7,14 @@ import type { Job } from 'bullmq'
 import type { FastifyPluginAsync } from 'fastify'
 import { awayPage, awayResponse } from './away.js'
 import { describeData, describeJob, linkJob } from './describe-job.js'
+import type { StoredJobNames } from './job-names.js'
 
 interface Options {
   queueReader: QueueReader
   allowsWrites: boolean
   consoleUrl: string | undefined
+  /** undefined: jobs have ids. */
+  names: StoredJobNames | undefined
 }
 
 /** Bull Board for our queue, with our own texts. While Redis is away it reports that instead of waiting. */
@@ -39,15 +42,17 @@ export const boardRoutes: FastifyPluginAsync<Options> = async (app, options) => 
   await app.register(serverAdapter.registerPlugin())
 }
 
-function adaptQueue(queue: JobQueue, { allowsWrites, consoleUrl }: Options): BullMQAdapter {
-  const adapter = new EventQueueAdapter(queue, {
+const noNames = { type: () => undefined, workspace: () => undefined }
+
+function adaptQueue(queue: JobQueue, { allowsWrites, consoleUrl, names }: Options): BullMQAdapter {
+  const adapter = new EventQueueAdapter(queue, names, {
     displayName: 'Events and due executions',
     description:
       'Accepted events whose rules are to run (trigger, execute), and executions to continue (resume)',
     readOnlyMode: !allowsWrites,
     ...(consoleUrl && { externalJobUrl: (job) => linkJob(job, consoleUrl) as ExternalJobUrl }),
   })
-  adapter.setFormatter('name', describeJob)
+  adapter.setFormatter('name', (job) => describeJob(job as { name: string; data: unknown }, names ?? noNames))
   // With writes, the data must be shown as it is, because an edit writes it back.
   if (!allowsWrites) adapter.setFormatter('data', describeData)
   return adapter
@@ -58,13 +63,32 @@ const maxJobs = 100
 
 /** Omits the states that our jobs never have: completed jobs leave the queue, and no job has children. */
 class EventQueueAdapter extends BullMQAdapter {
+  readonly #names: StoredJobNames | undefined
+
+  constructor(
+    queue: JobQueue,
+    names: StoredJobNames | undefined,
+    options: ConstructorParameters<typeof BullMQAdapter>[1],
+  ) {
+    super(queue, options)
+    this.#names = names
+  }
+
   override getJobStatuses(): JobStatus[] {
     return ['active', 'waiting', 'prioritized', 'delayed', 'failed']
   }
 
   /** Bull Board reads as many jobs as a query asks for, and Redis serves nobody else meanwhile. */
-  override getJobs(statuses: JobStatus[], start = 0, end = start): Promise<Job[]> {
-    return super.getJobs(statuses, start, Math.min(end, start + maxJobs - 1))
+  override async getJobs(statuses: JobStatus[], start = 0, end = start): Promise<Job[]> {
+    const jobs = await super.getJobs(statuses, start, Math.min(end, start + maxJobs - 1))
+    await this.#names?.read(jobs)
+    return jobs
+  }
+
+  override async getJob(id: string): Promise<Job | undefined> {
+    const job = await super.getJob(id)
+    if (job) await this.#names?.read([job])
+    return job
   }
 }
 

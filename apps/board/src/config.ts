@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 
 export const Environment = Type.Object({
   REDIS_URL: connections.REDIS_URL,
+  DATABASE_URL: Type.Optional(connections.DATABASE_URL),
   QUEUE_PREFIX: connections.QUEUE_PREFIX,
   LOG_LEVEL: connections.LOG_LEVEL,
   METRICS_PORT: observability.METRICS_PORT,
@@ -36,6 +37,8 @@ export function readConfig(variables: Record<string, string | undefined> = proce
   const environment = readEnvironment(Environment, variables)
   return {
     redisUrl: environment.REDIS_URL,
+    /** undefined: jobs have ids, and no names. */
+    databaseUrl: environment.DATABASE_URL,
     queuePrefix: environment.QUEUE_PREFIX,
     logLevel: environment.LOG_LEVEL,
     /** undefined: no metrics. */

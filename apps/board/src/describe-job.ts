@@ -1,5 +1,6 @@
 import { JobData } from '@automation/queue'
 import { Check } from 'typebox/value'
+import { type JobNames, listNamed } from './job-names.js'
 
 /** A job as it is stored in Redis; somebody may have added it by hand. */
 interface QueuedJob {
@@ -7,14 +8,31 @@ interface QueuedJob {
   data: unknown
 }
 
-/** Describes a job in one line. A job that is not ours keeps its name. */
-export function describeJob({ name, data }: QueuedJob): string {
+/** Describes a job in one line: `trigger: LEAD_CREATED in Demo`. What has no known name has its id. A job that is not ours keeps its name. */
+export function describeJob({ name, data }: QueuedJob, names: JobNames): string {
   if (!Check(JobData, data)) return name
-  if (!('events' in data)) return `${name}: an execution of workspace ${data.workspaceId}`
-  const { events } = data
-  const workspaces = [...new Set(events.map(({ workspaceId }) => workspaceId))]
-  const owner = workspaces.length === 1 ? `workspace ${workspaces[0]}` : `${workspaces.length} workspaces`
-  return `${name}: ${events.length === 1 ? '1 event' : `${events.length} events`} of ${owner}`
+  const owners = new Set(
+    'events' in data ? data.events.map((event) => event.workspaceId) : [data.workspaceId],
+  )
+  const types = new Set(listNamed(data).flatMap(({ id }) => names.type(id) ?? []))
+  return `${name}: ${describeWhat(data, [...types])} ${describeOwners([...owners], names)}`
+}
+
+/** At most so many types stand in a line. */
+const shownTypes = 3
+
+function describeWhat(data: JobData, types: string[]): string {
+  const shown = `${types.slice(0, shownTypes).join(', ')}${types.length > shownTypes ? '…' : ''}`
+  if (!('events' in data)) return shown || 'an execution'
+  const { length } = data.events
+  if (length === 1) return shown || '1 event'
+  return shown === '' ? `${length} events` : `${length} × ${shown}`
+}
+
+function describeOwners([first = '', ...others]: string[], names: JobNames): string {
+  if (others.length > 0) return `in ${others.length + 1} workspaces`
+  const name = names.workspace(first)
+  return name === undefined ? `of workspace ${first}` : `in ${name}`
 }
 
 /** A job's data without nested objects: the workspace of each event. */
@@ -24,12 +42,12 @@ export function describeData(data: unknown): unknown {
   return { ...data, events }
 }
 
-/** A link to the job's run, its event, or the first of its events; the job's data lists all of them. */
+/** A link to the job's execution, its event, or the first of its events; the job's data lists all of them. */
 export function linkJob({ data }: QueuedJob, consoleUrl: string) {
   if (!Check(JobData, data)) return undefined
   if (!('events' in data))
     return {
-      displayText: 'Run',
+      displayText: 'Execution',
       href: `${consoleUrl}/w/${data.workspaceId}/executions?id=${data.executionId}`,
     }
   const [first] = data.events

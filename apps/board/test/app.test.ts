@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import { openDatabase } from '@automation/database'
 import { makeTemporaryDirectory, startRedis } from '@automation/launcher'
 import t from 'tap'
 import { describeData } from '../src/describe-job.js'
@@ -79,6 +81,29 @@ t.test('jobs are shown with our texts, and link to their events', async (t) => {
     data: describeData(waiting.data) as object,
   })
 })
+
+t.test(
+  'with Postgres, jobs are named by type and workspace, and by their ids while it is unavailable',
+  async (t) => {
+    const testQueue = await openTestQueue(t, redisUrl)
+    const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
+    t.teardown(() => database.close())
+    const owner = randomUUID()
+    await database.system.workspace.create({ data: { id: owner, name: 'Demo' } })
+    const job = await testQueue.addWaiting(2, [owner])
+    const { events } = job.data as { events: { id: string }[] }
+    for (const { id } of events)
+      await database.system.event.create({ data: { id, workspaceId: owner, type: 'LEAD_CREATED', data: {} } })
+    const env = { QUEUE_PREFIX: testQueue.prefix, DATABASE_URL: process.env.DATABASE_URL }
+    const { ask } = await startBoard(t, env)
+    const { queues } = (await ask('/api/queues?activeQueue=automation')).json()
+    t.match(queues[0].jobs, [{ name: 'trigger: 2 × LEAD_CREATED in Demo' }])
+    t.match((await ask(`/api/queues/automation/${job.id}`)).json().job.name, 'in Demo')
+    const away = await startBoard(t, { ...env, DATABASE_URL: 'postgresql://nobody@127.0.0.1:9/none' })
+    const { job: unnamed } = (await away.ask(`/api/queues/automation/${job.id}`)).json()
+    t.equal(unnamed.name, `trigger: 2 events of workspace ${owner}`)
+  },
+)
 
 t.test('a page has at most 100 jobs of each state, however many a query asks for', async (t) => {
   const testQueue = await openTestQueue(t, redisUrl)
