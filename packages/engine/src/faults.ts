@@ -2,6 +2,7 @@ import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { type CompileString, findCompiler, findDefinition } from './config-template.js'
 import { isReserved, noEventData } from './credential.js'
+import { findFilteredLink, findSecondDecision } from './decision-faults.js'
 import { takesLinks } from './decision-links.js'
 import { findForeignSyntax, hasInvisible } from './foreign-syntax.js'
 import { findHoursFault } from './hours/hours.js'
@@ -10,7 +11,7 @@ import type { Operator } from './operators/operator.js'
 import { maxPathLength, parsePath } from './path.js'
 import { capitalize } from './plain-bounds.js'
 import { quantifiers } from './quantifiers.js'
-import { type Declared, findReadFault, isLinkPath, maxCaptured, readDeclared } from './recorded.js'
+import { type Declared, findReadFault, maxCaptured, readDeclared } from './recorded.js'
 import { maxClauses, maxNesting, maxPatternSteps, maxPlaceholders } from './rule.js'
 import { compileTemplate, readsOf, type Template } from './template.js'
 import { isReference, itemItself } from './value-reference.js'
@@ -196,7 +197,8 @@ function searchAction(search: Search, action: unknown, field: string): void {
     searchConditions(search, action.config.where, `${field}.config.where`, ofItem)
   if (action.type === 'WAIT' && isObject(action.config.for))
     searchConditions(search, action.config.for.conditions, `${field}.config.for.conditions`, ofOther)
-  searchDecision(search, action, `${field}.config.decision`)
+  const second = findSecondDecision(search.declared, action, search.action)
+  if (second) report(search, `${field}.config.decision`, second)
   for (const [key, value] of Object.entries(action.config)) {
     if (key === 'where' && action.type === 'EMIT_EVENT') continue
     if (key === 'for' && action.type === 'WAIT' && isObject(value)) {
@@ -215,17 +217,6 @@ function searchAction(search: Search, action: unknown, field: string): void {
   searchFormats(search, definition, action.config, `${field}.config`)
   const fault = definition.findFault?.(action.config)
   if (fault) report(search, `${field}.config.${fault.field}`, fault.message)
-}
-
-/** With a second one, it would not be clear which of them the later actions read. */
-function searchDecision(
-  search: Search,
-  { type, config }: { type?: unknown; config?: object },
-  field: string,
-): void {
-  const [first = search.action] = search.declared.decisions
-  if (type === 'WAIT' && config && 'decision' in config && first < search.action)
-    report(search, field, `must be the only one of the rule: actions[${first}] has a decision`)
 }
 
 function searchName({ declared, action, ...search }: Search, name: unknown, field: string): void {
@@ -267,9 +258,8 @@ function searchTemplate(
     if (fault !== undefined) report(search, field, fault)
     const reads = readsOf({ name, calls })
     for (const path of reads) searchRead(search, path, field)
-    // What a filter makes of a link, nothing would find in responses, to keep it out of results.
-    const link = calls.length > 0 && reads.find((path) => isLinkPath(search.declared, path))
-    if (link) report(search, field, `has a filter beside {{${link.slice(0, 60)}}}: a link has none`)
+    const filtered = findFilteredLink(search.declared, calls, reads)
+    if (filtered) report(search, field, filtered)
   }
 }
 
