@@ -108,13 +108,12 @@ async function post({ call }: RunningProduct, data: object): Promise<void> {
   await call('POST', '/api/events', { type, data }, { prefer: 'respond-async' }).catch(() => {})
 }
 
+/** One after another: each takes seconds after a long storm, and none should have to wait for a free connection. */
 async function readTables({ database: { system } }: RunningProduct): Promise<MemoryTables> {
-  const [rules, events, executions, tasks, counters] = await Promise.all([
-    system.rule.findMany(),
-    system.event.findMany(),
-    system.execution.findMany(),
-    system.task.findMany(),
-    system.ruleCounters.findMany(),
-  ])
+  const rules = await system.rule.findMany()
+  const events = await system.event.findMany()
+  const executions = await system.execution.findMany()
+  const tasks = await system.task.findMany()
+  const counters = await system.ruleCounters.findMany()
   return { rules, events, executions, tasks, counters } as unknown as MemoryTables
 }

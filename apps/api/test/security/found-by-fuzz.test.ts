@@ -23,7 +23,7 @@ t.test('attention leaves out a rule that is deleted during the request', async (
   await database.ruleCounters.updateMany({
     data: { failureCount: 5, consecutiveFailures: 5, lastError: 'It broke', lastFailureAt: new Date() },
   })
-  const aside = openUnrecorded(api.config.databaseUrl)
+  const aside = openUnrecorded(api.config.databaseUrl, 1)
   t.teardown(() => aside.close())
   const deleted = beforeSql(/FROM "public"\."rules"/, () =>
     aside.system.rule.delete({ where: { id: gone.id } }),

@@ -24,7 +24,7 @@ const width = 8
 t.setTimeout(400_000)
 
 const { api, document, operations } = await readOperations(() => startApi(t))
-const database = openUnrecorded(api.config.databaseUrl)
+const database = openUnrecorded(api.config.databaseUrl, width)
 t.teardown(() => database.close())
 const own = await plantWorkspace(database)
 const foreign = await plantWorkspace(database)
