@@ -21,6 +21,8 @@ import { startProductWithConsole } from './fixtures/product.js'
 // One browser and one product for all: starting them takes longer than most of what is tested.
 const [browser, product] = await Promise.all([openBrowser(t), startProductWithConsole(t)])
 const context = { browser, ...product }
+// Each has a workspace and a page of its own, and waits for one of them most of the time.
+t.jobs = 2
 
 testNewcomer(t, context)
 testEditor(t, context)

@@ -4,6 +4,8 @@ import t from 'tap'
 import { openApiInTrouble } from './fixtures/api-in-trouble.js'
 import { signIn, startConsole } from './fixtures/console.js'
 
+// Each only waits.
+t.jobs = 2
 const large = Buffer.alloc(24_000_000, 'x')
 
 async function open(port: number, text: string): Promise<Socket> {

@@ -7,6 +7,9 @@ import { calls } from './fixtures/calls.js'
 import { openFlakyServer, type Turn } from './fixtures/flaky-server.js'
 import { createRandom } from './fixtures/random.js'
 
+// Each has a server of its own, and waits for the pauses of its client.
+t.jobs = 8
+
 type Name = keyof Operations
 
 /** They change nothing, or contain ids by which the API recognizes a repetition. */

@@ -7,6 +7,12 @@ export type Context = Awaited<ReturnType<typeof startProductWithConsole>> & {
   browser: Awaited<ReturnType<typeof openBrowser>>
 }
 
+/** In `npm test` one in so many, drawn by the seed of the run: others for the next place. In the long run all. */
+export function draw<T>(all: readonly T[], of: number, place: number): readonly T[] {
+  const { TEST_LONG, TEST_SEED = '1' } = process.env
+  return TEST_LONG ? all : all.filter((_, index) => (index + place + Number(TEST_SEED)) % of === 0)
+}
+
 /** Goes to a screen as a link of the page does: without loading the page anew. */
 export async function go(page: Page, url: string): Promise<void> {
   await page.evaluate((target) => {
@@ -71,6 +77,13 @@ export async function choose(page: Page, label: string, words: string): Promise<
   const box = page.getByRole('combobox', { name: label, exact: true }).last()
   await box.fill(words)
   await box.press('Enter')
+}
+
+/** Types the beginning of a name, and takes it from what is offered. */
+export async function take(page: Page, typed: string, name: string): Promise<void> {
+  await page.keyboard.type(typed)
+  await page.getByRole('option', { name }).first().waitFor()
+  await page.keyboard.press('Enter')
 }
 
 /** Waits until a control with this label has the focus. */

@@ -4,7 +4,7 @@ import type { RuleToCreate } from '@automation/client'
 import { newId } from '@automation/database'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { type Context, go, settle } from './context.js'
+import { type Context, draw, go, settle } from './context.js'
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -257,15 +257,15 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       const more = isFull ? await fill(client) : []
       // Colours that are on their way from light to dark would be measured halfway.
       const { page, hosts, complaints, at } = await visit(browser, 'admin', { reducedMotion: 'reduce' })
-      for (const path of [...screens, ...more]) {
-        // As a link leads there: each screen is loaded once, and looked at in both colours and three widths.
+      for (const [place, path] of [...screens, ...more].entries()) {
+        // As a link leads there: each screen is loaded once, then looked at.
         await go(page, at(path))
-        for (const { colorScheme, viewport } of looks) {
+        for (const { colorScheme, viewport } of draw(looks, 2, place)) {
           await page.emulateMedia({ colorScheme })
           await page.setViewportSize(viewport)
           t.strictSame(await findFaults(page), [], `${path}, ${colorScheme}, ${viewport.width}`)
         }
-        for (const width of widths) {
+        for (const width of draw(widths, 4, place)) {
           await page.setViewportSize({ width, height: 700 })
           t.notOk(await findExcessWidth(page), `${path} needs no sideways scrolling at ${width} px`)
           // Narrower ones show each row as a card.
@@ -382,30 +382,25 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       const more = await fill(client)
       const { page, at } = await visit(browser)
       await page.addInitScript(noteShifts)
-      const narrow = { width: 360, height: 780 }
-      const paths = [...screens, ...more]
-      for (const path of paths) {
-        await page.setViewportSize(narrow)
-        await page.goto(at(path))
-        await settle(page)
-        t.same(await readShifts(page), [], `${path}, 360`)
-        await page.setViewportSize({ width: 1280, height: 800 })
-        const asked: string[] = []
-        const note = (request: { url(): string }) => {
-          if (new URL(request.url()).pathname.startsWith('/api/')) asked.push(request.url())
+      for (const [place, path] of [...screens, ...more].entries())
+        for (const { viewport } of draw(looks, 2, place)) {
+          await page.setViewportSize(viewport)
+          const asked: string[] = []
+          const note = (request: { url(): string }) => {
+            if (new URL(request.url()).pathname.startsWith('/api/')) asked.push(request.url())
+          }
+          page.on('request', note)
+          await page.goto(at(path))
+          await settle(page)
+          page.off('request', note)
+          t.same(await readShifts(page), [], `${path}, ${viewport.width}`)
+          // The page was loaded anew, so it also asks who it is.
+          // What waits for new events opens nothing.
+          const own = asked.filter((url) => !/\/api\/(me$|events\/newest)/.test(url))
+          // What is selected takes one more.
+          const most = /[?&]id=/.test(path) ? 4 : 3
+          t.ok(own.length <= most, `${path}, ${viewport.width}: ${own.length} ${own.join(' ')}`)
         }
-        page.on('request', note)
-        await page.goto(at(path))
-        await settle(page)
-        page.off('request', note)
-        t.same(await readShifts(page), [], `${path}, 1280`)
-        // The page was loaded anew, so it also asks who it is.
-        // What waits for new events opens nothing.
-        const own = asked.filter((url) => !/\/api\/(me$|events\/newest)/.test(url))
-        // What is selected takes one more.
-        const most = /[?&]id=/.test(path) ? 4 : 3
-        t.ok(own.length <= most, `${path}: ${own.length} ${own.join(' ')}`)
-      }
     },
   )
 }

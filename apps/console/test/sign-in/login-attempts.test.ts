@@ -11,6 +11,9 @@ import {
   visitProvider,
 } from '../fixtures/provider.js'
 
+// Each waits for the delay of its console.
+t.jobs = 5
+
 /** How many of sixteen guesses at the same time are checked: ten at once and six after a delay, and one less for each that counted before. */
 async function countChecked({ ask }: Console): Promise<number> {
   const guess = { method: 'POST', payload: { key: 'guess' } } as const
