@@ -15,12 +15,14 @@ const aloneFiles = [
 ]
 /**
  * The order of `npm test`, so that the first failure comes soon, since tap shows the results in this order: what takes seconds, what runs in
- * this process, then the rest: browsers, and whole processes under faults. `npm run test:long` begins with the slowest instead, since at its end its cores would idle.
+ * this process, then the rest: browsers, and whole processes under faults, of which the two slowest begin, or the run would end with one of them alone.
+ * `npm run test:long` begins with the slowest instead, since at its end its cores would idle.
  */
 const phases = [
   /^(packages\/(engine|webhooks)\/|test\/dist\/src\/$)/,
   /^packages\/(?!launcher\/)/,
   /^(?!.*browser\.test)apps\//,
+  /^apps\/console\/dist\/test\/browser\.test|\/storm\.test/,
   /./,
 ]
 
