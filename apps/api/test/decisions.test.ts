@@ -1,3 +1,4 @@
+import { newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { type Answer, startApi, type Workspace } from './fixtures/api.js'
@@ -17,6 +18,13 @@ t.test('the first decision counts, and is in the list and in the audit log', asy
   const list = async (query = '') =>
     (await workspace.callAs('viewer')<{ decisions: object[] }>('GET', `${path}${query}`)).body.decisions
   matchLists(t, await list(), [{ ...open, roles: null, choice: null, by: null, decidedAt: null }])
+  matchLists(t, await list(`?executionId=${id}`), [open])
+  matchLists(t, await list(`?executionId=${newId()}`), [])
+  const others = await (await api.makeWorkspace()).call<{ decisions: object[] }>(
+    'GET',
+    `${path}?executionId=${id}`,
+  )
+  t.strictSame(others.body.decisions, [], 'not those of others')
   const answer = await decide(workspace, id.toUpperCase(), { choice: 'approve', reason: 'Fair' })
   const made = { status: 'decided', choice: 'approve', reason: 'Fair', by: /^user:/, decidedAt: String }
   t.match(statusAndBody(answer), { status: 200, body: { ...open, ...made } })

@@ -313,7 +313,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
     ],
     [`${rules}/{id}/schedule`]: ['next'],
     '/api/executions/{id}': ['explain'],
-    '/api/decisions': [...page, 'excerpt', 'ruleId', 'status'],
+    '/api/decisions': [...page, 'excerpt', 'executionId', 'ruleId', 'status'],
     '/api/tasks': [...page, 'assigneeId', 'dueBefore', 'executionId', 'from', 'priority', 'ruleId', 'to'],
     [templates]: [...page, 'q'],
     [`${developer}/webhook-receipts`]: [...page, 'from', 'provider', 'state', 'to'],

@@ -548,6 +548,7 @@ t.test('an invalid query value or cursor is a 400', async (t) => {
   const refused = [
     ...[...page, ...ofRules].map((query) => `${rules}?${query}`),
     ...[...somePage, ...ofTasks].map((query) => `/api/tasks?${query}`),
+    ...['executionId=x', 'ruleId=x', 'status=%00'].map((query) => `/api/decisions?${query}`),
     ...[...somePage, ...ofTemplates].map((query) => `${templates}?${query}`),
     ...[`${one}/versions`, '/api/events', '/api/executions'].flatMap((path) =>
       somePage.map((query) => `${path}?${query}`),

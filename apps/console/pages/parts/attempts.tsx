@@ -47,7 +47,7 @@ export function Attempts({ execution }: { execution: Execution }) {
               until <When at={result.until} />
             </p>
           )}
-          <Awaited result={result} />
+          <Awaited result={result} executionId={id} />
           {result.attempts && result.attempts.length > 0 ? (
             <Tries attempts={result.attempts} />
           ) : (
@@ -71,9 +71,10 @@ export function Attempts({ execution }: { execution: Execution }) {
 }
 
 /** The event that a WAIT waits for, or what has ended it. */
-function Awaited({ result }: { result: ActionResult }) {
+function Awaited({ result, executionId }: { result: ActionResult; executionId: string }) {
   const { waitsFor, ended, endedBy, waited, decision } = result
-  if (decision !== undefined || waitsFor?.eventType === 'DECISION') return <Decided result={result} />
+  if (decision !== undefined || waitsFor?.eventType === 'DECISION')
+    return <Decided result={result} executionId={executionId} />
   if (waitsFor === undefined) return null
   const values = Object.entries(waitsFor.match).map(([path, value]) => `${path} is ${show(value)}`)
   return (
@@ -99,11 +100,11 @@ function Awaited({ result }: { result: ActionResult }) {
   )
 }
 
-function Decided({ result: { decision } }: { result: ActionResult }) {
+function Decided({ result: { decision }, executionId }: { result: ActionResult; executionId: string }) {
   if (decision === undefined)
     return (
       <p class="sub">
-        It waits for <a href={linkTo('decisions')}>a decision</a>.
+        It waits for <a href={linkTo('decisions', { id: executionId })}>a decision</a>.
       </p>
     )
   const { choice, by, reason } = decision

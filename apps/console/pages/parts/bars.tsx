@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { countOf } from '../logic/count-words.js'
 import { formatStart } from '../logic/format-time.js'
 import { zone } from '../state/preferences.js'
-import { Source } from './source.js'
+import { FoldedTable } from './folded-table.js'
 import { now } from './when.js'
 
 export interface Bar {
@@ -139,50 +139,23 @@ function BarsTable({
   hrefOf: Props['hrefOf'] | undefined
   at: (iso: string) => string
 }) {
-  const shown = bars.flatMap((bar, index) =>
-    bar.good + bar.bad + (line?.counts[index] ?? 0) > 0 ? [{ bar, index }] : [],
-  )
+  const pick = <Value,>(good: Value, bad: Value, others: Value) => [
+    ...(goodWord === '' ? [] : [good]),
+    ...(badWord === undefined ? [] : [bad]),
+    ...(line === undefined ? [] : [others]),
+  ]
+  const rows = bars.flatMap((bar, index) => {
+    const others = line?.counts[index] ?? 0
+    if (bar.good + bar.bad + others === 0) return []
+    const head = hrefOf ? <a href={hrefOf(index, index)}>{at(bar.from)}</a> : at(bar.from)
+    return [{ key: bar.from, head, cells: pick(write(bar.good), write(bar.bad), write(others)) }]
+  })
   return (
-    <details>
-      <summary>As a table</summary>
-      <Source label={label} kind="scroll">
-        {shown.length === 0 && <p class="quiet">Nothing in this period.</p>}
-        {shown.length > 0 && (
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">From</th>
-                {goodWord !== '' && (
-                  <th scope="col" class="number">
-                    {goodWord}
-                  </th>
-                )}
-                {badWord !== undefined && (
-                  <th scope="col" class="number">
-                    {badWord}
-                  </th>
-                )}
-                {line && (
-                  <th scope="col" class="number">
-                    {line.word}
-                  </th>
-                )}
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map(({ bar, index }) => (
-                <tr key={bar.from}>
-                  <td>{hrefOf ? <a href={hrefOf(index, index)}>{at(bar.from)}</a> : at(bar.from)}</td>
-                  {goodWord !== '' && <td class="number">{write(bar.good)}</td>}
-                  {badWord !== undefined && <td class="number">{write(bar.bad)}</td>}
-                  {line && <td class="number">{write(line.counts[index] ?? 0)}</td>}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-      </Source>
-    </details>
+    <FoldedTable
+      summary="As a table"
+      columns={['From', ...pick(goodWord, badWord ?? '', line?.word ?? '')]}
+      {...{ label, rows }}
+    />
   )
 }
 

@@ -15,6 +15,7 @@ import { When } from '../parts/when.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useList } from '../state/use-list.js'
+import { useQuery } from '../state/use-query.js'
 import { useRuleNames } from '../state/use-rules.js'
 import { DecisionDetail } from './decision-detail.js'
 
@@ -40,7 +41,14 @@ export function Decisions() {
   )
   const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
   const telling = chooseTelling(list.rows.map(({ ruleId, excerpt }) => ({ eventType: ruleId, excerpt })))
-  const selected = list.rows.find((row) => row.id === id)
+  const listed = list.rows.find((row) => row.id === id)
+  // A link leads to one that may stand on a later page, or have been decided since.
+  const { data: linked } = useQuery({
+    key: ['decisions', 'of', id],
+    read: () => api().decisions.list({ executionId: id ?? '', limit: 1, excerpt: true }),
+    isRead: id !== undefined && list.first.data !== undefined && listed === undefined,
+  })
+  const selected = listed ?? (id ? linked?.decisions[0] : undefined)
   return (
     <Screen title="Decisions" note="What a rule asks a person before it goes on.">
       <Tabs label="State" tabs={statuses} chosen={status} choose={(next) => set({ status: next, id: '' })} />

@@ -40,6 +40,10 @@ export function testDecisions(t: Test, { browser, makeWorkspace }: Context): voi
     await drawer.getByText('“A good customer”').waitFor()
     await drawer.getByRole('link', { name: 'the execution' }).click()
     await page.getByText(/decided: approve/).waitFor()
+    // As a link of a mail has it: this decision is not among those to take any more.
+    const { decisions } = await client.decisions.list()
+    await go(page, at(`decisions?id=${decisions[0]?.id}`))
+    await drawer.getByText('“A good customer”').waitFor()
     t.strictSame(complaints, [])
   })
 

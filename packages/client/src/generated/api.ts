@@ -11242,6 +11242,8 @@ export interface operations {
                 status?: string;
                 /** @description Only decisions of this rule */
                 ruleId?: string;
+                /** @description Only the decision of this execution */
+                executionId?: string;
                 /** @description true: each item has an `excerpt` of the data of its event. Default: false. */
                 excerpt?: boolean;
             };

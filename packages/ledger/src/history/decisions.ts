@@ -76,13 +76,14 @@ const columns = Prisma.sql`
 export function listDecisions(
   database: WorkspaceDatabase,
   workspaceId: string,
-  filter: { status?: DecisionStatus; ruleId?: string },
+  filter: { status?: DecisionStatus; ruleId?: string; executionId?: string },
   page: { before: string | undefined; limit: number },
 ): Promise<ScannedPage<DecisionRow>> {
   const range: [Prisma.Sql, ...Prisma.Sql[]] = [
     Prisma.sql`executions.workspace_id = ${workspaceId}::uuid AND executions.wait_type = 'DECISION'`,
   ]
   if (filter.ruleId !== undefined) range.push(Prisma.sql`executions.rule_id = ${filter.ruleId}::uuid`)
+  if (filter.executionId !== undefined) range.push(Prisma.sql`executions.id = ${filter.executionId}::uuid`)
   if (filter.status !== undefined)
     range.push(
       Prisma.sql`executions.decision IS ${filter.status === 'decided' ? Prisma.sql`NOT NULL` : Prisma.sql`NULL`}`,

@@ -49,6 +49,7 @@ const DecisionQuery = Type.Object({
     Type.String({ ...StorableText, description: `Only decisions with this status: ${statuses.join(', ')}` }),
   ),
   ruleId: Type.Optional(Type.String({ description: 'Only decisions of this rule' })),
+  executionId: Type.Optional(Type.String({ description: 'Only the decision of this execution' })),
   excerpt: ExcerptQuery,
 })
 
@@ -89,9 +90,13 @@ export const decisionRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     handler: async ({ query, workspace: { id, reads } }) => {
       checkQuery(DecisionQuery, query)
-      const { limit = defaultLimit, cursor, status: text, ruleId, excerpt = false } = query
+      const { limit = defaultLimit, cursor, status: text, ruleId, executionId, excerpt = false } = query
       const status = text === undefined ? undefined : readStatus(text)
-      const filter = { ...(status && { status }), ...(ruleId !== undefined && { ruleId }) }
+      const filter = {
+        ...(status && { status }),
+        ...(ruleId !== undefined && { ruleId }),
+        ...(executionId !== undefined && { executionId }),
+      }
       const before = cursor === undefined ? undefined : readCursor(cursor)
       const { rows, end } = await listDecisions(reads, id, filter, { before, limit })
       const decisions = rows.map(present)

@@ -2,7 +2,7 @@ import type { Overview } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { formatDuration, formatStart } from '../../logic/format-time.js'
 import { Chip } from '../../parts/chip.js'
-import { Source } from '../../parts/source.js'
+import { FoldedTable } from '../../parts/folded-table.js'
 import { findTime } from '../../parts/time-bars.js'
 import { now } from '../../parts/when.js'
 import { zone } from '../../state/preferences.js'
@@ -61,40 +61,24 @@ export function Charts({ overview }: { overview: Overview }) {
 
 function SlicesTable({ overview, at }: { overview: Overview; at: (index: number) => string }) {
   const { query } = useFilters()
-  const shown = overview.slices.flatMap((slice, index) =>
-    slice.events + countOf(slice) > 0 ? [{ slice, index }] : [],
-  )
+  const rows = overview.slices.flatMap((slice, index) => {
+    if (slice.events + countOf(slice) === 0) return []
+    const counts = [slice.events, countOf(slice), slice.failed].map((count) => count.toLocaleString('en-US'))
+    return [
+      {
+        key: slice.from,
+        head: <a href={linkTo('overview', { ...query, ...findTime(overview, index) })}>{at(index)}</a>,
+        cells: [...counts, slice.p95Ms === null ? '' : formatDuration(slice.p95Ms)],
+      },
+    ]
+  })
   return (
-    <details>
-      <summary>As a table</summary>
-      <Source label="Events and executions by time" kind="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">From</th>
-              {['Events', 'Executions', 'Failed', 'p95'].map((name) => (
-                <th key={name} scope="col" class="number">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ slice, index }) => (
-              <tr key={slice.from}>
-                <td>
-                  <a href={linkTo('overview', { ...query, ...findTime(overview, index) })}>{at(index)}</a>
-                </td>
-                <td class="number">{slice.events.toLocaleString('en-US')}</td>
-                <td class="number">{countOf(slice).toLocaleString('en-US')}</td>
-                <td class="number">{slice.failed.toLocaleString('en-US')}</td>
-                <td class="number">{slice.p95Ms === null ? '' : formatDuration(slice.p95Ms)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Source>
-    </details>
+    <FoldedTable
+      summary="As a table"
+      label="Events and executions by time"
+      columns={['From', 'Events', 'Executions', 'Failed', 'p95']}
+      rows={rows}
+    />
   )
 }
 

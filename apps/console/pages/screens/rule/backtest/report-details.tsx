@@ -3,7 +3,7 @@ import type { BacktestReport } from '@automation/client'
 import { namePath } from '../../../logic/name-path.js'
 import { showControls } from '../../../logic/show.js'
 import { timeOfId } from '../../../logic/tested-rule.js'
-import { Source } from '../../../parts/source.js'
+import { FoldedTable } from '../../../parts/folded-table.js'
 import { When } from '../../../parts/when.js'
 import { linkTo } from '../../../state/use-filters.js'
 
@@ -20,35 +20,16 @@ export function ReportDetails({ report, nameClause }: ReportDetailsProps) {
   return (
     <div class="more">
       {clauses.length > 0 && (
-        <details>
-          <summary>Where it stops</summary>
-          <Source label="How often each condition was true" kind="scroll">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Condition</th>
-                  <th scope="col" class="number">
-                    was true
-                  </th>
-                  <th scope="col" class="number">
-                    near misses
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {clauses.map(({ path, held, aloneFailed }) => (
-                  <tr key={path}>
-                    <th scope="row">{nameClause(path) ?? namePath(path)}</th>
-                    <td class="number">
-                      {formatCount(held)} of {formatCount(considered)}
-                    </td>
-                    <td class="number">{formatCount(aloneFailed)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Source>
-        </details>
+        <FoldedTable
+          summary="Where it stops"
+          label="How often each condition was true"
+          columns={['Condition', 'was true', 'near misses']}
+          rows={clauses.map(({ path, held, aloneFailed }) => ({
+            key: path,
+            head: nameClause(path) ?? namePath(path),
+            cells: [`${formatCount(held)} of ${formatCount(considered)}`, formatCount(aloneFailed)],
+          }))}
+        />
       )}
       {lacking.length > 0 && (
         <details>
