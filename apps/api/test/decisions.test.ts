@@ -42,6 +42,31 @@ t.test('the first decision counts, and is in the list and in the audit log', asy
   ])
 })
 
+t.test('an execution says whether it waits for a decision, an event or a time', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const wait = { action: 'WAIT', status: 'scheduled', until }
+  const results = [
+    [{ ...wait, waitsFor: { eventType: 'DECISION', match: {} } }],
+    [{ ...wait, waitsFor: { eventType: 'DEAL_WON', match: { id: 1 } } }],
+    [{ action: 'CREATE_TASK', status: 'success' }, wait],
+    [{ action: 'SEND_WEBHOOK', status: 'scheduled', until }],
+    [],
+  ]
+  const ids: string[] = []
+  for (const result of results)
+    ids.push((await ask(workspace, {}, { results: result, dueAt: new Date(until) })).id)
+  const wanted = ['decision', 'event', 'until', null, null]
+  const { call } = workspace
+  const list = (await call<{ executions: { id: string; waitsFor: string }[] }>('GET', '/api/executions')).body
+  const listed = new Map(list.executions.map(({ id, waitsFor }) => [id, waitsFor]))
+  t.strictSame(
+    ids.map((id) => listed.get(id)),
+    wanted,
+  )
+  for (const [index, id] of ids.entries())
+    t.match((await call('GET', `/api/executions/${id}`)).body, { waitsFor: wanted[index], dueAt: until })
+})
+
 t.test('only the named roles, or those above them, decide', async (t) => {
   const workspace = await api.makeWorkspace()
   const { id } = await ask(workspace, { roles: ['editor'] })

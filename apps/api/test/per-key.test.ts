@@ -183,11 +183,11 @@ t.test('an execution that waits for its key says so, and a retry waits before la
     ids.push((await post(workspace, 1)).results[0]?.executionId as string)
   const [first, second, third, fourth] = ids as [string, string, string, string]
   const read = async (id: string) => (await call<object>('GET', `/api/executions/${id}`)).body
-  t.match(await read(first), { status: 'waiting', waitsFor: null, dueAt: /Z$/ })
+  t.match(await read(first), { status: 'waiting', waitsFor: 'until', dueAt: /Z$/ })
   for (const id of [second, third, fourth])
     t.match(await read(id), { status: 'waiting', waitsFor: 'key', dueAt: null, results: [] })
   const { body: list } = await call<{ executions: object[] }>('GET', '/api/executions?status=waiting')
-  t.match(list.executions, [{ waitsFor: 'key', dueAt: null }, {}, {}, { waitsFor: null }])
+  t.match(list.executions, [{ waitsFor: 'key', dueAt: null }, {}, {}, { waitsFor: 'until' }])
 
   const end = (id: string) =>
     database.execution.update({

@@ -7,8 +7,9 @@ import {
   type ImportPlan,
   observationLimits,
   observedEvents,
-  observeTriggers,
+  observeTypes,
   type RuleFile,
+  typesOf,
 } from '@automation/rules'
 import { checkFileRules } from './check-file-rules.js'
 
@@ -24,7 +25,7 @@ export async function checkInWorkspace(
   plan: ImportPlan['rules'],
 ): Promise<CheckResult> {
   const rules = await listAfterImport(database, workspaceId, inFile, plan)
-  const observed = await observeTriggers(rules, (trigger) => survey(database, workspaceId, trigger))
+  const observed = await observeTypes(rules.flatMap(typesOf), (type) => survey(database, workspaceId, type))
   const credentials = await listCredentials(database.forWorkspace(workspaceId))
   return checkFileRules(rules, observed, credentials)
 }

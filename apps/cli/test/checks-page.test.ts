@@ -26,6 +26,7 @@ t.test('each code has an example, and the command prints what the page shows', a
   const ofWorkspace = [
     ...['unknown_field', 'unseen_value', 'unseen_placeholder', 'mixed_kinds', 'number_as_time'],
     'unusable_credential',
+    'unseen_event_type',
   ]
   for (const code of Object.keys(codes)) {
     const section = sectionOf(`## ${code}`)

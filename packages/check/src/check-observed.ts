@@ -26,7 +26,7 @@ import { isRecorded } from './recorded-parts.js'
 import { join } from './words.js'
 
 /** With fewer events nothing is said of what was not seen: it may still come. */
-const minEvents = 20
+export const minEvents = 20
 /** So many values are listed, so that with more of them others may have been seen. */
 const maxListed = 10
 
@@ -221,7 +221,7 @@ function listSeen({ kindCounts, top, smallest, largest }: ObservedField): unknow
 }
 
 /** Says that no event has a path. Undefined if that is not certain, or if too few events were seen for it. */
-function findNever(path: string, seen: SeenFields, isExpected = false): string | undefined {
+export function findNever(path: string, seen: SeenFields, isExpected = false): string | undefined {
   const none = `was in none of ${writeCount(seen.events)} ${seen.type} events`
   const listEnd = seen.findListEnd(path)
   if (listEnd !== undefined) return `${none}, since ${listEnd}.`

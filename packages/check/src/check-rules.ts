@@ -12,6 +12,7 @@ import { checkLoops } from './check-loops.js'
 import { checkObserved } from './check-observed.js'
 import { PairCheck } from './check-pairs.js'
 import { checkRule } from './check-rule.js'
+import { checkWaits, listEmitted } from './check-waits.js'
 import { type CheckedRule, CheckFindings, type CheckResult, type Finding, severities } from './finding.js'
 import { type FindObserved, type ObservedFields, SeenFields } from './observed.js'
 import { noteRecorded } from './recorded-parts.js'
@@ -45,6 +46,7 @@ export function checkRules(
   all.forEach(noteRecorded)
   const report = new CheckFindings(all, budget)
   const seenOf = createSeen(findObserved)
+  const emitted = listEmitted(all)
   const compared = all.flatMap((rule, index) => {
     if (budget.isOver || skipped?.has(index)) {
       const { field, message } = skipped?.get(index) ?? { field: 'conditions', message: undefined }
@@ -58,6 +60,7 @@ export function checkRules(
       report.find('unusable_credential', index, field, message)
     const seen = seenOf(rule.trigger)
     if (seen !== undefined) checkObserved(rule, index, seen, report)
+    checkWaits(rule, index, seenOf, { emitted, report })
     return canMatch && rule.isActive !== false ? [index] : []
   })
   checkGroups(all, compared, now, report)

@@ -25,6 +25,7 @@ export const codes = {
   unknown_field: 'warning',
   unseen_value: 'warning',
   unseen_placeholder: 'warning',
+  unseen_event_type: 'warning',
   doubtful_form: 'warning',
   overlap: 'info',
   mixed_kinds: 'info',
@@ -33,7 +34,7 @@ export const codes = {
 export type Code = keyof typeof codes
 const Code = Type.Enum(Object.keys(codes) as Code[], {
   description:
-    'never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.',
+    'never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. unseen_event_type: no stored event has the type that a WAIT waits for. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.',
 })
 
 /** A rule to check. Its definition has no faults (findRuleFaults of the engine). */

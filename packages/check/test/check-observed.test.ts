@@ -41,6 +41,41 @@ t.test('stored events give findings with counts and a suggestion', async (t) => 
   )
 })
 
+t.test('a WAIT for events that nobody sends, or for a field that they lack, is a finding', (t) => {
+  const none: ObservedFields = { events: 0, hasMorePaths: false, fields: [] }
+  const some = (events: number) => ({ ...none, events, fields: [field('id', { number: events })] })
+  const awaiting = (eventType: string, path: string): CheckedRule['actions'][number] => ({
+    type: 'WAIT',
+    config: { duration: '1d', for: { eventType, match: { [path]: '{{id}}' }, then: 'stop' } },
+  })
+  const find = (actions: CheckedRule['actions'], leads = 1_000, more: CheckedRule[] = []) => {
+    const findObserved = (type: string) =>
+      ({ LEAD_CREATED: some(leads), DEAL_WON: some(500), DEAL_LOST: none })[type]
+    const { findings } = checkRules([{ ...rule([]), actions }, ...more], { now, findObserved })
+    return findings
+      .filter(({ code }) => code === 'unseen_event_type' || code === 'unknown_field')
+      .map(({ code, path, message }) => [code, path, message])
+  }
+  t.strictSame(find([awaiting('DEAL_LOST', 'id'), awaiting('DEAL_WON', 'id')]), [
+    [
+      'unseen_event_type',
+      'actions[0].config.for.eventType',
+      'There are 1,000 LEAD_CREATED events and none of type DEAL_LOST, and no rule emits one. Without one, time ends the WAIT.',
+    ],
+  ])
+  t.strictSame(find([awaiting('DEAL_WON', 'dealId')]), [
+    ['unknown_field', 'actions[0].config.for.match', 'dealId was in none of 500 DEAL_WON events.'],
+  ])
+  t.strictSame(find([awaiting('DEAL_LOST', 'id')], 19), [], 'hardly anything was sent yet')
+  t.strictSame(find([awaiting('TAG_ADDED', 'id')]), [], 'its events were not looked at')
+  const emitting = {
+    ...rule([], 'Other'),
+    actions: [{ type: 'EMIT_EVENT' as const, config: { eventType: 'DEAL_LOST' } }],
+  }
+  t.strictSame(find([awaiting('DEAL_LOST', 'id')], 1_000, [emitting]), [])
+  t.end()
+})
+
 t.test(
   'what conditions on items read of the event is looked for, and the fields of the items are not',
   async (t) => {

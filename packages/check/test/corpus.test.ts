@@ -28,7 +28,10 @@ t.test('of more than 500 seeded faults at least 99 % are found, and no finding i
       const { findings } = checkRules(fault.rules, {
         now,
         credentials,
-        ...(fault.observed && { findObserved: () => fault.observed }),
+        ...(fault.observed && {
+          findObserved: (type: string) =>
+            type === fault.unseen ? { events: 0, hasMorePaths: false, fields: [] } : fault.observed,
+        }),
       })
       if (!findings.some((finding) => isThe(finding, fault)))
         missed.push(`${code} ${seed} ${JSON.stringify(fault)}`)

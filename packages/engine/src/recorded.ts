@@ -78,14 +78,13 @@ export function declaresAny({ actions, captured, waits, decisions }: Declared): 
   return actions.size + captured.size + waits.length + decisions.length > 0
 }
 
-/** What the WAITs of a rule match: types of events, and paths into their data in the order of their texts. Takes actions without faults. */
+/** What the WAITs of a rule match: types of events, and paths into their data in the order of their texts. Takes any shape. */
 export function readWaitedPaths(actions: unknown): { type: string; paths: string[] }[] {
   const { waits } = readDeclared(actions)
   return waits.map((index) => {
-    const { eventType, match } = (actions as { config: { for: { eventType: string; match: object } } }[])[
-      index
-    ]?.config.for ?? { eventType: '', match: {} }
-    return { type: eventType, paths: Object.keys(match).sort() }
+    const { eventType = '', match = {} } =
+      (actions as { config: { for: { eventType?: string; match?: object } } }[])[index]?.config.for ?? {}
+    return { type: eventType, paths: Object.keys(match ?? {}).sort() }
   })
 }
 

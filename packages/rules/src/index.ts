@@ -53,7 +53,7 @@ export {
 } from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
 export { findGuardFaults, GuardToSet, maxRunsPerHour, setGuard } from './guards.js'
-export { observationLimits, observedEvents, observeTriggers } from './observe-triggers.js'
+export { observationLimits, observedEvents, observeTypes, typesOf } from './observe-types.js'
 export { listOwnNames } from './own-names.js'
 export { type Changes, type ImportPlan, planImport } from './plan-import.js'
 export { digestPlan, pickTexts, presentPlan } from './present-plan.js'

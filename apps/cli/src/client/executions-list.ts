@@ -42,6 +42,6 @@ async function list({ status, rule, event, type, limit }: Options, command: Comm
   print(
     command,
     executions,
-    formatTable(executions, ['id', 'ruleId', 'eventType', 'status', 'startedAt', 'error']),
+    formatTable(executions, ['id', 'ruleId', 'eventType', 'status', 'waitsFor', 'startedAt', 'error']),
   )
 }

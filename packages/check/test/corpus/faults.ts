@@ -12,9 +12,13 @@ export interface Planted {
   readonly others: readonly number[]
   readonly path?: string
   readonly observed?: ObservedFields
+  /** A type of which there is no event. */
+  readonly unseen?: string
 }
 
 type Plant = (random: Random, rules: CheckedRule[]) => Omit<Planted, 'rules' | 'code'>
+
+const unseen = 'DEAL_LOST'
 
 const plants: Record<Code, Plant> = {
   never_matches: (random, rules) =>
@@ -145,6 +149,13 @@ const plants: Record<Code, Plant> = {
       actions: [task(`Call {{${random.pick(['emial', 'stauts', 'nobody'])}}} ${random.below(1e6)}`)],
     }
     return observe(found, 'actions[0].config.title')
+  },
+  unseen_event_type(random, rules) {
+    const found = addRule(random, rules, [])
+    const rule = rules[found.rule] as CheckedRule
+    const wait = { eventType: unseen, match: { id: `{{id}}${random.below(1e6)}` }, then: 'stop' } as const
+    rules[found.rule] = { ...rule, actions: [{ type: 'WAIT', config: { duration: '1d', for: wait } }] }
+    return { ...observe(found, 'actions[0].config.for.eventType'), unseen }
   },
   unusable_credential(random, rules) {
     const found = addRule(random, rules, [])

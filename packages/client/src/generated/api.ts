@@ -669,7 +669,7 @@ export interface paths {
         put?: never;
         /**
          * Find rules that never match, redundant conditions, duplicate actions and loops
-         * @description Checks the rules of the body, or the current rules of the workspace. Nothing is changed, and a finding never blocks a save. Each finding is proven, or has an example event. Questions that could not be decided, or that exceeded a time or cost limit, are in `notKnown`. The rules are also compared with the newest 1,000 stored events of each trigger, for as many triggers as can be surveyed in 2 s. A check counts as a dry run: a workspace runs one at a time.
+         * @description Checks the rules of the body, or the current rules of the workspace. Nothing is changed, and a finding never blocks a save. Each finding is proven, or has an example event. Questions that could not be decided, or that exceeded a time or cost limit, are in `notKnown`. The rules are also compared with the newest 1,000 stored events of each trigger and of each type that a WAIT waits for, for as many types as can be surveyed in 2 s. A check counts as a dry run: a workspace runs one at a time.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -2693,10 +2693,10 @@ export interface components {
         };
         CheckFinding: {
             /**
-             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
+             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. unseen_event_type: no stored event has the type that a WAIT waits for. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
              * @enum {string}
              */
-            code: "never_matches" | "never_first" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unusable_credential" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
+            code: "never_matches" | "never_first" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unusable_credential" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "unseen_event_type" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
             /** @enum {string} */
             severity: "info" | "warning" | "error";
             message: string;
@@ -2713,10 +2713,10 @@ export interface components {
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
             /**
-             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
+             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. unseen_event_type: no stored event has the type that a WAIT waits for. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
              * @enum {string}
              */
-            code: "never_matches" | "never_first" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unusable_credential" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
+            code: "never_matches" | "never_first" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unusable_credential" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "unseen_event_type" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
             reason: string;
         };
         /** @description An example event that proves the finding */
@@ -3423,7 +3423,7 @@ export interface components {
             cancelRequested: boolean;
             startedAt: string | null;
             dueAt: string | null;
-            waitsFor: "key" | null;
+            waitsFor: ("key" | "decision" | "event" | "until") | null;
             finishedAt: string | null;
             results: components["schemas"]["ActionResult"][];
             batch?: components["schemas"]["Batch"];
@@ -3520,7 +3520,7 @@ export interface components {
             cancelRequested: boolean;
             startedAt: string | null;
             dueAt: string | null;
-            waitsFor: "key" | null;
+            waitsFor: ("key" | "decision" | "event" | "until") | null;
             finishedAt: string | null;
             /** @description If asked for: up to 12 fields of the data of the event by their paths, the outer ones first, with strings cut to 80 characters. Empty if the data is larger than 16 KiB. */
             excerpt?: {

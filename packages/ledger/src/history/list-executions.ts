@@ -47,6 +47,8 @@ export interface ListedExecutionRow {
   dueAt: Date | null
   finishedAt: Date | null
   actionsExecuted: number
+  /** The type of the event that its WAIT waits for, '' where only time ends it; null where it waits for something else, or not at all. */
+  awaitedType: string | null
 }
 
 /**
@@ -98,7 +100,10 @@ const columns = Prisma.sql`
   rule_version AS "ruleVersion", status, error, suppression, cancel_requested AS "cancelRequested",
   started_at AS "startedAt", due_at AS "dueAt", finished_at AS "finishedAt",
   (SELECT count(*)::int FROM json_array_elements(results) AS result WHERE result->>'status' = 'success')
-    AS "actionsExecuted"`
+    AS "actionsExecuted",
+  CASE WHEN status = 'waiting' THEN (
+    SELECT coalesce(result->'waitsFor'->>'eventType', '') FROM json_array_elements(results) AS result
+    WHERE result->>'action' = 'WAIT' AND result->>'status' = 'scheduled' LIMIT 1) END AS "awaitedType"`
 
 export function listExecutions(
   database: WorkspaceDatabase,

@@ -3,7 +3,7 @@ import type { WokenExecution } from '../waits/open-wait.js'
 import { withKeys } from './with-keys.js'
 
 /** How many claims one look of a worker passes, in some 50 ms, and how many keys one transaction wakes: each may have a thousand to forget. */
-const atOnce = { claims: 10_000, keys: 20 }
+const atOnce = { claims: 2_500, keys: 20 }
 
 /**
  * A key whose holder is over, whoever ended it, goes to the first that waits for it. An execution holds its key from this commit on, so no event

@@ -1,5 +1,5 @@
 import { orNull } from '@automation/access'
-import { Suppression } from '@automation/engine'
+import { decisionType, Suppression } from '@automation/engine'
 import { type ListedExecutionRow, waitsForKey } from '@automation/ledger'
 import { Type } from 'typebox'
 import { ExecutionResult } from '../../acceptance/execution-result.js'
@@ -42,9 +42,9 @@ export const ListedExecution = Type.Object(
       }),
     ),
     waitsFor: orNull(
-      Type.Enum(['key'], {
+      Type.Enum(['key', 'decision', 'event', 'until'], {
         description:
-          'What it waits for where no time ends that. key: until the executions of its key that come before it have ended (`perKey.whileRunning` of the rule).',
+          'What it waits for. key: until the executions of its key that come before it have ended (`perKey.whileRunning` of the rule); no time ends that. decision, event: a decision or an event, until `dueAt` at the latest. until: the end of a WAIT. null for other waits, such as for the end of its batch or a free slot.',
       }),
     ),
     finishedAt: orNull(Timestamp),
@@ -77,7 +77,14 @@ export function presentExecutionRow(row: ExecutionRow) {
     cancelRequested: row.cancelRequested === true,
     startedAt: row.startedAt.toISOString(),
     dueAt: waitsForKey(row) ? null : (row.dueAt?.toISOString() ?? null),
-    waitsFor: waitsForKey(row) ? ('key' as const) : null,
+    waitsFor: findWait(row),
     finishedAt: row.finishedAt?.toISOString() ?? null,
   }
+}
+
+function findWait(row: ExecutionRow): Execution['waitsFor'] {
+  if (waitsForKey(row)) return 'key'
+  if (row.awaitedType === null) return null
+  if (row.awaitedType === decisionType) return 'decision'
+  return row.awaitedType === '' ? 'until' : 'event'
 }

@@ -87,7 +87,7 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
         findBatch(database, row),
       ])
       return {
-        ...presentExecutionRow(row),
+        ...presentExecutionRow({ ...row, awaitedType: findAwaitedType(status, results) }),
         ...executionResultOf({ ruleId, executionId, status, error, results: shown }),
         ...(batch && { batch }),
         ...(query.explain === true && {
@@ -173,6 +173,12 @@ function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): str
   return kind === 'subscription' ? 'Subscription not found' : 'Automation rule not found'
 }
 
+/** As a list reads it. */
+function findAwaitedType(status: string, results: readonly ActionResult[]): string | null {
+  const wait = results.find((result) => result?.action === 'WAIT' && result.status === 'scheduled')
+  return status === 'waiting' && wait ? (wait.waitsFor?.eventType ?? '') : null
+}
+
 /** Nothing of it is stored: the version, the data and the time are there, and the engine evaluates them as it did then. */
 async function explainExecution(
   database: WorkspaceReads,
@@ -184,7 +190,9 @@ async function explainExecution(
     ruleVersion: version,
     eventId,
     results,
-  }: ExecutionRow & { results: ActionResult[] },
+  }: Pick<ExecutionRow, 'id' | 'workspaceId' | 'ruleId' | 'ruleVersion' | 'eventId'> & {
+    results: ActionResult[]
+  },
   limits: WorkLimits,
 ): Promise<Trace | null> {
   const [definition, event] = await Promise.all([

@@ -1,13 +1,15 @@
 import { listCredentials } from '@automation/access'
 import { type CheckedRule, CheckResult } from '@automation/check'
+import { Prisma, type WorkspaceReads } from '@automation/database'
 import { type Fault, isTrigger, type RuleDefinition } from '@automation/engine'
 import {
   completeMode,
   maxRules,
   observationLimits,
   observedEvents,
-  observeTriggers,
+  observeTypes,
   type RuleToCreate,
+  typesOf,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -44,7 +46,7 @@ export const checkRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'checkRules',
       summary: 'Find rules that never match, redundant conditions, duplicate actions and loops',
       description:
-        'Checks the rules of the body, or the current rules of the workspace. Nothing is changed, and a finding never blocks a save. Each finding is proven, or has an example event. Questions that could not be decided, or that exceeded a time or cost limit, are in `notKnown`. The rules are also compared with the newest 1,000 stored events of each trigger, for as many triggers as can be surveyed in 2 s. A check counts as a dry run: a workspace runs one at a time.',
+        'Checks the rules of the body, or the current rules of the workspace. Nothing is changed, and a finding never blocks a save. Each finding is proven, or has an example event. Questions that could not be decided, or that exceeded a time or cost limit, are in `notKnown`. The rules are also compared with the newest 1,000 stored events of each trigger and of each type that a WAIT waits for, for as many types as can be surveyed in 2 s. A check counts as a dry run: a workspace runs one at a time.',
       body: RulesToCheck,
       response: { 200: CheckResult, ...refusalResponses(413, 415, 422) },
     },
@@ -61,15 +63,27 @@ async function checkRules(request: FastifyRequest): Promise<ResultOf<'checkSet'>
   const { id, reads } = request.workspace
   const posted = await readPosted(request)
   // Surveys have turns of their own: the definitions are read after them.
-  const triggers = posted ?? (await reads.rule.findMany({ select: { trigger: true } }))
-  const observed = await observeTriggers(triggers, (trigger) =>
-    surveyIfFree(request, trigger, observedEvents, observationLimits),
+  const types = posted?.flatMap(typesOf) ?? (await readTypes(reads, id))
+  const observed = await observeTypes(types, (type) =>
+    surveyIfFree(request, type, observedEvents, observationLimits),
   )
   return request.readAndEvaluate(async (evaluate) => {
     const rules: SetToCheck['rules'] = posted ?? { stored: await readAllDefinitions(reads, id) }
     const credentials = await listCredentials(reads)
     return evaluate('checkSet', { rules, now: Date.now(), observed, credentials })
   })
+}
+
+/** Those of all rules of a workspace. */
+async function readTypes(reads: WorkspaceReads, workspaceId: string): Promise<string[]> {
+  const rows = await reads.$queryRows<{ trigger: string; waited: string[] }>(Prisma.sql`
+    SELECT rules.trigger, ARRAY(SELECT type FROM json_to_recordset(versions.awaits) AS awaited (type text)) AS waited
+    FROM rules
+    LEFT JOIN rule_versions AS versions
+      ON versions.workspace_id = rules.workspace_id AND versions.rule_id = rules.id AND versions.version = rules.version
+        AND versions.awaits IS NOT NULL
+    WHERE rules.workspace_id = ${workspaceId}::uuid`)
+  return rows.flatMap(({ trigger, waited }) => [trigger, ...waited])
 }
 
 /** @returns undefined where the workspace's rules are meant */

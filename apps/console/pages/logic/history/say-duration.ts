@@ -1,8 +1,12 @@
 import type { ExecutionSummary } from '@automation/client'
 import { formatDuration } from '../format-time.js'
 
-/** What an execution waits for where no time ends that. */
-export const waitWords: Readonly<Record<string, string>> = { key: 'waits for its key' }
+/** What an execution waits for beside time. */
+export const waitWords: Readonly<Record<string, string>> = {
+  key: 'waits for its key',
+  decision: 'waits for a decision',
+  event: 'waits for an event',
+}
 
 /** From the beginning of an execution to its end, its waits among it; of one that waits, how long it still does. */
 export function sayDuration(
@@ -15,7 +19,8 @@ export function sayDuration(
   nowMs: number,
 ): string {
   if (startedAt && finishedAt) return formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))
-  if (waitsFor !== null) return ''
+  if (waitsFor === 'key') return ''
   const waitsMs = dueAt ? Date.parse(dueAt) - nowMs : 0
-  return waitsMs > 0 ? `continues in ${formatDuration(waitsMs)}` : '…'
+  if (waitsMs <= 0) return '…'
+  return `${waitsFor === 'decision' || waitsFor === 'event' ? 'at most' : 'continues in'} ${formatDuration(waitsMs)}`
 }
