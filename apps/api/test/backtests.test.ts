@@ -89,6 +89,36 @@ t.test('a backtest compares the rule with a definition, event by event, and does
   t.equal(await workspace.database.task.count(), 0)
 })
 
+t.test('a definition without perKey keeps that of the rule, and null takes it out', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const perKey = { key: '{{name}}', atMost: { runs: 2, per: '7d' } }
+  const { body: rule } = await workspace.call<{ id: string }>('POST', rulesPath, {
+    body: ruleBody({ conditions: [], perKey }),
+  })
+  await storeEvents(workspace, 10)
+  const tested = { ...definition, conditions: [] }
+  const compare = async (more: object) => {
+    const { report } = await run(workspace, { ruleId: rule.id, definition: { ...tested, ...more } })
+    return report
+  }
+  const active = { matched: 2, suppressed: 6, replaced: 0 }
+  t.match(await compare({}), {
+    active,
+    draft: { matched: 2, suppressed: 6 },
+    difference: { same: 2, added: 0 },
+  })
+  t.match(await compare({ perKey: null }), {
+    active,
+    draft: { matched: 8, suppressed: 0 },
+    difference: { added: 6 },
+  })
+  const stricter = { ...perKey, atMost: { runs: 1, per: '7d' } }
+  t.match(await compare({ perKey: stricter }), {
+    draft: { matched: 1, suppressed: 7 },
+    difference: { removed: 1 },
+  })
+})
+
 t.test('a backtest is 202 with its location, is listed, and can be read while it runs', async (t) => {
   const workspace = await api.makeWorkspace()
   const created = await workspace.call<Stored>('POST', path, { body: { definition } })
@@ -145,6 +175,7 @@ t.test('what cannot be tested is refused with its reason', async (t) => {
     422,
     'definition.conditions[0].operator',
   ])
+  t.same(await post({ definition: { ...definition, perKey: {} } }), [422, 'definition.perKey'])
   t.same(await post({ definition, from: 'x' }), [422, 'from'])
   t.same(await post({ definition, to: '2099-01-01' }), [422, 'to'])
   t.same(await post({ definition, from: '2020-01-01', to: '2020-01-02' }), [422, 'to'])

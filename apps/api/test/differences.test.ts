@@ -218,6 +218,39 @@ t.test('a shadow says what it would have done, and a rule that is none does not'
   t.equal((await workspace.call('GET', `${rules}/${newId()}/difference`)).status, 404)
 })
 
+t.test('a shadow with perKey remembers its keys from part to part, and what came before it', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const perKey = { key: '{{score}}', atMost: { runs: 1, per: '1d' } }
+  const rule = await create(workspace, { mode: 'shadow', conditions: [], perKey })
+  await storeEvents(workspace, [1, 1, 2, 3])
+  await workspace.database.rule.update({
+    where: { id: rule.id },
+    // The first event is before it.
+    data: { updatedAt: new Date(Date.now() - 63_500) },
+  })
+  const path = `${rules}/${rule.id}/difference`
+  const readShadow = async () => (await workspace.call<RuleComparison>('GET', path, { headers: wait })).body
+  t.match(await readShadow(), {
+    difference: {
+      considered: 3,
+      draft: { matched: 2, suppressed: 1 },
+      actions: [{ done: 2 }],
+      notes: [/^`perKey` is simulated for the events since/],
+    },
+  })
+  await pass(workspace, rule)
+  await workspace.database.event.create({
+    data: {
+      id: newId(),
+      workspaceId: workspace.id,
+      type: 'LEAD_CREATED',
+      data: { score: 3 },
+      doneAt: new Date(),
+    },
+  })
+  t.match(await readShadow(), { difference: { considered: 4, draft: { matched: 2, suppressed: 2 } } })
+})
+
 t.test('conditions are evaluated at the moment of acceptance', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await create(workspace)

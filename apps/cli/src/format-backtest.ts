@@ -1,8 +1,8 @@
 import {
-  countEvents,
   describeChanges,
   describeLoad,
   describeMove,
+  describeNotRun,
   describeReach,
   formatCount,
 } from '@automation/backtest/words'
@@ -17,7 +17,7 @@ export function formatBacktest(name: string, report: StoredReport): string {
   const lines = [
     `Backtest of rule ${JSON.stringify(name)} from ${formatMinute(from)} to ${formatMinute(to)}: ${formatCount(scanned)} events scanned, ${formatCount(considered)} considered.`,
     formatMatches(report),
-    ...formatOutranked(report),
+    ...formatNotRun(report),
     ...formatNotEvaluated(report),
     ...titled('Other rules of its group:', formatMoves(report)),
     ...titled(
@@ -42,11 +42,11 @@ function formatMatches({ active, draft, difference }: StoredReport): string {
   return `Matches: ${formatCount(active.matched)} → ${formatCount(draft.matched)} (version ${active.version} → draft): ${counts}.`
 }
 
-function formatOutranked({ active, draft }: StoredReport): string[] {
+function formatNotRun({ active, draft }: StoredReport): string[] {
   return Object.entries({ active, draft }).flatMap(([which, counts]) =>
-    counts === null || counts.outranked === 0
+    counts === null
       ? []
-      : [`Matched, but another rule of the group came first, ${which}: ${countEvents(counts.outranked)}.`],
+      : describeNotRun(counts).map(({ count, reason }) => `Matched, but ${reason}, ${which}: ${count}.`),
   )
 }
 

@@ -6,8 +6,8 @@ const minuteMs = 60_000
 const reportOf = (fields: Partial<StoredReport>) =>
   ({
     bucketMs: 5 * minuteMs,
-    active: { version: 3, matched: 9, outranked: 0, notJudged: 0 },
-    draft: { matched: 20, outranked: 0, notJudged: 0 },
+    active: { version: 3, matched: 9, outranked: 0, suppressed: 0, replaced: 0, notJudged: 0 },
+    draft: { matched: 20, outranked: 0, suppressed: 0, replaced: 0, notJudged: 0 },
     overTime: Array.from({ length: 12 }, (_, index) => ({
       at: new Date(index * 5 * minuteMs).toISOString(),
       active: index % 2,

@@ -3,11 +3,11 @@ import {
   type ActionConfig,
   type ActionType,
   isReady,
-  type PlannedAction,
   type ReadyAction,
   wholeCredential,
 } from '@automation/engine'
 import { BusiestMinute, type SavedMinutes } from './busiest-minute.js'
+import type { TestedStep } from './event-evaluator.js'
 import type { ActionReport } from './report.js'
 import { type SavedTargets, Targets } from './targets.js'
 
@@ -46,9 +46,8 @@ export class ActionTally {
     this.#minutes = new BusiestMinute(saved?.minutes)
   }
 
-  /** @param isStopped whether an action before it failed, and stopped the rule */
-  add(planned: PlannedAction, isStopped: boolean): void {
-    if (planned.of.readsRecorded || planned.of.followsEvent) {
+  add({ planned, isStopped, isKnown }: TestedStep): void {
+    if (!isKnown) {
       this.#counts.notKnown++
       return
     }

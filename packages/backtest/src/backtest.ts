@@ -2,10 +2,6 @@ import {
   defaultWorkLimits,
   describeTick,
   Evaluation,
-  findRecordedReads,
-  isCallType,
-  type RuleDefinition,
-  readDeclared,
   scheduleType,
   type WorkLimits,
 } from '@automation/engine'
@@ -13,35 +9,22 @@ import { ActionDifference, type SavedActionDifference } from './action-differenc
 import { ActionTally, type SavedAction } from './action-tally.js'
 import type { BacktestSubject, TestedDefinition } from './backtest-subject.js'
 import { ClauseTally } from './clause-tally.js'
-import {
-  type Evaluated,
-  EventEvaluator,
-  type EventVerdicts,
-  listDone,
-  type TestedEvent,
-} from './event-evaluator.js'
+import { EventEvaluator, listDone, type SavedSides, type TestedStep } from './event-evaluator.js'
 import { FieldTally, type SavedFields } from './field-tally.js'
 import { fitReport } from './fit-report.js'
+import type { Matched } from './in-order.js'
+import { KeyTurns, type SavedTurns } from './key-turns.js'
+import { MatchCounts, type SavedCounts } from './match-counts.js'
 import { MoveTally, type SavedMoves } from './move-tally.js'
+import { listNotKnown } from './not-known.js'
 import { OverTime, type SavedBuckets } from './over-time.js'
 import { findOwnSchedule, listTicks } from './own-ticks.js'
 import type { BacktestReport } from './report.js'
-
-interface Counts {
-  scanned: number
-  considered: number
-  active: number
-  activeOutranked: number
-  activeNotEvaluated: number
-  draft: number
-  draftOutranked: number
-  draftNotEvaluated: number
-  same: number
-}
+import type { EventVerdicts, Side, TestedEvent } from './tested-event.js'
 
 /** The state of a Backtest as JSON, some 10 KB to 1 MB. Restored from it, a backtest goes on as if it had not stopped. */
 export interface SavedBacktest {
-  counts: Counts
+  counts: SavedCounts
   overTime: SavedBuckets
   actions: SavedAction[]
   /** null if nothing is compared. */
@@ -50,6 +33,8 @@ export interface SavedBacktest {
   fields: SavedFields
   moves: SavedMoves
   examples: Record<ExampleKind, string[]>
+  /** Of a subject with `perKey`. */
+  keyed?: { sides: SavedSides; turns: SavedTurns }
 }
 
 type ExampleKind = 'added' | 'removed' | 'nearMisses'
@@ -68,7 +53,10 @@ export interface ReportContext {
  * Computes what rules would have done for past events, doing nothing: the engine evaluates each event at its acceptance, as a worker does.
  * A function of its arguments: neither clock nor chance, and its memory is bounded for any number of events.
  *
- *   new Backtest(subject) ─▶ add(event) … ─▶ save() ┄▶ new Backtest(subject, saved) ─▶ add(event) … ─▶ report()
+ *   new Backtest(subject) ─▶ add(event) … ─▶ save() ┄▶ new Backtest(subject, saved) ─▶ add(event) … ─▶ finish() ─▶ report()
+ *
+ * With `perKey`, the events of the warm-up come first: they are before the range, and count for keys alone. And some that matched are held back
+ * until their order is known, or until it is finished.
  *
  * Actions, clauses and fields are those of the draft, or of the active version where there is no draft.
  */
@@ -77,7 +65,7 @@ export class Backtest {
   readonly #limits: WorkLimits
   readonly #evaluator: EventEvaluator
   readonly #shown: TestedDefinition
-  readonly #counts: Counts
+  readonly #counts: MatchCounts
   readonly #overTime: OverTime
   readonly #actions: ActionTally[]
   readonly #actionDifference: ActionDifference | undefined
@@ -85,6 +73,8 @@ export class Backtest {
   readonly #fields: FieldTally
   readonly #moves: MoveTally
   readonly #examples: Record<ExampleKind, string[]>
+  /** undefined: no definition has `perKey`. */
+  readonly #turns: KeyTurns | undefined
 
   /** @throws where a definition does not compile */
   constructor(subject: BacktestSubject, saved?: SavedBacktest, limits: WorkLimits = defaultWorkLimits) {
@@ -93,9 +83,10 @@ export class Backtest {
     if (shown === undefined) throw new Error('A backtest needs a rule or a definition')
     this.#subject = subject
     this.#limits = limits
-    this.#evaluator = new EventEvaluator(subject, limits)
+    this.#evaluator = new EventEvaluator(subject, limits, saved?.keyed?.sides)
+    this.#turns = KeyTurns.of(subject, saved?.keyed?.turns)
     this.#shown = shown
-    this.#counts = { ...(saved?.counts ?? noCounts) }
+    this.#counts = new MatchCounts(saved?.counts)
     this.#overTime = new OverTime(from, to, saved?.overTime)
     this.#actions = shown.actions.map(
       (action, index) => new ActionTally(action, index, saved?.actions[index]),
@@ -115,22 +106,42 @@ export class Backtest {
 
   /** Counts events that were passed, whether they were added or not. */
   pass(events: number): void {
-    this.#counts.scanned += events
+    this.#counts.pass(events)
   }
 
-  /** Adds an event of the range, in the order of ids. */
+  /** What is to be added before the range (epoch ms, and the last id that was added); undefined: nothing more. */
+  get warmUp(): KeyTurns['warmUp'] {
+    return this.#turns?.warmUp
+  }
+
+  /** @param end the last id that was added; undefined: all were */
+  passWarmUp(end: string | undefined): void {
+    this.#turns?.passWarmUp(end)
+  }
+
+  /** Whether it needs to know when the execution of an event has ended. */
+  get needsEnds(): boolean {
+    const { active, draft } = this.#subject
+    return [active?.definition, draft].some((one) => one?.perKey?.whileRunning !== undefined)
+  }
+
+  /**
+   * Adds an event of the range, in the order of ids.
+   *
+   * @returns what conditions and groups say. `perKey` changes it once its turn has come
+   */
   add(event: TestedEvent): EventVerdicts {
     if (!this.#evaluator.isReachedBy(event)) return { active: null, draft: null }
-    const evaluated = this.#evaluator.evaluate(event)
-    const evaluation = new Evaluation(event.acceptedAt, this.#limits)
-    const isOfIt = this.#subject.draft ? this.#evaluator.isOfDraft(event) : this.#evaluator.isOfActive(event)
-    const isShown = event.type === this.#shown.trigger && isOfIt
-    const areClausesEvaluated = isShown && this.#clauses.evaluate(event.data, evaluation)
-    this.#count(event, evaluated.verdicts)
-    for (const { ruleId, kind } of evaluated.moves) this.#moves.add(ruleId, kind)
-    if (isShown) this.#examine(event, evaluated, areClausesEvaluated)
-    this.#actionDifference?.add(listDone(evaluated.steps.active), listDone(evaluated.steps.draft))
-    return evaluated.verdicts
+    const { verdicts, moves } = this.#evaluator.evaluate(event)
+    if (this.#isInRange(event)) for (const { ruleId, kind } of moves) this.#moves.add(ruleId, kind)
+    if (this.#turns === undefined || !this.#evaluator.asks(event, verdicts)) this.#take(event, verdicts)
+    else for (const next of this.#turns.add({ event, verdicts })) this.#ask(next)
+    return verdicts
+  }
+
+  /** Adds what is held back: no event that comes later was accepted before it. */
+  finish(): void {
+    for (const next of this.#turns?.drain() ?? []) this.#ask(next)
   }
 
   /** Adds the ticks that the draft would have had in [from, to), each at the moment at which it would have been due, unless those are stored. */
@@ -146,7 +157,7 @@ export class Backtest {
 
   save(): SavedBacktest {
     return {
-      counts: this.#counts,
+      counts: this.#counts.save(),
       overTime: this.#overTime.save(),
       actions: this.#actions.map((action) => action.save()),
       actionDifference: this.#actionDifference?.save() ?? null,
@@ -154,6 +165,7 @@ export class Backtest {
       fields: this.#fields.save(),
       moves: this.#moves.save(),
       examples: this.#examples,
+      ...(this.#turns && { keyed: { sides: this.#evaluator.saveKeys(), turns: this.#turns.save() } }),
     }
   }
 
@@ -169,21 +181,9 @@ export class Backtest {
       to: new Date(to).toISOString(),
       isComplete,
       historyFrom: historyFrom === null ? null : new Date(historyFrom).toISOString(),
-      active: active
-        ? {
-            version: active.version,
-            matched: counts.active,
-            outranked: counts.activeOutranked,
-            notJudged: counts.activeNotEvaluated,
-          }
-        : null,
-      draft: draft
-        ? { matched: counts.draft, outranked: counts.draftOutranked, notJudged: counts.draftNotEvaluated }
-        : null,
-      difference:
-        active && draft
-          ? { same: counts.same, added: counts.draft - counts.same, removed: counts.active - counts.same }
-          : null,
+      active: active ? { version: active.version, ...counts.report('active') } : null,
+      draft: draft ? counts.report('draft') : null,
+      difference: active && draft ? counts.difference() : null,
       actionDifference: this.#actionDifference?.list() ?? null,
       moves: this.#moves.list(this.#subject.members ?? []),
       bucketMs: this.#overTime.widthMs,
@@ -197,22 +197,35 @@ export class Backtest {
         nearMisses: nearMisses.toReversed(),
       },
       notKnown: listNotKnown(this.#shown),
-      notes,
+      notes: [...notes, ...(this.#turns?.notes(this.#evaluator.forgotten, historyFrom) ?? [])],
     })
   }
 
-  #count(event: TestedEvent, { active, draft }: EventVerdicts): void {
-    const counts = this.#counts
-    const isActive = active === 'matched'
-    const isDraft = draft === 'matched'
-    counts.considered++
-    if (isActive) counts.active++
-    if (isDraft) counts.draft++
-    if (active === 'outranked') counts.activeOutranked++
-    if (draft === 'outranked') counts.draftOutranked++
-    if (active === 'not_judged') counts.activeNotEvaluated++
-    if (draft === 'not_judged') counts.draftNotEvaluated++
-    if (isActive && isDraft) counts.same++
+  #isInRange(event: TestedEvent): boolean {
+    return this.#turns === undefined || this.#turns.isInRange(event)
+  }
+
+  #ask({ event, verdicts }: Matched): void {
+    this.#counts.addReplaced(this.#evaluator.askKeys(event, verdicts, this.#isInRange(event)))
+    this.#take(event, verdicts)
+  }
+
+  #take(event: TestedEvent, verdicts: EventVerdicts): void {
+    if (!this.#isInRange(event)) return
+    const steps = this.#evaluator.listSteps(event, verdicts)
+    const evaluation = new Evaluation(event.acceptedAt, this.#limits)
+    const isOfIt = this.#subject.draft ? this.#evaluator.isOfDraft(event) : this.#evaluator.isOfActive(event)
+    const isShown = event.type === this.#shown.trigger && isOfIt
+    const areClausesEvaluated = isShown && this.#clauses.evaluate(event.data, evaluation)
+    this.#count(event, verdicts)
+    if (isShown) this.#examine(event, verdicts, steps, areClausesEvaluated)
+    this.#actionDifference?.add(listDone(steps.active), listDone(steps.draft))
+  }
+
+  #count(event: TestedEvent, verdicts: EventVerdicts): void {
+    const { active, draft } = verdicts
+    const [isActive, isDraft] = [active === 'matched', draft === 'matched']
+    this.#counts.add(verdicts)
     this.#overTime.add(event.acceptedAt, isActive, isDraft)
     if (active === null || draft === null || isActive === isDraft || event.isGenerated) return
     this.#addExample(isDraft ? 'added' : 'removed', event.id)
@@ -221,17 +234,18 @@ export class Backtest {
   /** What the shown rule would have done for an event of its trigger. */
   #examine(
     { id, data, isGenerated }: TestedEvent,
-    { verdicts, steps }: Evaluated,
+    verdicts: EventVerdicts,
+    steps: Record<Side, TestedStep[]>,
     areClausesEvaluated: boolean,
   ): void {
     const verdict = verdicts.draft ?? verdicts.active
     this.#fields.add(data)
     // What was not evaluated has no verdict to count.
     const isEvaluated = areClausesEvaluated && verdict !== 'not_judged'
-    const isNearMiss = isEvaluated && this.#clauses.count(verdict === 'matched' || verdict === 'outranked')
+    const isNearMiss = isEvaluated && this.#clauses.count(verdict !== 'not_matched')
     if (isNearMiss && verdict === 'not_matched' && !isGenerated) this.#addExample('nearMisses', id)
     const shown = this.#subject.draft === undefined ? steps.active : steps.draft
-    for (const { planned, isStopped } of shown) this.#actions[planned.of.index]?.add(planned, isStopped)
+    for (const step of shown) this.#actions[step.planned.of.index]?.add(step)
   }
 
   #addExample(kind: ExampleKind, id: string): void {
@@ -239,39 +253,4 @@ export class Backtest {
     examples.push(id)
     if (examples.length > maxExamples) examples.shift()
   }
-}
-
-const noCounts: Counts = {
-  scanned: 0,
-  considered: 0,
-  active: 0,
-  activeOutranked: 0,
-  activeNotEvaluated: 0,
-  draft: 0,
-  draftOutranked: 0,
-  draftNotEvaluated: 0,
-  same: 0,
-}
-
-/** A call's response is not in any event, so it is assumed to be a success, and what depends on it more closely is not counted. */
-function listNotKnown({ actions }: RuleDefinition): string[] {
-  const declared = readDeclared(actions)
-  return actions.flatMap((action, index) => {
-    const { type, continueOnError } = action
-    const stops = isCallType(type) && continueOnError !== true && index < actions.length - 1
-    const waits = type === 'WAIT' && action.config.for !== undefined && index < actions.length - 1
-    const asks = type === 'WAIT' && action.config.decision !== undefined && index < actions.length - 1
-    return [
-      ...(asks ? [`actions[${index}]: what a person decides, and when. What follows is not counted.`] : []),
-      ...(waits
-        ? [`actions[${index}]: whether an event ends it, and when. What follows is not counted.`]
-        : []),
-      ...(findRecordedReads(action, index, declared).readsRecorded
-        ? [`actions[${index}]: what it does. It reads the result of an earlier action.`]
-        : []),
-      ...(stops
-        ? [`actions[${index}]: whether the call succeeds. A failure would skip the actions after it.`]
-        : []),
-    ]
-  })
 }

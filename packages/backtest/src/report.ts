@@ -11,6 +11,16 @@ const Outranked = Type.Integer({
   description: 'Number of events that it matched, while another rule of its group would have run',
 })
 
+const Suppressed = Type.Integer({
+  minimum: 0,
+  description: 'Number of events that it matched, and for which its `perKey` would have granted no execution',
+})
+const Replaced = Type.Integer({
+  minimum: 0,
+  description:
+    'How many of the `matched` executions a later one of their key would have replaced, with `"whileRunning": "replace"`',
+})
+
 /** What a draft would take from another rule of its group, or leave to it. */
 export const GroupMove = Type.Object(
   {
@@ -92,7 +102,9 @@ const EventIds = Type.Array(Type.String({ format: 'uuid' }), { maxItems: 20 })
 /** What a rule would have done for the events of a range. `active` or `draft` is null where there was none to evaluate. */
 export const BacktestReport = Type.Object(
   {
-    scanned: Type.Integer({ description: 'Number of events that were read, including other types' }),
+    scanned: Type.Integer({
+      description: 'Number of events of the range that were read, including other types',
+    }),
     considered: Type.Integer({
       description: 'Number of events of the trigger type that the rule was evaluated for',
     }),
@@ -110,6 +122,8 @@ export const BacktestReport = Type.Object(
           version: Type.Integer({ description: 'The version of the rule when the backtest was created' }),
           matched: Ran,
           outranked: Outranked,
+          suppressed: Suppressed,
+          replaced: Replaced,
           notJudged: Type.Integer({
             description:
               'Number of events that were skipped, because evaluating them exceeded an evaluation limit',
@@ -119,14 +133,17 @@ export const BacktestReport = Type.Object(
       ),
     ),
     draft: nullable(
-      Type.Object({ matched: Ran, outranked: Outranked, notJudged: Count }, { title: 'DraftMatches' }),
+      Type.Object(
+        { matched: Ran, outranked: Outranked, suppressed: Suppressed, replaced: Replaced, notJudged: Count },
+        { title: 'DraftMatches' },
+      ),
     ),
     difference: nullable(
       Type.Object(
         {
-          same: Type.Integer({ description: 'Events that match both' }),
-          added: Type.Integer({ description: 'Events that match only the draft' }),
-          removed: Type.Integer({ description: 'Events that match only the active version' }),
+          same: Type.Integer({ description: 'Events for which both would run' }),
+          added: Type.Integer({ description: 'Events for which only the draft would run' }),
+          removed: Type.Integer({ description: 'Events for which only the active version would run' }),
         },
         { title: 'Difference' },
       ),

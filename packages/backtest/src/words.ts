@@ -76,6 +76,19 @@ export function describeMove({ gained, lost }: Pick<GroupMove, 'gained' | 'lost'
   return parts.filter((part) => part !== false).join(', ')
 }
 
+/** Why a rule that matched did not run, or not to its end, for how many events. */
+export function describeNotRun({
+  outranked,
+  suppressed,
+  replaced,
+}: Pick<NonNullable<BacktestReport['draft']>, 'outranked' | 'suppressed' | 'replaced'>) {
+  return [
+    { events: outranked, reason: 'another rule of the group came first' },
+    { events: suppressed, reason: 'perKey did not grant it' },
+    { events: replaced, reason: 'a newer execution of the key replaced it' },
+  ].flatMap(({ events, reason }) => (events === 0 ? [] : [{ count: countEvents(events), reason }]))
+}
+
 /** `3 events`. */
 export function countEvents(count: number): string {
   return `${formatCount(count)} ${count === 1 ? 'event' : 'events'}`

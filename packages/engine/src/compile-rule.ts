@@ -42,8 +42,6 @@ export interface CompiledAction extends RecordedReads {
   readonly captures: readonly string[]
   /** Of a WAIT for an event, or for a decision. */
   readonly waitFor?: WaitFor
-  /** Whether a WAIT for an event or a decision comes before it: no data of its own event says when it runs, or whether. */
-  readonly followsEvent: boolean
 }
 
 /**
@@ -77,7 +75,6 @@ function compileAction(action: Action, index: number, declared: Declared): Compi
     captures: listCaptured(action),
     ...(action.type === 'WAIT' && action.config.for && { waitFor: compileWaitFor(action.config.for) }),
     ...(action.type === 'WAIT' && action.config.decision && { waitFor: waitForDecision }),
-    followsEvent: [...declared.waits, ...declared.decisions].some((place) => place < index),
     ...findRecordedReads(action, index, declared),
   }
 }

@@ -66,10 +66,6 @@ t.test('a dry run shows what it waits for; what follows is planned as if time en
     { status: 'simulated', config: { title: 'time ' } },
   ])
   t.equal(plan.actions[1]?.at, now + 86_400_000)
-  t.strictSame(
-    plan.actions.map(({ of }) => of.followsEvent),
-    [false, true],
-  )
   for (const id of [undefined, null, '', [1], {}]) {
     const { results } = simulatePlan(planRule(compileRule({ conditions: [], actions }), { id }, now))
     t.match(results, [{ status: 'failed', error: /^config\.for\.match\.deal\.id must / }])

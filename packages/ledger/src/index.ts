@@ -84,6 +84,7 @@ export {
 export { areSilencesDue, lookAtSilences, type Silence } from './history/look-at-silences.js'
 export type { Narrowing } from './history/narrowing.js'
 export { readSmallData } from './history/read-small-data.js'
+export { findRecordedEnds, type RecordedEnds } from './history/recorded-ends.js'
 export type { Removal, Transaction } from './history/removal.js'
 export { createClaimRemoval } from './history/remove-claims.js'
 export { removeExcessVersions } from './history/remove-excess-versions.js'

@@ -2,7 +2,10 @@ import { describeClause } from './describe-clause.js'
 import { type RecentSpan, spans } from './filters.js'
 import type { Definition } from './rule-definition.js'
 
-type TestedRule = Pick<Definition, 'trigger' | 'group' | 'order' | 'schedule' | 'conditions' | 'actions'>
+type TestedRule = Pick<
+  Definition,
+  'trigger' | 'group' | 'order' | 'schedule' | 'perKey' | 'conditions' | 'actions'
+>
 
 /** What a backtest evaluates. A name changes nothing. */
 export function testedOf({
@@ -10,10 +13,11 @@ export function testedOf({
   group = null,
   order = null,
   schedule = null,
+  perKey = null,
   conditions,
   actions,
 }: Definition): TestedRule {
-  return { trigger, group, order, schedule, conditions, actions }
+  return { trigger, group, order, schedule, perKey, conditions, actions }
 }
 
 /** The spans of a backtest, and a range of one's own. */

@@ -19,6 +19,7 @@ t.test('a backtest evaluates neither the name nor the description', async (t) =>
     'group',
     'order',
     'schedule',
+    'perKey',
     'conditions',
     'actions',
   ])

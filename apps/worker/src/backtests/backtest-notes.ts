@@ -34,7 +34,6 @@ export function listNotes(
     ...noteEarlier(subject),
     ...noteGroup(subject),
     ...noteTicks(subject),
-    ...noteKeys(subject),
   ]
 }
 
@@ -72,13 +71,4 @@ function noteGroup({ active, draft, members }: BacktestSubject): string[] {
     : [
         'The other rules of its group are evaluated in the versions of each event, each with an evaluation limit of its own.',
       ]
-}
-
-function noteKeys({ active, draft }: BacktestSubject): string[] {
-  const isLimited = [active?.definition, draft].some((one) => (one?.perKey ?? null) !== null)
-  return isLimited
-    ? [
-        '`perKey` is not simulated: each event counts that the conditions match, also if `perKey` would not have granted it.',
-      ]
-    : []
 }

@@ -6,9 +6,18 @@ import {
   ReadTooLong,
   timeOf,
   type UnscopedSql,
+  type WorkspaceReads,
 } from '@automation/database'
 import type { WorkLimits } from '@automation/engine'
-import { findSettled, type ScanLimits, type ScannedEvent, scanEvents } from '@automation/ledger'
+import {
+  findRecordedEnds,
+  findSettled,
+  type RecordedEnds,
+  type ScanLimits,
+  type Scanned,
+  type ScannedEvent,
+  scanEvents,
+} from '@automation/ledger'
 import {
   type ClaimedBacktest,
   delayBacktest,
@@ -88,45 +97,72 @@ async function runSlice(
     await failBacktest(database, claimed, 'The backtest crashed its workers or failed too often')
     return undefined
   }
-  const { workspaceId, subject, rangeFrom, pace, state, after } = claimed
+  const { workspaceId, subject, pace, state } = claimed
   const backtest = new Backtest(subject, state ?? undefined, workLimits)
-  const range = {
-    workspaceId,
-    order: 'oldest first' as const,
-    type: backtest.types,
-    from: new Date(rangeFrom),
-    to: new Date(subject.to),
-  }
   const reads = database.readsOf(workspaceId)
   // An event of the range that commits later may have a lower id than those that were passed.
-  if (!(await isSettled(reads, range.to))) {
+  if (!(await isSettled(reads, new Date(subject.to)))) {
     await delayBacktest(database, claimed, 'delay')
     return undefined
   }
   const turns = new Turns(pace, slice.ms, isStopping, state === null)
-  const visit = createVisit(backtest, turns)
-  const { scanned, end } = await scanEvents(reads, range, after ?? undefined, slice, visit)
-  backtest.pass(scanned)
-  backtest.addTicks(
-    findTickBorder(after, claimed),
-    end === undefined ? subject.to : findTickBorder(end, claimed),
-  )
+  const { warmUp } = backtest
+  const { scanned, end } = await addEvents(reads, claimed, backtest, warmUp ?? rangeOf(claimed), slice, turns)
+  if (warmUp) backtest.passWarmUp(end)
+  else backtest.pass(scanned)
+  const isComplete = !warmUp && end === undefined
+  if (isComplete) backtest.finish()
   const historyFrom = findOvertaken(claimed, retentionDays)
   const notes = listNotes(claimed, historyFrom)
-  const report = backtest.report({ isComplete: end === undefined, historyFrom, notes })
-  const isStored = await storeSlice(database, claimed, {
-    state: backtest.save(),
-    after: end,
-    historyFrom,
-    report,
-  })
+  const report = backtest.report({ isComplete, historyFrom, notes })
+  const after = warmUp ? undefined : end
+  const isStored = await storeSlice(database, claimed, { state: backtest.save(), after, historyFrom, report })
   await turns.rest()
   return isStored ? { scanned, considered: report.considered - (state?.counts.considered ?? 0) } : undefined
 }
 
+/** What is left of the events of a backtest, or of its warm-up (epoch ms). */
+interface Stretch {
+  from: number
+  to: number
+  after: string | null
+}
+
+function rangeOf({ rangeFrom, subject, after }: ClaimedBacktest): Stretch {
+  return { from: rangeFrom, to: subject.to, after }
+}
+
+async function addEvents(
+  reads: WorkspaceReads,
+  { workspaceId, subject: { ruleId } }: ClaimedBacktest,
+  backtest: Backtest,
+  stretch: Stretch,
+  slice: ScanLimits,
+  turns: Turns,
+): Promise<Scanned> {
+  const range = {
+    workspaceId,
+    order: 'oldest first' as const,
+    type: backtest.types,
+    from: new Date(stretch.from),
+    to: new Date(stretch.to),
+  }
+  const findEnds = (events: ScannedEvent[]) =>
+    backtest.needsEnds && ruleId !== undefined
+      ? findRecordedEnds(reads, { workspaceId, ruleId, events })
+      : noEnds
+  const visit = createVisit(backtest, turns, findEnds)
+  const scanned = await scanEvents(reads, range, stretch.after ?? undefined, slice, visit)
+  backtest.addTicks(
+    findTickBorder(stretch.after, stretch),
+    scanned.end === undefined ? stretch.to : findTickBorder(scanned.end, stretch),
+  )
+  return scanned
+}
+
 /** Slices divide the ticks by time, as they divide the events by ids. */
-function findTickBorder(after: string | null, { rangeFrom, subject }: ClaimedBacktest): number {
-  return after === null ? rangeFrom : Math.min(Math.max(timeOf(after) + 1, rangeFrom), subject.to)
+function findTickBorder(after: string | null, { from, to }: Stretch): number {
+  return after === null ? from : Math.min(Math.max(timeOf(after) + 1, from), to)
 }
 
 /** A Postgres that is too busy to say so does not know yet. */
@@ -147,13 +183,22 @@ function sizeOf({ state, pace, longReads }: ClaimedBacktest): ScanLimits {
 }
 
 /** Evaluates events until the slice is over, with its rests: the scan continues after the last one that was used. */
-function createVisit(backtest: Backtest, turns: Turns) {
+function createVisit(
+  backtest: Backtest,
+  turns: Turns,
+  findEnds: (events: ScannedEvent[]) => Promise<RecordedEnds> | RecordedEnds,
+) {
   return async (events: ScannedEvent[]): Promise<string | undefined> => {
+    const ends = await findEnds(events)
     for (const { json, ...event } of events) {
-      backtest.add({ ...event, data: JSON.parse(json), size: json.length })
+      const endedAt = ends.get(event.id)
+      const known = { ...event, data: JSON.parse(json), size: json.length }
+      backtest.add(endedAt === undefined ? known : { ...known, endedAt })
       if (turns.isDue) await turns.rest()
       if (turns.isOver) return event.id
     }
     return undefined
   }
 }
+
+const noEnds: RecordedEnds = new Map()

@@ -100,5 +100,6 @@ async function failUnreadable(
   const missing = `${error}: those up to ${to} are not in this report.`
   const notes = [missing, ...listNotes(claimed, historyFrom)]
   const backtest = new Backtest(subject, state ?? undefined, workLimits)
+  backtest.finish()
   await failBacktest(database, claimed, error, backtest.report({ isComplete: false, historyFrom, notes }))
 }

@@ -2407,6 +2407,10 @@ export interface components {
             matched: number;
             /** @description Number of events that it matched, while another rule of its group would have run */
             outranked: number;
+            /** @description Number of events that it matched, and for which its `perKey` would have granted no execution */
+            suppressed: number;
+            /** @description How many of the `matched` executions a later one of their key would have replaced, with `"whileRunning": "replace"` */
+            replaced: number;
             /** @description Number of events that were skipped, because evaluating them exceeded an evaluation limit */
             notJudged: number;
         };
@@ -2583,7 +2587,7 @@ export interface components {
             nextCursor?: string | null;
         };
         BacktestReport: {
-            /** @description Number of events that were read, including other types */
+            /** @description Number of events of the range that were read, including other types */
             scanned: number;
             /** @description Number of events of the trigger type that the rule was evaluated for */
             considered: number;
@@ -3007,11 +3011,11 @@ export interface components {
             warnings?: components["schemas"]["FieldError"][];
         };
         Difference: {
-            /** @description Events that match both */
+            /** @description Events for which both would run */
             same: number;
-            /** @description Events that match only the draft */
+            /** @description Events for which only the draft would run */
             added: number;
-            /** @description Events that match only the active version */
+            /** @description Events for which only the active version would run */
             removed: number;
         };
         DraftMark: {
@@ -3032,6 +3036,10 @@ export interface components {
             matched: number;
             /** @description Number of events that it matched, while another rule of its group would have run */
             outranked: number;
+            /** @description Number of events that it matched, and for which its `perKey` would have granted no execution */
+            suppressed: number;
+            /** @description How many of the `matched` executions a later one of their key would have replaced, with `"whileRunning": "replace"` */
+            replaced: number;
             notJudged: number;
         };
         DraftToSave: {
@@ -4568,7 +4576,7 @@ export interface components {
         };
         /** @description A backtest that workers continue when somebody asks, at most once a minute: what a draft would have done since it was saved, against the version that it was made from, or what a shadow would have done (active and difference are null). Nothing was done. */
         RuleDifference: {
-            /** @description Number of events that were read, including other types */
+            /** @description Number of events of the range that were read, including other types */
             scanned: number;
             /** @description Number of events of the trigger type that the rule was evaluated for */
             considered: number;
@@ -5516,6 +5524,8 @@ export interface components {
             /** @description Default: that of the rule, if one is named */
             order?: number | null;
             schedule?: components["schemas"]["Schedule"];
+            /** @description Default: that of the rule, if one is named */
+            perKey?: components["schemas"]["PerKey"];
             conditions?: components["schemas"]["Condition"][];
             actions: components["schemas"]["Action"][];
         };

@@ -1,5 +1,5 @@
 import { BacktestReport } from '@automation/backtest'
-import { Actions, Conditions } from '@automation/engine'
+import { Actions, Conditions, PerKeyOrNone } from '@automation/engine'
 import { Type } from 'typebox'
 import { GroupOrNone, OrderOrNone, ScheduleOrNone } from '../rule-schemas.js'
 
@@ -20,6 +20,7 @@ const TestedRule = Type.Object(
     group: Type.Optional({ ...GroupOrNone, description: 'Default: that of the rule, if one is named' }),
     order: Type.Optional({ ...OrderOrNone, description: 'Default: that of the rule, if one is named' }),
     schedule: Type.Optional(ScheduleOrNone),
+    perKey: Type.Optional({ ...PerKeyOrNone, description: 'Default: that of the rule, if one is named' }),
     conditions: Type.Optional(Conditions),
     actions: Actions,
   },

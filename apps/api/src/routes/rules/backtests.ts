@@ -169,13 +169,14 @@ async function readSubject(
   }
 }
 
-/** A definition that names no group stays in that of the rule that it is compared with. */
+/** A definition without `group` stays in that of the rule that it is compared with, and one without `perKey` keeps its limits. */
 function completeDraft(
   definition: NonNullable<BacktestToCreate['definition']>,
   active: BacktestSubject['active'],
 ): TestedDefinition {
   const place = definition.group === undefined ? active?.definition : definition
-  const complete = { conditions: [], ...definition, ...completeGroup(place ?? {}) }
+  const { perKey = active?.definition.perKey } = definition
+  const complete = { conditions: [], ...definition, ...completeGroup(place ?? {}), ...(perKey && { perKey }) }
   return { ...complete, ...normaliseRule(complete) } as TestedDefinition
 }
 

@@ -1,8 +1,8 @@
 import {
-  countEvents,
   describeChanges,
   describeLoad,
   describeMove,
+  describeNotRun,
   describeReach,
   formatCount,
 } from '@automation/backtest/words'
@@ -43,7 +43,7 @@ export function ReportView({ report, trigger, word, nameClause }: ReportProps) {
       {considered > 0 && shown && (
         <>
           <Counts {...{ report, word }} />
-          <Group {...{ report, word }} />
+          <NotRun {...{ report, word }} />
           <Plot {...{ report, word }} />
           <Done {...{ report, word }} />
           <ReportDetails {...{ report, nameClause }} />
@@ -96,20 +96,19 @@ function Counts({ report: { active, draft, difference }, word }: Pick<ReportProp
   )
 }
 
-/** For which events another rule of its group runs, and what moves between them. */
-function Group({ report: { active, draft, moves }, word }: Pick<ReportProps, 'report' | 'word'>) {
-  const outranked = [
-    { count: draft?.outranked ?? 0, of: word },
-    { count: active?.outranked ?? 0, of: `v${active?.version}` },
-  ].filter(({ count }) => count > 0)
+/** For which events it does not run, though it matches, and what moves between the rules of its group. */
+function NotRun({ report: { active, draft, moves }, word }: Pick<ReportProps, 'report' | 'word'>) {
+  const notRun = [
+    ...(draft ? describeNotRun(draft).map((one) => ({ ...one, of: word })) : []),
+    ...(active ? describeNotRun(active).map((one) => ({ ...one, of: `v${active.version}` })) : []),
+  ]
   return (
     <>
-      {outranked.length > 0 && (
-        <p class="sub">
-          Not counted, because another rule of the group came first:{' '}
-          {outranked.map(({ count, of }) => `${countEvents(count)} that match ${of}`).join(', ')}.
+      {notRun.map(({ count, reason, of }) => (
+        <p key={`${reason} ${of}`} class="sub">
+          {count} that match {of}: {reason}.
         </p>
-      )}
+      ))}
       {moves.length > 0 && (
         <section>
           <h3>Other rules of the group would run for</h3>

@@ -1,0 +1,30 @@
+export interface TestedEvent {
+  id: string
+  type: string
+  /** Epoch ms: the moment of evaluation. */
+  acceptedAt: number
+  /** The rule that the event is addressed to; null: all active rules of its type. */
+  addressedTo: string | null
+  data: unknown
+  /** Of its workspace when it was evaluated: it says in which versions the other rules of a group were. */
+  rulesVersion?: number | null
+  /** A tick that the schedule of the draft would have had. It is for the draft alone. */
+  isGenerated?: boolean
+  /** Characters of its JSON. Without it, the rules before the tested one are evaluated for each event. */
+  size?: number
+  /** When the execution of the rule for it ended (epoch ms); null: it has not; undefined: there is none. */
+  endedAt?: number | null
+}
+
+/** outranked: it matched, and another rule of its group would have run. suppressed: it matched, and its `perKey` would not have granted it. */
+export type TestVerdict = 'matched' | 'outranked' | 'suppressed' | 'not_matched' | 'not_judged'
+
+/** Of one event; null where there was nothing to evaluate. */
+export interface EventVerdicts {
+  active: TestVerdict | null
+  draft: TestVerdict | null
+}
+
+/** Which definition. */
+export type Side = 'active' | 'draft'
+export const sides = ['active', 'draft'] as const
