@@ -7731,7 +7731,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                 *       "ruleId": "01970000-0000-7000-8000-000000000005",
                  *       "definition": {
                  *         "trigger": "LEAD_CREATED",
                  *         "conditions": [
@@ -7773,33 +7773,37 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000021",
-                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "id": "01970000-0000-7000-8000-000000000023",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000005",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:40.000Z",
-                     *       "to": "2026-01-12T09:00:41.000Z",
+                     *       "from": "2026-01-12T09:00:39.000Z",
+                     *       "to": "2026-01-12T09:00:40.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:42.000Z",
+                     *       "createdAt": "2026-01-12T09:00:41.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:43.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:42.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:40.000Z",
-                     *         "to": "2026-01-12T09:00:41.000Z",
+                     *         "from": "2026-01-12T09:00:39.000Z",
+                     *         "to": "2026-01-12T09:00:40.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:44.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:43.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
                      *           "outranked": 0,
+                     *           "suppressed": 0,
+                     *           "replaced": 0,
                      *           "notJudged": 0
                      *         },
                      *         "draft": {
                      *           "matched": 12,
                      *           "outranked": 0,
+                     *           "suppressed": 0,
+                     *           "replaced": 0,
                      *           "notJudged": 0
                      *         },
                      *         "difference": {
@@ -7821,12 +7825,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:45.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:46.000Z",
+                     *             "at": "2026-01-12T09:00:45.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -7872,8 +7876,8 @@ export interface operations {
                      *         ],
                      *         "examples": {
                      *           "added": [
-                     *             "01970000-0000-7000-8000-000000000022",
-                     *             "01970000-0000-7000-8000-000000000023"
+                     *             "01970000-0000-7000-8000-000000000024",
+                     *             "01970000-0000-7000-8000-000000000025"
                      *           ],
                      *           "removed": [],
                      *           "nearMisses": []
@@ -7901,15 +7905,15 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000024",
-                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "id": "01970000-0000-7000-8000-000000000026",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000005",
                      *       "status": "waiting",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:47.000Z",
-                     *       "to": "2026-01-12T09:00:48.000Z",
+                     *       "from": "2026-01-12T09:00:46.000Z",
+                     *       "to": "2026-01-12T09:00:47.000Z",
                      *       "progress": 0,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:49.000Z",
+                     *       "createdAt": "2026-01-12T09:00:48.000Z",
                      *       "createdBy": "user:ada",
                      *       "finishedAt": null,
                      *       "report": null
@@ -7956,33 +7960,37 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000024",
-                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "id": "01970000-0000-7000-8000-000000000026",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000005",
                      *       "status": "done",
                      *       "pace": "gentle",
-                     *       "from": "2026-01-12T09:00:47.000Z",
-                     *       "to": "2026-01-12T09:00:48.000Z",
+                     *       "from": "2026-01-12T09:00:46.000Z",
+                     *       "to": "2026-01-12T09:00:47.000Z",
                      *       "progress": 1,
                      *       "error": null,
-                     *       "createdAt": "2026-01-12T09:00:49.000Z",
+                     *       "createdAt": "2026-01-12T09:00:48.000Z",
                      *       "createdBy": "user:ada",
-                     *       "finishedAt": "2026-01-12T09:00:50.000Z",
+                     *       "finishedAt": "2026-01-12T09:00:49.000Z",
                      *       "report": {
                      *         "scanned": 16,
                      *         "considered": 12,
-                     *         "from": "2026-01-12T09:00:47.000Z",
-                     *         "to": "2026-01-12T09:00:48.000Z",
+                     *         "from": "2026-01-12T09:00:46.000Z",
+                     *         "to": "2026-01-12T09:00:47.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:51.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:50.000Z",
                      *         "active": {
                      *           "version": 5,
                      *           "matched": 9,
                      *           "outranked": 0,
+                     *           "suppressed": 0,
+                     *           "replaced": 0,
                      *           "notJudged": 0
                      *         },
                      *         "draft": {
                      *           "matched": 12,
                      *           "outranked": 0,
+                     *           "suppressed": 0,
+                     *           "replaced": 0,
                      *           "notJudged": 0
                      *         },
                      *         "difference": {
@@ -8004,12 +8012,12 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:45.000Z",
+                     *             "at": "2026-01-12T09:00:44.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           },
                      *           {
-                     *             "at": "2026-01-12T09:00:46.000Z",
+                     *             "at": "2026-01-12T09:00:45.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -8055,8 +8063,8 @@ export interface operations {
                      *         ],
                      *         "examples": {
                      *           "added": [
-                     *             "01970000-0000-7000-8000-000000000022",
-                     *             "01970000-0000-7000-8000-000000000023"
+                     *             "01970000-0000-7000-8000-000000000024",
+                     *             "01970000-0000-7000-8000-000000000025"
                      *           ],
                      *           "removed": [],
                      *           "nearMisses": []
@@ -8144,7 +8152,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000005",
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
                      *       "trigger": "LEAD_CREATED",
@@ -8171,25 +8179,29 @@ export interface operations {
                      *       ],
                      *       "basedOn": 3,
                      *       "isStale": false,
-                     *       "etag": "\"3-01970000-0000-7000-8000-000000000021\"",
-                     *       "savedAt": "2026-01-12T09:00:29.000Z",
+                     *       "etag": "\"3-01970000-0000-7000-8000-000000000022\"",
+                     *       "savedAt": "2026-01-12T09:00:27.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": {
                      *         "scanned": 0,
                      *         "considered": 0,
-                     *         "from": "2026-01-12T09:00:29.000Z",
-                     *         "to": "2026-01-12T09:00:30.000Z",
+                     *         "from": "2026-01-12T09:00:27.000Z",
+                     *         "to": "2026-01-12T09:00:28.000Z",
                      *         "isComplete": true,
-                     *         "historyFrom": "2026-01-12T09:00:31.000Z",
+                     *         "historyFrom": "2026-01-12T09:00:29.000Z",
                      *         "active": {
                      *           "version": 3,
                      *           "matched": 0,
                      *           "outranked": 0,
+                     *           "suppressed": 0,
+                     *           "replaced": 0,
                      *           "notJudged": 0
                      *         },
                      *         "draft": {
                      *           "matched": 0,
                      *           "outranked": 0,
+                     *           "suppressed": 0,
+                     *           "replaced": 0,
                      *           "notJudged": 0
                      *         },
                      *         "difference": {
@@ -8202,7 +8214,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:32.000Z",
+                     *             "at": "2026-01-12T09:00:30.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -8249,7 +8261,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:33.000Z"
+                     *         "computedAt": "2026-01-12T09:00:31.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
@@ -8554,6 +8566,8 @@ export interface operations {
                      *         "draft": {
                      *           "matched": 0,
                      *           "outranked": 0,
+                     *           "suppressed": 0,
+                     *           "replaced": 0,
                      *           "notJudged": 0
                      *         },
                      *         "difference": null,
@@ -8562,7 +8576,7 @@ export interface operations {
                      *         "bucketMs": 12,
                      *         "overTime": [
                      *           {
-                     *             "at": "2026-01-12T09:00:38.000Z",
+                     *             "at": "2026-01-12T09:00:30.000Z",
                      *             "active": 0,
                      *             "draft": 0
                      *           }
@@ -8609,7 +8623,7 @@ export interface operations {
                      *         },
                      *         "notKnown": [],
                      *         "notes": [],
-                     *         "computedAt": "2026-01-12T09:00:39.000Z"
+                     *         "computedAt": "2026-01-12T09:00:38.000Z"
                      *       },
                      *       "differenceFault": null
                      *     }
