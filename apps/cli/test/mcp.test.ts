@@ -46,7 +46,10 @@ async function ask(client: Client, name: string, input: Record<string, unknown> 
   return JSON.parse(content[1] ?? '')
 }
 
+const called = new Set<string>()
+
 async function call(client: Client, name: string, input: Record<string, unknown> = {}) {
+  called.add(name)
   const { isError = false, content } = (await client.callTool({ name, arguments: input })) as CallToolResult
   return { isError, content: content.map((part) => (part.type === 'text' ? part.text : '')) }
 }
@@ -103,7 +106,14 @@ t.test(
       findings: [{ code: String }],
     })
     t.ok(JSON.stringify(await ask(reader, 'rule_vocabulary')).includes('greater_than'), 'it is not cut')
+    t.match(await ask(reader, 'get_rule', { id: rule.id }), { name: 'Hot leads' })
+    t.match(await ask(reader, 'list_event_types', { limit: 1 }), { eventTypes: [{ name: String }] })
+    t.match(await ask(reader, 'list_event_fields', { name: 'LEAD_CREATED' }), { fields: Array })
+    t.match(await ask(reader, 'list_events'), { events: [{ id: event.eventId }] })
     t.match(await ask(reader, 'list_executions'), { executions: [] })
+    await user.events.send('LEAD_CREATED', { name: 'Ada', score: 90 }, { wait: 30 })
+    const { executions } = await ask(reader, 'list_executions')
+    t.match(await ask(reader, 'get_execution', { id: executions[0].id }), { status: 'succeeded' })
     t.match(await ask(reader, 'list_decisions'), { decisions: [] })
 
     const told = await call(reader, 'get_event', { id: event.eventId })
@@ -169,11 +179,12 @@ t.test(
       ruleId: rule.id,
       definition: { trigger, conditions, actions },
     })
-    let backtest = started
+    const readBacktest = () => ask(writer, 'get_backtest', { id: started.id })
+    let backtest = await readBacktest()
     // On a busy machine it lasts longer than the tool waits.
     while (backtest.status === 'running') {
       await delay(500)
-      backtest = await ask(writer, 'get_backtest', { id: started.id })
+      backtest = await readBacktest()
     }
     t.match(backtest, { id: started.id, status: 'done' })
     t.match(await ask(writer, 'list_backtests'), { backtests: [{ id: started.id }] })
@@ -302,6 +313,11 @@ t.test('the page for assistants has the tools, and its settings start the server
     const listed = [...(table.split('\n\n')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name)
     t.strictSame(listed.sort(), tools.map(({ name }) => name).sort())
   }
+})
+
+t.test('each tool was called here as an assistant calls it', async (t) => {
+  const document = await readDocument<ApiDocument>('openapi.json')
+  t.strictSame([...called].sort(), toolMakers.map((make) => make(document).name).sort())
 })
 
 interface Settings {
