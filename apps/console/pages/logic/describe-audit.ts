@@ -13,6 +13,8 @@ export interface Entry {
 /** What names the objects of entries. Each returns undefined for what it does not know. */
 export interface Names {
   rule(id: string): string | undefined
+  /** The name that a deleted rule had. */
+  goneRule?(id: string): string | undefined
   apiKey(id: string): string | undefined
   /** The URL of a subscription. */
   subscription(id: string): string | undefined
@@ -175,10 +177,14 @@ const sentences: Readonly<Record<string, Describe>> = {
       : [`replayed ${countOf(Number(details.replayed), 'event')}`],
 }
 
-function ruleOf({ subject, details }: { subject: string; details: Details }, { rule }: Names): Part {
+function ruleOf(
+  { subject, details }: { subject: string; details: Details },
+  { rule, goneRule }: Names,
+): Part {
   const name = rule(subject)
   if (name !== undefined) return { text: name, place: [`rules/${subject}`, { tab: 'versions' }] }
-  return typeof details.name === 'string' ? `${details.name} (deleted)` : `${subject} (deleted)`
+  const gone = typeof details.name === 'string' ? details.name : goneRule?.(subject)
+  return `${gone ?? subject} (deleted)`
 }
 
 function subscriptionOf(id: string, text: string): Part {

@@ -39,7 +39,10 @@ export function Decisions() {
     },
     id,
   )
-  const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
+  const { rules, areKnown, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
+  // The name in its version is there with the row: another one that comes later would move it.
+  const nameRule = ({ ruleId, ruleName }: Decision) =>
+    areKnown ? nameOf(ruleId) : (ruleName ?? nameOf(ruleId))
   const telling = chooseTelling(list.rows.map(({ ruleId, excerpt }) => ({ eventType: ruleId, excerpt })))
   const listed = list.rows.find((row) => row.id === id)
   // A link leads to one that may stand on a later page, or have been decided since.
@@ -70,7 +73,7 @@ export function Decisions() {
         row={(decision) => (
           <>
             <th scope="row" class="short">
-              <a href={linkTo('decisions', { ...query, id: decision.id })}>{nameOf(decision.ruleId)}</a>
+              <a href={linkTo('decisions', { ...query, id: decision.id })}>{nameRule(decision)}</a>
             </th>
             <td class="beside">
               <Choice decision={decision} />
@@ -95,7 +98,7 @@ export function Decisions() {
             <DecisionDetail
               key={selected.id}
               decision={selected}
-              name={nameOf(selected.ruleId)}
+              name={nameRule(selected)}
               close={() => set({ id: '' })}
             />
           )

@@ -30,6 +30,15 @@ t.test('an entry of the audit log is a sentence that names who, what and whom', 
   t.equal(say('rule.deleted', 'r9', { name: 'Old', cancelled: 0 }), 'ada deleted the rule Old')
   t.equal(say('rule.created', 'r9', { name: 'Old' }), 'ada created the rule Old (deleted)')
   t.equal(
+    joinParts(
+      describeAudit(
+        { actor: 'user:ada', action: 'rule.activated', subject: 'r9', details: {} },
+        { ...names, goneRule: () => 'Old' },
+      ),
+    ),
+    'ada switched the rule Old (deleted) on',
+  )
+  t.equal(
     say('rule.paused', 'r1', { failures: 20 }, 'system:pause'),
     'The service switched the rule Hot leads off after 20 failures in a row',
   )

@@ -23,7 +23,10 @@ const kinds: Record<string, readonly string[]> = {
     ...['rule.restored', 'rule.paused', 'rule.promoted', 'rule.rolled_back', 'draft.saved', 'draft.deleted'],
     'guard.ended',
   ],
-  Executions: ['execution.retried', 'execution.cancelled', 'execution.decided', 'event.replayed'],
+  Executions: [
+    ...['execution.retried', 'execution.cancelled', 'execution.decided', 'event.replayed'],
+    ...['failures.acknowledged', 'failures.unacknowledged'],
+  ],
   Access: [
     ...['api_key.created', 'api_key.revoked'],
     ...[
@@ -32,10 +35,11 @@ const kinds: Record<string, readonly string[]> = {
       'signing_secret.retired',
       'signing_secret.revoked',
     ],
+    ...['credential.created', 'credential.updated', 'credential.deleted'],
   ],
   Subscriptions: ['subscription.created', 'subscription.updated', 'subscription.deleted'],
   Texts: ['email_template.created', 'email_template.updated', 'email_template.deleted'],
-  'Event types': ['event_type.created', 'event_type.deleted'],
+  'Event types': ['event_type.created', 'event_type.updated', 'event_type.deleted'],
   Workspace: ['workspace.created', 'workspace.updated'],
 }
 
@@ -183,11 +187,18 @@ function useNames(rows: readonly AuditEntry[]) {
     pollMs: false,
   })
   const ruleNames = new Map(rules.map(({ id, name }) => [id, name]))
+  // Of a deleted rule, those of its entries that have its name tell it to the others.
+  const goneNames = new Map(
+    rows.flatMap(({ action, subject, details }): [string, string][] =>
+      action.startsWith('rule.') && 'name' in details ? [[subject, String(details.name)]] : [],
+    ),
+  )
   const isRead = (query: { isPending: boolean; fetchStatus: string }) =>
     !query.isPending || query.fetchStatus === 'idle'
   return {
     areKnown: areKnown && isRead(keys) && isRead(subscriptions),
     rule: (id: string) => ruleNames.get(id),
+    goneRule: (id: string) => goneNames.get(id),
     apiKey: (id: string) => keys.data?.find((key) => key.id === id)?.name,
     subscription: (id: string) => subscriptions.data?.find((one) => one.id === id)?.url,
     zone: zone.value,

@@ -21,7 +21,10 @@ export function Secrets() {
     pollMs: false,
   })
   /** The secret of a subscription names it by its id: readers know its URL. */
-  const nameOf = (provider: string) => subscriptions.data?.find(({ id }) => id === provider)?.url ?? provider
+  const nameOf = (provider: string) => {
+    if (subscriptions.data === undefined && isUuid(provider)) return 'A subscription'
+    return subscriptions.data?.find(({ id }) => id === provider)?.url ?? provider
+  }
   return (
     <AdminList
       queryKey="secrets"

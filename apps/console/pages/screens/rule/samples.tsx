@@ -206,11 +206,11 @@ function isEmpty(action: Definition['actions'][number] | undefined): boolean {
   return Object.values(action?.config ?? {}).every((value) => value === '')
 }
 
-/** The part of a config that says most. */
 /** The field that says most; of a WAIT for a person, what there is to choose. */
 function mainOf(type: string, config: unknown): unknown {
   const { decision, ...fields } = (config ?? {}) as Record<string, unknown> & {
     decision?: { options?: unknown }
   }
-  return fields[wordsOf(type).main] ?? decision?.options ?? config
+  const choices = Array.isArray(decision?.options) ? decision.options.join(' or ') : undefined
+  return fields[wordsOf(type).main] ?? choices ?? config
 }

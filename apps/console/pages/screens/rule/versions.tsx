@@ -1,7 +1,7 @@
 import type { Rule, RuleVersion } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { nameActor } from '../../logic/name-actor.js'
-import { definitionOf, writeDefinition } from '../../logic/rule-definition.js'
+import { type Definition, definitionOf, writeDefinition } from '../../logic/rule-definition.js'
 import { Source } from '../../parts/source.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
@@ -56,7 +56,7 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
             <>
               <h2>v{chosen.version}, the first</h2>
               <Source label="Definition" kind="diff">
-                <pre>{writeDefinition(definitionOf(chosen as never))}</pre>
+                <pre>{writeDefinition(withoutNulls(definitionOf(chosen as never)))}</pre>
               </Source>
             </>
           )}
@@ -81,4 +81,9 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
       )}
     </div>
   )
+}
+
+/** What a first version has not says nothing. */
+function withoutNulls(definition: Definition): Definition {
+  return Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== null)) as never
 }

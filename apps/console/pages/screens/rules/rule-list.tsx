@@ -78,7 +78,7 @@ export function RuleList() {
             'Last 24 hours',
             { number: 'Succeeded', isLow: true },
             { number: 'Failed' },
-            { text: 'Last execution', isLow: true },
+            { text: 'Last ended', isLow: true },
             'State',
           ]}
           row={(rule) => (
