@@ -21,15 +21,14 @@ export function testOverview(t: Test, { browser, makeWorkspace }: Context): void
       await group.getByRole('link', { name: 'Show' }).getAttribute('href'),
       /executions\?error=.*&rule=.*&status=failed/,
     )
-    const undo = page.getByRole('button', { name: 'Undo' })
     await group.getByRole('button', { name: 'Acknowledge' }).click()
-    await page.getByText('3 of 3 executions failed, all acknowledged').waitFor()
+    await page.getByText(/^3 of 3 executions failed, all acknowledged$/).waitFor()
     t.equal(await page.getByRole('region', { name: 'Needs attention' }).count(), 0)
     await failures.getByText('1 acknowledged').click()
     t.match(await group.innerText(), /acknowledged by \w+/)
     t.notOk(await page.evaluate(() => document.activeElement === document.body), 'the focus is kept')
-    await undo.click()
-    await page.getByText('3 of 3 executions failed', { exact: true }).waitFor()
+    await group.getByRole('button', { name: 'Take back' }).click()
+    await page.getByText(/1 rule has been failing .*, 3 of 3 executions failed$/).waitFor()
     await group.getByRole('button', { name: 'Retry all…' }).click()
     await page.getByRole('button', { name: 'Retry 3' }).click()
     await page.getByText('3 will continue.').first().waitFor()

@@ -117,19 +117,20 @@ function Described({
 /** Takes a group off the list, until it fails again, or puts it back. */
 function Acknowledge({ group: { newestId, acknowledgement } }: { group: Group }) {
   const [isBusy, setBusy] = useState(false)
-  const attempt = async (change: () => Promise<unknown>) => {
+  // In this order no card of the rule comes and goes below.
+  const attempt = async (reads: [string, string], change: () => Promise<unknown>) => {
     setBusy(true)
     try {
       await change()
     } catch (error) {
       toast(`It was not changed: ${describeError(error).title}`)
     }
-    await Promise.all([readAgain('overview'), readAgain('attention')])
+    for (const read of reads) await readAgain(read)
     setBusy(false)
   }
-  const takeBack = () => attempt(() => api().executions.unacknowledge(newestId))
+  const takeBack = () => attempt(['overview', 'attention'], () => api().executions.unacknowledge(newestId))
   const acknowledge = () =>
-    attempt(async () => {
+    attempt(['attention', 'overview'], async () => {
       await api().executions.acknowledge(newestId)
       toast('Acknowledged, until it fails again', { undo: takeBack })
     })
