@@ -140,6 +140,11 @@ export const refusals = {
       'execution_not_retryable',
       'It failed before perKey of its rule was asked, so it cannot be retried: replay its event',
     ),
+  keyNotClaimed: () =>
+    new Refusal(
+      'execution_not_retryable',
+      'The latest version of its rule has perKey.whileRunning, and this execution holds no key: replay its event, or retry it with the version that it has',
+    ),
   batchNotCollected: () =>
     new Refusal(
       'execution_not_retryable',

@@ -171,6 +171,30 @@ t.test('while an execution of its key has not ended, another one cannot be retri
   t.equal((await call('POST', `/api/executions/${second}/retry`)).status, 409)
 })
 
+t.test('an execution that holds no key is not retried with a version that excludes others', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { call, database } = workspace
+  const wait = { type: 'WAIT', config: { duration: '30d' } }
+  const { body: rule } = await call<Rule>('POST', rulesPath, {
+    body: ruleBody({ conditions: [], actions: [wait] }),
+  })
+  const id = (await post(workspace, 1)).results[0]?.executionId as string
+  await database.execution.update({
+    where: { id },
+    data: { status: 'failed', dueAt: null, finishedAt: new Date() },
+  })
+  await call('PATCH', `${rulesPath}/${rule.id}`, { body: { perKey: { whileRunning: 'skip' } } })
+  const retry = (version: string) =>
+    call<object>('POST', `/api/executions/${id}/retry`, { body: { version } })
+  t.match(await retry('latest'), {
+    status: 409,
+    body: { error: /^The latest version of its rule has perKey\.whileRunning/ },
+  })
+  const bulk = { filter: { ruleId: rule.id }, dryRun: false, version: 'latest' }
+  t.match((await call('POST', '/api/executions/retry', { body: bulk })).body, { matched: 0, retried: 0 })
+  t.match(await retry('same'), { status: 202 })
+})
+
 t.test('an execution that waits for its key says so, and a retry waits before later events', async (t) => {
   const workspace = await api.makeWorkspace()
   const { call, database } = workspace

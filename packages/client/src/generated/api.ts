@@ -1083,7 +1083,7 @@ export interface paths {
         put?: never;
         /**
          * Retry a failed or cancelled execution from its first unfinished action
-         * @description Actions that succeeded are not repeated, and calls keep their idempotency keys. One that the switch-off of its rule cancelled can be retried when the rule is on. One that a person cancelled, or that a newer event of its key replaced, is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, as is one that failed before `perKey` of its rule was asked, and a batch if the version does not collect, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.
+         * @description Actions that succeeded are not repeated, and calls keep their idempotency keys. One that the switch-off of its rule cancelled can be retried when the rule is on. One that a person cancelled, or that a newer event of its key replaced, is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, as is one that failed before `perKey` of its rule was asked, a batch if the version does not collect, and one that holds no key if the version has `whileRunning`, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */

@@ -29,7 +29,8 @@ const spacingSeconds = 0.06
  * - A decision stays with the definition that asked for it, or with the result of its WAIT. Another definition may ask others, for other options.
  * - A task whose result does not stay gets an index below 0. If a version creates a task at that index again, it is another task.
  * - An execution counts once, when it ends: a failed one is subtracted from its rule's failures, also from those in a row.
- * - One that failed before its key was asked has claimed nothing, so it would run beside others of its key: only a replay of its event asks.
+ * - One that failed before its key was asked has claimed nothing, so it would run beside others of its key: only a replay of its event asks. Nor is
+ *   one reopened with a version that excludes others of its key, if its own did not.
  * - A batch continues only with a version that collects: the executions of its events say that it acts for them.
  * - Where executions of a key exclude each other, one is reopened only while no other one of its key is unfinished, and of several the oldest.
  *   Where they queue, it waits for its key, in the order of their events: mostly before all that wait. A full queue takes none.
@@ -162,12 +163,18 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
           AND subscriptions.is_active))`
 }
 
-/** Whether it failed before its rule's `perKey` was asked. One that somebody executed by hand asks for nothing. */
-const isUnasked = Prisma.sql`(
-  rule_versions.per_key IS NOT NULL AND json_array_length(executions.results) = 0 AND executions.id <> executions.event_id
-  AND NOT EXISTS (
+const claimsKey = Prisma.sql`EXISTS (
     SELECT FROM key_claims
-    WHERE key_claims.execution_id = executions.id AND key_claims.workspace_id = executions.workspace_id))`
+    WHERE key_claims.execution_id = executions.id AND key_claims.workspace_id = executions.workspace_id`
+
+/**
+ * Whether it failed before its rule's `perKey` was asked, or the wanted version excludes others of its key and it has claimed none. One that
+ * somebody executed by hand asks for nothing.
+ */
+const isUnasked = Prisma.sql`(
+  rule_versions.per_key IS NOT NULL AND executions.id <> executions.event_id AND (
+    json_array_length(executions.results) = 0 AND NOT ${claimsKey})
+    OR rule_versions.per_key->>'whileRunning' IS NOT NULL AND NOT ${claimsKey} AND key_claims.is_exclusive)))`
 
 /** Whether it is a batch, and the wanted version would act for one event of it. */
 const losesBatch = Prisma.sql`(

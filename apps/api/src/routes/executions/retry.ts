@@ -64,7 +64,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'retryExecution',
       summary: 'Retry a failed or cancelled execution from its first unfinished action',
       description:
-        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that the switch-off of its rule cancelled can be retried when the rule is on. One that a person cancelled, or that a newer event of its key replaced, is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, as is one that failed before `perKey` of its rule was asked, and a batch if the version does not collect, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.',
+        'Actions that succeeded are not repeated, and calls keep their idempotency keys. One that the switch-off of its rule cancelled can be retried when the rule is on. One that a person cancelled, or that a newer event of its key replaced, is 409 with `execution_cancelled`: it can only be replayed, with its event. With `version: "latest"` the rest uses the current definition. An execution in another status is 409 with `execution_not_retryable`, as is one that failed before `perKey` of its rule was asked, a batch if the version does not collect, and one that holds no key if the version has `whileRunning`, and one whose key another execution has 409 with `key_in_use`, unless `perKey` of its rule queues: then it waits for its key, before later events.',
       params: Type.Object({ id: Id }),
       body: RetryBody,
       response: { 202: Accepted, ...refusalResponses(404, 409, 413, 415, 422) },
@@ -156,7 +156,8 @@ async function findObstacle(
     select: { isActive: true, perKey: true },
   })
   if (rule?.isActive === false) return refusals.ruleSwitchedOff()
-  if (rule && version === 'latest' && !(rule.perKey as PerKey | null)?.collect) {
+  const perKey = rule?.perKey as PerKey | null | undefined
+  if (rule && version === 'latest' && !perKey?.collect) {
     const member = await transaction.keyClaim.findFirst({
       where: { batchId: id },
       select: { executionId: true },
@@ -165,5 +166,6 @@ async function findObstacle(
   }
   const claim = await transaction.keyClaim.findUnique({ where: { executionId: id } })
   if (rule && claim?.isExclusive) return refusals.keyInUse()
-  return rule?.perKey && claim === null ? refusals.keyNotAsked() : refusals.ruleGone()
+  if (version === 'latest' && perKey?.whileRunning) return refusals.keyNotClaimed()
+  return perKey && claim === null ? refusals.keyNotAsked() : refusals.ruleGone()
 }
