@@ -30,8 +30,12 @@ export class Workspace {
     this.#token = token
   }
 
-  /** @throws what fetch throws, or an error with the response */
-  async call(method, path, body) {
+  /**
+   * Repeats a GET that got 503, as the API asks for: on a busy machine Postgres may accept no connection for some seconds.
+   *
+   * @throws what fetch throws, or an error with the response
+   */
+  async call(method, path, body, attempts = method === 'GET' ? 30 : 1) {
     const response = await fetch(this.#origin + path, {
       method,
       headers: {
@@ -44,6 +48,10 @@ export class Workspace {
       signal: AbortSignal.timeout(30_000),
     })
     const text = await response.text()
+    if (response.status === 503 && attempts > 1) {
+      await setTimeout(1_000)
+      return this.call(method, path, body, attempts - 1)
+    }
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
     return JSON.parse(text)
   }

@@ -54,17 +54,19 @@ t.test('the commands of the quickstart with curl print what it shows', async (t)
 })
 
 const programs = [
-  { page: 'first-rule-node', language: 'js', program: process.execPath, file: 'first-rule.mjs' },
-  { page: 'first-rule-python', language: 'python', program: 'python3', file: 'first_rule.py' },
+  { page: 'first-rule-node', language: 'js', program: process.execPath, args: ['first-rule.mjs'] },
+  { page: 'first-rule-python', language: 'python', program: 'python3', args: ['first_rule.py'] },
+  { page: 'first-rule-go', language: 'go', program: 'go', args: ['run', 'first_rule.go'] },
 ]
 
-for (const { page, language, program, file } of programs)
+for (const { page, language, program, args } of programs)
   t.test(`the program of ${page} prints what it shows`, async (t) => {
-    if (spawnSync(program, ['--version']).status !== 0) return t.comment(`${program} is not on this machine`)
+    const version = program === 'go' ? 'version' : '--version'
+    if (spawnSync(program, [version]).status !== 0) return t.comment(`${program} is not on this machine`)
     const demo = await makeDemo(page)
     const [source = ''] = await readTexts(page, language)
-    await writeFile(join(demo, file), source)
-    const { stdout } = await run(program, [file], { cwd: demo })
+    await writeFile(join(demo, args.at(-1) ?? ''), source)
+    const { stdout } = await run(program, args, { cwd: demo })
     const [matched, why] = stdout.trim().split('\n')
     t.equal(matched, '1 of 1 rules matched')
     t.equal(why, (await readTexts(page, 'text'))[0]?.trim())
