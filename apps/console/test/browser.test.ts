@@ -1,5 +1,5 @@
 import { openBrowser } from '@automation/launcher/open-browser'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { testBacktests } from './browser/backtests.js'
 import { testChips } from './browser/chips.js'
 import { testDecisions } from './browser/decisions.js'
@@ -23,22 +23,26 @@ const [browser, product] = await Promise.all([openBrowser(t), startProductWithCo
 const context = { browser, ...product }
 // Each has a workspace and a page of its own, and waits for one of them most of the time.
 t.jobs = 2
+const tests = {
+  test: (title: string, run: (t: Test) => Promise<void>) =>
+    t.test(title, (t) => browser.closeAfter(() => run(t))),
+} as Test
 
-testNewcomer(t, context)
-testEditor(t, context)
-testChips(t, context)
-testGroups(t, context)
-testTimes(t, context)
-testVerdicts(t, context)
-testHostileData(t, context)
-testTruth(t, context)
-testInbox(t, context)
-testDecisions(t, context)
-testOverview(t, context)
-testLive(t, context)
-testSweep(t, context)
+testNewcomer(tests, context)
+testEditor(tests, context)
+testChips(tests, context)
+testGroups(tests, context)
+testTimes(tests, context)
+testVerdicts(tests, context)
+testHostileData(tests, context)
+testTruth(tests, context)
+testInbox(tests, context)
+testDecisions(tests, context)
+testOverview(tests, context)
+testLive(tests, context)
+testSweep(tests, context)
 if (process.env.TEST_LONG) {
-  testScreens(t, context)
-  testBacktests(t, context)
-  testRollout(t, context)
+  testScreens(tests, context)
+  testBacktests(tests, context)
+  testRollout(tests, context)
 }

@@ -1,4 +1,5 @@
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { findChromiumBinary } from './binaries/chromium-binary.js'
 
 interface BrowserOwner {
@@ -31,11 +32,19 @@ export async function openBrowser(owner: BrowserOwner) {
     ],
   })
   owner.teardown(() => browser.close())
+  const opened = new AsyncLocalStorage<BrowserContext[]>()
 
   return {
+    /** Closes the pages that a test has opened when it ends: they would go on asking and drawing. */
+    async closeAfter(test: () => Promise<unknown>): Promise<void> {
+      const contexts: BrowserContext[] = []
+      await opened.run(contexts, test).finally(() => Promise.all(contexts.map((context) => context.close())))
+    },
+
     /** Opens a page in a new context, without the login of another visit. */
     async visit(options: BrowserContextOptions = {}): Promise<Visit> {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+      opened.getStore()?.push(context)
       const hosts = new Set<string>()
       const complaints: string[] = []
       context.on('request', (request) => {
