@@ -66,10 +66,20 @@ const once = [
   heard,
 ]
 const slow = [{ type: 'SEND_WEBHOOK', config: { url: `${targets.url}/{{name}}` }, retry }]
-await addRule([{ type: 'CREATE_TASK', config: { title: '{{name}}' } }], [])
+const task = (title: string) => ({ type: 'CREATE_TASK', config: { title } })
+await addRule([task('{{name}}')], [])
 const callingRule = await addRule(calls, [{ field: 'kind', operator: 'equals', value: 'calls' }])
 const onceRule = await addRule(once, [{ field: 'kind', operator: 'equals', value: 'calls' }])
 const slowRule = await addRule(slow, [{ field: 'kind', operator: 'equals', value: 'slow' }])
+const keyed = [{ field: 'kind', operator: 'equals', value: 'keyed' }]
+const digest = { for: '2s', max: 5 }
+const limit = { runs: 3, per: '2s' }
+const digestRule = await addRule([task('{{collected.count}}')], keyed, { collect: digest })
+const limitedRule = await addRule([task('limited')], keyed, { atMost: limit })
+const waitOnce = [task('begins'), { type: 'WAIT', config: { duration: '1s' } }, task('ends')]
+const queuedRule = await addRule(waitOnce, [{ field: 'kind', operator: 'equals', value: 'slow' }], {
+  whileRunning: 'queue',
+})
 
 const [steady] = product.apis
 if (!steady) throw new Error('There is no API')
@@ -136,7 +146,7 @@ t.test('every event that was acknowledged has run once, and no other one twice',
 t.test('every call was made under its first key, as often as it was noted or less', async (t) => {
   const faults = effects.events.flatMap(({ id, type, data }) => {
     const { kind, name } = data as { kind?: string; name?: string }
-    if (type !== 'LEAD_CREATED' || kind === 'task') return []
+    if (type !== 'LEAD_CREATED' || (kind !== 'calls' && kind !== 'slow')) return []
     const [ruleId, actions] = kind === 'calls' ? [callingRule, calls] : [slowRule, slow]
     const executionId = executionIdOf({ id, addressee: null }, ruleId)
     return findFaults(effects, { executionId, actions }).map((fault) => `${name}: ${fault}`)
@@ -159,6 +169,64 @@ t.test('who follows a call reads what is recorded of it: a response, or that it 
   })
   t.ok(executions.length > 0)
   t.strictSame(faults, [])
+})
+
+t.test('each event is in one batch, and each batch was acted for once', async (t) => {
+  const claims = effects.claims.filter(({ ruleId }) => ruleId === digestRule)
+  const batches = groupBy(claims, ({ batchId }) => `${batchId}`)
+  const executions = effects.executions.filter(({ ruleId }) => ruleId === digestRule)
+  const events = effects.events.filter(
+    ({ type, data }) => type === 'LEAD_CREATED' && kindOf(data) === 'keyed',
+  )
+  t.ok(batches.size > 0)
+  t.strictSame(claims.map(({ eventId }) => eventId).sort(), events.map(({ id }) => id).sort())
+  t.strictSame(executions.map(({ eventId }) => eventId).sort(), events.map(({ id }) => id).sort())
+  const faults = executions.flatMap(({ id, status }) => {
+    const titles = effects.tasks.flatMap(({ executionId, title }) => (executionId === id ? title : []))
+    const size = batches.get(id)?.length
+    const wanted =
+      size === undefined ? { status: 'suppressed', titles: [] } : { status: 'succeeded', titles: [`${size}`] }
+    const isRight =
+      status === wanted.status && titles.join() === wanted.titles.join() && (size ?? 1) <= digest.max
+    return isRight ? [] : [`${id}: ${size} events, ${status}, ${titles}`]
+  })
+  t.strictSame(faults, [])
+})
+
+t.test('limits of keys hold, and executions of a key that queues do not overlap', async (t) => {
+  const moments = new Map(effects.events.map(({ id, acceptedAt }) => [id, acceptedAt.getTime()]))
+  const groups = new Map(effects.events.map(({ id, data }) => [id, (data as { group?: string }).group ?? '']))
+  const of = (rule: string) => [
+    ...groupBy(
+      effects.executions.filter(({ ruleId }) => ruleId === rule),
+      ({ eventId }) => groups.get(eventId) ?? '',
+    ),
+  ]
+  const faults = of(limitedRule).flatMap(([group, executions]) => {
+    const granted = executions
+      .filter(({ status }) => status === 'succeeded')
+      .map(({ eventId }) => moments.get(eventId) ?? 0)
+    const times = granted.sort((one, other) => one - other)
+    const early = times.filter((time, index) => time - (times[index - limit.runs] ?? 0) < 2_000)
+    return [
+      ...early.map((time) => `${group}: one too many at ${time}`),
+      ...(times.length > 0 ? [] : [`${group}: none`]),
+    ]
+  })
+  t.strictSame(faults, [])
+  const overlaps = of(queuedRule).flatMap(([group, executions]) => {
+    const times = executions.map(({ id }) =>
+      effects.tasks
+        .flatMap(({ executionId, createdAt }) => (executionId === id ? createdAt.getTime() : []))
+        .sort(),
+    )
+    const ordered = times.sort(([one = 0], [other = 0]) => one - other)
+    return ordered.flatMap(([begins = 0, ends], index) => {
+      if (ends === undefined) return [`${group}: one has not ended`]
+      return begins < (ordered[index - 1]?.[1] ?? 0) ? [`${group}: one begins before ${begins}`] : []
+    })
+  })
+  t.strictSame(overlaps, [])
 })
 
 t.test('the counters are the rows', async (t) => {
@@ -242,11 +310,16 @@ async function readReport(path: string): Promise<string[]> {
   return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '')
 }
 
-async function addRule(actions: object[], conditions: object[]): Promise<string> {
-  const definition = { name: 'Rule', trigger: 'LEAD_CREATED', conditions, actions }
+async function addRule(actions: object[], conditions: object[], memory?: object): Promise<string> {
+  const perKey = memory && { perKey: { key: '{{group}}', ...memory } }
+  const definition = { name: 'Rule', trigger: 'LEAD_CREATED', conditions, actions, ...perKey }
   const { status, body } = await call('POST', '/api/automation-rules', definition)
   if (status !== 201) throw new Error(JSON.stringify(body))
   return body.id
+}
+
+function kindOf(data: unknown): string | undefined {
+  return (data as { kind?: string }).kind
 }
 
 function groupBy<Item>(items: Item[], keyOf: (item: Item) => string): Map<string, Item[]> {

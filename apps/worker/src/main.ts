@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { findDatabaseFault, openDatabase } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
-import { countCancellations, createOldestDue } from '@automation/ledger'
+import { countCancellations, countWaiting, createOldestDue } from '@automation/ledger'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
 import {
   logOptions,
@@ -12,6 +12,7 @@ import {
   registerBacktests,
   registerCancellations,
   registerPool,
+  registerWaiting,
 } from '@automation/process/telemetry'
 import { openQueue } from '@automation/queue'
 import { countBacktests } from '@automation/rules'
@@ -80,6 +81,7 @@ async function listenForScrapes(): Promise<number | undefined> {
   registerPool(metrics, database.poolUse)
   registerBacklog(metrics, { findOldestDueSeconds, countJobs: () => queue.countJobs() })
   registerCancellations(metrics, () => countCancellations(database))
+  registerWaiting(metrics, () => countWaiting(database))
   registerBacktests(metrics, () => countBacktests(database))
   return metrics.listen(metricsPort, host)
 }

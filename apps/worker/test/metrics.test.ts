@@ -1,6 +1,7 @@
 import { newId } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
-import { openMetrics, registerBacktests } from '@automation/process/telemetry'
+import { countWaiting } from '@automation/ledger'
+import { openMetrics, registerBacktests, registerWaiting } from '@automation/process/telemetry'
 import { countBacktests } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { createAdmission } from '../src/admission.js'
@@ -131,12 +132,15 @@ t.test('backtests are counted: what waits, slices by their result, and events', 
 })
 
 t.test('executions that the sweeper wakes, since no commit did, are counted', async (t) => {
-  const { harness, counted, until } = await openCounted(t)
+  const { harness, metrics, counted, read, until } = await openCounted(t)
   harness.startWorker(counted)
   const wait = { type: 'WAIT', config: { duration: '30d' } }
   const ruleId = await harness.createRule([wait], undefined, { whileRunning: 'queue' })
   const [first] = [await harness.trigger(ruleId), await harness.trigger(ruleId)]
   await until('automation_events_done_total', 2)
+  registerWaiting(metrics, () => countWaiting(harness.database))
+  t.equal(await read('automation_executions_waiting{for="key"}'), 1)
+  t.equal(await read('automation_executions_waiting{for="event"}'), 0)
   const end = { status: 'cancelled', dueAt: null, finishedAt: new Date() } as const
   await harness.own.execution.update({ where: { id: first }, data: end })
   harness.startSweeper(counted)

@@ -264,29 +264,54 @@ t.test('a WAIT beyond its bounds fails before it waits', async (t) => {
   t.not(newId(), id)
 })
 
-t.test('an event of a type that nobody waits for runs no other statement than before', async (t) => {
-  const harness = await createHarness(t)
-  const { database } = harness
-  const { run, transact } = database
-  const ran: string[] = []
-  let transactions = 0
-  database.run = (name, ...rest) => {
-    ran.push(name)
-    return run(name, ...rest)
-  }
-  database.transact = (work) => {
-    transactions += 1
-    return transact(work)
-  }
-  await harness.createRule([task('x')])
-  await harness.createRule([awaitPayment({ eventType: 'DEAL_LOST' })], 'DEAL_CREATED')
-  harness.startWorker()
-  for (let n = 0; n < 5; n++) await harness.untilDone((await accept(harness, 'LEAD_CREATED', { id: n })).id)
-  t.equal(transactions, 0)
-  t.strictSame(
-    ran.filter((name) => name.startsWith('read_waited')),
-    ['read_waited'],
-    'once for each version of the rules',
-  )
-  t.equal(await harness.own.eventKey.count(), 0)
-})
+t.test(
+  'a rule without WAIT for an event and without perKey has the same statements beside rules with them',
+  async (t) => {
+    const listStatements = async (others: (harness: Harness) => Promise<unknown>) => {
+      const harness = await createHarness(t)
+      const { database } = harness
+      const { run, transact } = database
+      const ran: string[] = []
+      let transactions = 0
+      database.run = (name, ...rest) => {
+        ran.push(name)
+        return run(name, ...rest)
+      }
+      database.transact = (work) => {
+        transactions += 1
+        return transact(work)
+      }
+      const ruleId = await harness.createRule([
+        task('x'),
+        { type: 'WAIT', config: { duration: '1s' } },
+        task('y'),
+      ])
+      await others(harness)
+      harness.startWorker()
+      for (let n = 0; n < 5; n++) {
+        const event = await accept(harness, 'LEAD_CREATED', { id: n })
+        await harness.untilDone(event.id)
+        if (n === 0) await harness.untilStatus(executionIdOf(event, ruleId), 'succeeded')
+      }
+      t.equal(transactions, 0)
+      t.equal((await harness.own.eventKey.count()) + (await harness.own.keyClaim.count()), 0)
+      return ran
+    }
+    const plain = new Set(await listStatements(async () => {}))
+    const ran = await listStatements(async (harness) => {
+      await harness.createRule([awaitPayment({ eventType: 'DEAL_LOST' })], 'DEAL_CREATED')
+      await harness.createRule([task('x')], 'DEAL_CREATED', { key: '{{id}}', whileRunning: 'queue' })
+      await harness.createRule([task('x')], 'DEAL_CREATED', { key: '{{id}}', collect: { for: '1h' } })
+    })
+    t.ok(plain.has('claim_executions'))
+    t.strictSame(
+      ran.filter((name) => !plain.has(name) && name !== 'renew_leases'),
+      [],
+    )
+    t.strictSame(
+      ran.filter((name) => name.startsWith('read_waited')),
+      ['read_waited'],
+      'once for each version of the rules',
+    )
+  },
+)

@@ -133,6 +133,10 @@ function textsOf(name: string, server: string | undefined): readonly string[] {
         'record_steps',
         'claim_executions',
         'renew_leases',
+        'lock_keys',
+        'write_claims',
+        'note_event_keys',
+        'close_batch',
       ]
 }
 

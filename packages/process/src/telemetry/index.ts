@@ -9,6 +9,7 @@ export {
   registerCancellations,
   registerPool,
   registerQueue,
+  registerWaiting,
 } from './shared-gauges.js'
 export { createSharedReading } from './shared-reading.js'
 export { openTracing, type Span, type Tracing } from './tracing.js'

@@ -44,6 +44,23 @@ export function registerCancellations(metrics: Metrics, count: () => Promise<num
   )
 }
 
+/** Registers the gauge of what waits for something else than time, which is the same in all processes, too. @param count is queried at most every five seconds */
+export function registerWaiting(
+  metrics: Metrics,
+  count: () => Promise<Record<'event' | 'key' | 'batch', number>>,
+): void {
+  metrics.gauges(
+    'automation_executions_waiting',
+    'Executions that wait, by what for, up to 100,000 of each: event (or a decision), key (of their rule), batch (its end); no series if Postgres does not respond',
+    'for',
+    createCachedReading<Partial<Record<'event' | 'key' | 'batch', number>>>(count, {
+      keepMs: 5_000,
+      timeoutMs: 3_000,
+      unknown: {},
+    }),
+  )
+}
+
 /** Registers the gauge of unfinished backtests, which is the same in all processes, too. @param count is queried at most every five seconds */
 export function registerBacktests(
   metrics: Metrics,
