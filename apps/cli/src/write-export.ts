@@ -40,6 +40,10 @@ export async function writeExport(
   print(
     command,
     { file: output, ...counts },
-    `Wrote ${counts.rules} rules and ${counts.emailTemplates} email templates to ${output}.`,
+    `Wrote ${count(counts.rules, 'rule')} and ${count(counts.emailTemplates, 'email template')} to ${output}.`,
   )
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -247,6 +247,11 @@ t.test('rules, events and executions are used with a token or a key from the env
     eventId: first,
     rules: [{ verdict: 'matched', executionId: String }],
   })
+  const matched = await client(`events why ${first}`)
+  t.match(
+    matched.output,
+    new RegExp(`^matched: Hot leads .*\\n  rule ${rule.id}, execution .*\\n  succeeded$`, 'm'),
+  )
   t.match(await client(`events why ${rule.id}`), {
     code: 1,
     errors: /responded 404 event_not_found: Event not found/,

@@ -122,3 +122,25 @@ t.test('a suppressed rule names its key and the reason', async (t) => {
     'execution y of its key had not ended',
   )
 })
+
+t.test('a rule that matched says what became of its execution', async (t) => {
+  const matched: RuleWhy = {
+    ...rule,
+    verdict: 'matched',
+    executionId: 'e',
+    decisive: [],
+    trace: null,
+    change: null,
+  }
+  const result = {
+    ruleId: 'r',
+    executionId: 'e',
+    matched: true,
+    status: 'failed' as const,
+    error: 'No address',
+  }
+  t.equal(
+    formatRules([matched], [result as never]),
+    'matched: A·[2J (version 3)\n  rule r, execution e\n  failed: No address',
+  )
+})

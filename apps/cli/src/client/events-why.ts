@@ -26,9 +26,11 @@ async function explain(
   { rule, limit }: { rule?: string; limit: number },
   command: Command,
 ): Promise<void> {
-  const why = await useApi('read', (client) => readWhy(client, id, rule, limit))
+  const [why, { results }] = await useApi('read', (client) =>
+    Promise.all([readWhy(client, id, rule, limit), client.events.get(id)]),
+  )
   const { rules, ...event } = why
-  print(command, why, `${formatFields(event)}\n\n${formatRules(rules)}`)
+  print(command, why, `${formatFields(event)}\n\n${formatRules(rules, results)}`)
 }
 
 const maxPage = 100

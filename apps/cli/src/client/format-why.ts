@@ -1,30 +1,26 @@
-import type { Change, ConditionTrace, RuleWhy } from '@automation/client'
+import type { Change, ConditionTrace, RuleResult, RuleWhy } from '@automation/client'
 import { describeSuppression } from '@automation/engine'
 import { maskControls } from '../format.js'
 
-/** One paragraph for each rule: its verdict, what decided it, and the nearest data with which it would have matched. */
-export function formatRules(rules: RuleWhy[]): string {
+/**
+ * One paragraph for each rule: its verdict, what decided it, and the nearest data with which it would have matched.
+ *
+ * @param results what became of the executions: a rule that matched may have failed, or wait
+ */
+export function formatRules(rules: RuleWhy[], results: RuleResult[] = []): string {
   if (rules.length === 0) return 'No rule was considered.'
-  return rules.map(formatRule).join('\n\n')
+  const resultOf = new Map(results.map((result) => [result.executionId, result]))
+  return rules.map((rule) => formatRule(rule, resultOf.get(rule.executionId ?? ''))).join('\n\n')
 }
 
-function formatRule({
-  ruleId,
-  name,
-  version,
-  verdict,
-  executionId,
-  outranked,
-  suppressed,
-  decisive,
-  trace,
-  change,
-}: RuleWhy): string {
+function formatRule(rule: RuleWhy, result: RuleResult | undefined): string {
+  const { ruleId, name, version, verdict, executionId, outranked, suppressed, decisive, trace, change } = rule
   const known = version === null ? 'version not known' : `version ${version}`
   const clauses = decisive.map((path) => `  ${path}: ${describe(findClause(trace?.conditions ?? [], path))}`)
   const lines = [
     `${verdict}: ${name ?? 'a rule without a known name'} (${known})`,
     `  rule ${ruleId}${executionId === null ? '' : `, execution ${executionId}`}`,
+    ...(result === undefined ? [] : [`  ${[result.status, result.error].filter(Boolean).join(': ')}`]),
     ...(outranked === null ? [] : [`  rule ${outranked.by} of its group ran instead`]),
     ...(suppressed === null ? [] : [`  key ${show(suppressed.key)}: ${describeSuppression(suppressed)}`]),
     ...clauses,

@@ -23,8 +23,8 @@ import { formatPlanBacktests, runPlanBacktests } from '../plan-backtests.js'
 import { addCommand, exampleId, isForPrograms, print } from '../program.js'
 import { checkInTables } from '../read-file-in-workspace.js'
 import { createRuleFileError } from '../rule-file-error.js'
+import { refuseFailingTests } from '../test-results.js'
 import { useWorkspace } from '../use-database.js'
-import { refuseFailingTests } from './rules-test.js'
 
 export function addRulesImport(rules: Command): void {
   const command = addCommand(rules, {

@@ -4,9 +4,7 @@ import {
   type Coverage,
   measureCoverage,
   mutateClauses,
-  type RuleTest,
   runTests,
-  type TestResult,
   writeJunit,
 } from '@automation/check'
 import { checkRuleFile } from '@automation/rules/rule-file'
@@ -19,6 +17,7 @@ import { addCommand, print } from '../program.js'
 import { readRuleFile } from '../read-rule-file.js'
 import { createRuleFileError } from '../rule-file-error.js'
 import { writeYaml } from '../rule-text.js'
+import { formatTestResults } from '../test-results.js'
 
 export function addRulesTest(rules: Command): void {
   addCommand(rules, {
@@ -65,28 +64,6 @@ async function testFile(path: string | undefined, options: TestOptions, command:
     ...(mutation ? [formatMutation(mutation)] : []),
   ].join('\n')
   print(command, { results, ...(coverage && { coverage }), ...(mutation && { mutation }) }, text)
-}
-
-/** Failures first, each with the reasons below. */
-export function formatTestResults(results: readonly TestResult[]): string {
-  const failed = results.filter(({ failures }) => failures.length > 0)
-  const lines = failed.flatMap(({ name, failures }) => [
-    `FAILED ${name}`,
-    ...failures.map((failure) => `    ${failure}`),
-  ])
-  return [
-    ...lines.map(maskControls),
-    `Tests: ${results.length - failed.length} passed, ${failed.length} failed.`,
-  ].join('\n')
-}
-
-/** @throws CommandError if a test fails, so that nothing is imported */
-export function refuseFailingTests(rules: readonly CheckedRule[], tests: readonly RuleTest[]): void {
-  const results = runTests(rules, tests)
-  if (results.every(({ failures }) => failures.length === 0)) return
-  throw new CommandError(
-    `${formatTestResults(results)}\nNothing was applied (--skip-tests imports without them).`,
-  )
 }
 
 function formatCoverage({ verdicts, seen, uncovered }: Coverage): string {

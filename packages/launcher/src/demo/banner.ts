@@ -27,7 +27,9 @@ Try it, in another terminal:
     -H 'content-type: application/json' \\
     -d '{"eventType":"LEAD_CREATED","data":{"name":"Ada","score":95}}'
 
-  npm run webhook -- send
+The response says how many rules matched, and has the id of the event. What became of it, and why each rule ran or not:
+
+  npm run -s client -- events why <id>
 
 Mail is written to ${shown}/mail, logs to ${shown}/logs.${metrics} Ctrl-C stops everything.`
 }
