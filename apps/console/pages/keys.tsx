@@ -44,16 +44,22 @@ export function useKeys(show: (dialog: 'palette' | 'keys') => void): void {
   }, [])
 }
 
-/** To the next row, or the one before. Enter opens it, as everywhere. */
+/** To the next row, or the one before. Enter opens it, as everywhere. A drawer follows. */
 function moveInList(by: 1 | -1): void {
   const links = [...document.querySelectorAll<HTMLElement>('.rows tbody tr')].flatMap((row) => {
     const link = row.querySelector<HTMLElement>('a')
     return link ? [link] : []
   })
-  const at = links.findIndex((link) => link.closest('tr')?.contains(document.activeElement))
+  const drawer = document.querySelector('.drawer')
+  const at = links.findIndex((link) => {
+    const row = link.closest('tr')
+    return drawer ? row?.hasAttribute('aria-current') : row?.contains(document.activeElement)
+  })
   const next = at < 0 ? links[0] : links[Math.min(Math.max(at + by, 0), links.length - 1)]
   next?.focus()
   next?.scrollIntoView({ block: 'nearest' })
+  // Beside an open drawer a row is opened by going to it: no two rows are marked.
+  if (drawer) next?.click()
 }
 
 /** Closes what stands beside a list, and goes back to its row. */

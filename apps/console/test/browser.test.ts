@@ -7,6 +7,7 @@ import { testEditor } from './browser/editor.js'
 import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
 import { testInbox } from './browser/inbox.js'
+import { testLists } from './browser/lists.js'
 import { testLive } from './browser/live.js'
 import { testNewcomer } from './browser/newcomer.js'
 import { testOverview } from './browser/overview.js'
@@ -39,6 +40,7 @@ testTruth(tests, context)
 testInbox(tests, context)
 testDecisions(tests, context)
 testOverview(tests, context)
+testLists(tests, context)
 testLive(tests, context)
 testSweep(tests, context)
 if (process.env.TEST_LONG) {

@@ -13,7 +13,7 @@ import { linkTo } from '../state/use-filters.js'
 import { InputAndOutput } from './input-and-output.js'
 import { JsonView } from './json-view.js'
 import { Mark } from './mark.js'
-import { TimeLane } from './time-lane.js'
+import { TimeLane, TimeScale } from './time-lane.js'
 import { now, When } from './when.js'
 
 /** A wait between two attempts that is longer than this is shown as a fold. */
@@ -29,44 +29,47 @@ export function Attempts({ execution }: { execution: Execution }) {
     .map(({ type }): ActionResult => ({ action: type, status: 'pending' }))
   if (results.length + toCome.length === 0) return <p class="quiet">No action has started.</p>
   return (
-    <ol class="timeline">
-      {[...results, ...toCome].map((result, index) => (
-        <li key={index} class={result.status}>
-          <ActionHead
-            result={result}
-            index={index}
-            name={actions[index]?.name}
-            config={actions[index]?.config}
-            due={findDue(actions[index]?.config, results.slice(0, index), startedAt)}
-            executionId={id}
-          />
-          <TimeLane pieces={lanes[index] ?? []} folds={folds} />
-          {result.reason && <p class="sub">{result.reason}</p>}
-          {result.until && (
-            <p class="sub">
-              until <When at={result.until} />
-            </p>
-          )}
-          <Awaited result={result} executionId={id} />
-          {result.attempts && result.attempts.length > 0 ? (
-            <Tries attempts={result.attempts} />
-          ) : (
-            result.error && <p class="sub bad">{result.error}</p>
-          )}
-          {result.emitted && (
-            <p class="sub">
-              {result.emitted.done} of {result.emitted.events} events done, {result.emitted.failed} failed
-            </p>
-          )}
-          <InputAndOutput result={result} config={actions[index]?.config} />
-          {result.warnings?.map((warning) => (
-            <p key={warning} class="sub">
-              {warning}
-            </p>
-          ))}
-        </li>
-      ))}
-    </ol>
+    <>
+      <TimeScale {...{ lanes, folds }} />
+      <ol class="timeline">
+        {[...results, ...toCome].map((result, index) => (
+          <li key={index} class={result.status}>
+            <ActionHead
+              result={result}
+              index={index}
+              name={actions[index]?.name}
+              config={actions[index]?.config}
+              due={findDue(actions[index]?.config, results.slice(0, index), startedAt)}
+              executionId={id}
+            />
+            <TimeLane pieces={lanes[index] ?? []} folds={folds} />
+            {result.reason && <p class="sub">{result.reason}</p>}
+            {result.until && (
+              <p class="sub">
+                until <When at={result.until} />
+              </p>
+            )}
+            <Awaited result={result} executionId={id} />
+            {result.attempts && result.attempts.length > 0 ? (
+              <Tries attempts={result.attempts} />
+            ) : (
+              result.error && <p class="sub bad">{result.error}</p>
+            )}
+            {result.emitted && (
+              <p class="sub">
+                {result.emitted.done} of {result.emitted.events} events done, {result.emitted.failed} failed
+              </p>
+            )}
+            <InputAndOutput result={result} config={actions[index]?.config} />
+            {result.warnings?.map((warning) => (
+              <p key={warning} class="sub">
+                {warning}
+              </p>
+            ))}
+          </li>
+        ))}
+      </ol>
+    </>
   )
 }
 

@@ -9,7 +9,7 @@ export interface Bar {
   from: string
   /** The quiet part, at the bottom. */
   good: number
-  /** The part that needs somebody, on top and hatched. */
+  /** The part that needs somebody, on top. */
   bad: number
 }
 
@@ -51,10 +51,8 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
       ...(badWord === undefined ? [] : [`${write(bad)} ${badWord}`]),
       ...(line === undefined ? [] : [`${write(other ?? 0)} ${line.word}`]),
     ].join(', ')
-  const busiest = bars.reduce<Bar | undefined>(
-    (best, bar) => (best === undefined || bar.good + bar.bad > best.good + best.bad ? bar : best),
-    undefined,
-  )
+  const busiest = bars.findIndex(({ good, bad }) => good + bad === highest)
+  const span = (index: number) => `${at(bars[index]?.from)} to ${at(bars[index + 1]?.from) || until}`
   return (
     <figure class="bars">
       <svg
@@ -75,15 +73,9 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
           setDrag(undefined)
         }}
       >
-        <defs>
-          <pattern id="hatch" width="0.3" height="5" patternUnits="userSpaceOnUse">
-            <rect width="0.3" height="5" class="bar-bad" />
-            <rect width="0.3" height="1.5" class="bar-hatch" />
-          </pattern>
-        </defs>
         {bars.map((bar, index) => (
           <g key={bar.from}>
-            <title>{`${at(bar.from)}: ${say(bar, line?.counts[index])}`}</title>
+            <title>{`${span(index)}: ${say(bar, line?.counts[index])}`}</title>
             <rect x={index} y="0" width="1" height={height} class="bar-space" />
             <rect
               x={index + gap / 2}
@@ -97,7 +89,7 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
               width={1 - gap}
               y={height - scale(bar.good) - scale(bar.bad)}
               height={scale(bar.bad)}
-              fill="url(#hatch)"
+              class="bar-bad"
             />
           </g>
         ))}
@@ -116,7 +108,7 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
         <span>{at(bars[0]?.from)}</span>
         <span>
           {say(sum(bars))}
-          {busiest && busiest.good + busiest.bad > 0 && `; most ${write(highest)} at ${at(busiest.from)}`}
+          {busiest >= 0 && `; most ${write(highest)}, ${span(busiest)}`}
         </span>
         <span>{until}</span>
       </figcaption>

@@ -12,6 +12,8 @@ interface Props {
 /** Looks for events by their data: by Enter, or once the field is left. */
 export function DataSearch({ value, fields, set }: Props) {
   const id = useId()
+  // What is typed stays, also where it cannot be read.
+  const [text, setText] = useState(value)
   const [fault, setFault] = useState<string>()
   const look = (typed: string) => {
     const parsed = parseSearch(typed, ['any'])
@@ -25,13 +27,16 @@ export function DataSearch({ value, fields, set }: Props) {
         Data
         <input
           type="search"
-          value={value}
+          value={text}
           list={`${id}-fields`}
           maxLength={500}
           placeholder="ada, score > 80, country = DE"
           aria-invalid={fault ? 'true' : undefined}
           aria-describedby={fault ? `${id}-fault` : undefined}
-          onInput={({ currentTarget }) => currentTarget.value === '' && look('')}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            if (currentTarget.value === '') look('')
+          }}
           onChange={({ currentTarget }) => look(currentTarget.value.trim())}
         />
       </label>

@@ -4,9 +4,16 @@ import { zone } from '../state/preferences.js'
 import { Mark } from './mark.js'
 import { now } from './when.js'
 
-/** What an event is at. One whose executions all wait is not in progress: it says until when. */
-export function EventState({ status, continuesAt }: Pick<EventSummary, 'status' | 'continuesAt'>) {
-  if (status === 'running' && continuesAt !== null)
-    return <Mark of="waiting" word={`waits until ${formatDay(continuesAt, zone.value, now.value)}`} />
-  return <Mark of={status} />
+/** What an event is at. One whose executions all wait is not in progress: it says until when. Failed ones count more than the rest. */
+export function EventState({
+  status,
+  continuesAt,
+  failed,
+}: Pick<EventSummary, 'status' | 'continuesAt' | 'failed'>) {
+  const word =
+    status === 'running' && continuesAt !== null
+      ? `waits until ${formatDay(continuesAt, zone.value, now.value)}`
+      : status
+  if (failed > 0) return <Mark of="failed" word={`${word}, ${failed} failed`} />
+  return <Mark of={word === status ? status : 'waiting'} word={word} />
 }

@@ -1,4 +1,4 @@
-import type { Event, EventWhy, RuleWhy } from '@automation/client'
+import type { Event, EventWhy, RuleResult, RuleWhy } from '@automation/client'
 import { describeActual, describeClause } from '../logic/describe-clause.js'
 import { describeNeed } from '../logic/describe-need.js'
 import { curlOfEvent } from '../logic/history/write-curl.js'
@@ -27,12 +27,12 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
         <Unread {...event} what="the event" />
       </>
     )
-  const { type, acceptedAt, data, status, continuesAt, causedBy, replayOf, ruleId } = event.data
+  const { type, acceptedAt, data, status, causedBy, replayOf, ruleId, results } = event.data
   return (
     <>
       <DetailHead title={type} what="the event" close={close} />
       <p>
-        <EventState status={status} continuesAt={continuesAt} /> · accepted <When at={acceptedAt} />
+        <EventState {...event.data} /> · accepted <When at={acceptedAt} />
         {causedBy && (
           <>
             {' '}
@@ -46,9 +46,6 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
           </>
         )}
       </p>
-      <Why id={id} type={type} isDone={status === 'done' || status === 'quarantined'} />
-      <h3>Data</h3>
-      <JsonView value={data} label="Data of the event" />
       <div class="row">
         {may('operator') && <Replay event={{ id, type, data, ruleId }} />}
         {may('editor') && (
@@ -63,13 +60,26 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
         />
         <CopyButton text={location.href} label="Copy the link" look="" />
       </div>
+      <Why {...{ id, type, results }} isDone={status === 'done' || status === 'quarantined'} />
+      <h3>Data</h3>
+      <JsonView value={data} label="Data of the event" />
       <p class="quiet id">{id}</p>
     </>
   )
 }
 
-/** Evaluated again from what is stored: the versions of that moment, and the data. */
-function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }) {
+/** Evaluated again from what is stored: the versions of that moment, and the data. What became of those that ran is read from their executions. */
+function Why({
+  id,
+  type,
+  results,
+  isDone,
+}: {
+  id: string
+  type: string
+  results: readonly RuleResult[]
+  isDone: boolean
+}) {
   const why = useQuery<EventWhy>({
     key: ['why', id, isDone],
     read: () => api().events.why(id, { limit: 50 }),
@@ -78,6 +88,7 @@ function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }
   const rules = why.data?.rules ?? []
   const count = (result: RuleWhy['verdict']) => rules.filter(({ verdict }) => verdict === result).length
   const suppressed = count('suppressed')
+  const failed = results.filter(({ status }) => status === 'failed').length
   return (
     <>
       <h3>What the rules did</h3>
@@ -93,12 +104,22 @@ function Why({ id, type, isDone }: { id: string; type: string; isDone: boolean }
         <>
           <p>
             {count('matched')} of {rules.length}
-            {why.data?.nextCursor ? '+' : ''} ran{suppressed > 0 && `, ${suppressed} suppressed`}.
+            {why.data?.nextCursor ? '+' : ''} ran
+            {failed > 0 && (
+              <>
+                , <span class="bad">{failed} failed</span>
+              </>
+            )}
+            {suppressed > 0 && `, ${suppressed} suppressed`}.
           </p>
           <ul class="verdicts">
             {rules.map((rule) => (
               <li key={rule.ruleId}>
-                <OneRule rule={rule} rules={rules} eventId={id} />
+                <OneRule
+                  {...{ rule, rules }}
+                  result={results.find(({ executionId }) => executionId === rule.executionId)}
+                  eventId={id}
+                />
               </li>
             ))}
           </ul>
@@ -125,15 +146,31 @@ const words: Partial<Record<RuleWhy['verdict'], string>> = {
   not_judged: 'failed before its conditions',
 }
 
-function OneRule({ rule, rules, eventId }: { rule: RuleWhy; rules: readonly RuleWhy[]; eventId: string }) {
+/** What became of a rule: that of its execution, or why there is none. */
+function Became({ verdict, result }: { verdict: RuleWhy['verdict']; result: RuleResult | undefined }) {
+  if (verdict !== 'matched')
+    return <Mark of={verdict === 'not_matched' ? 'stopped' : 'skipped'} word={words[verdict] ?? 'stopped'} />
+  const status = result?.status ?? 'succeeded'
+  return <Mark of={status} word={status === 'succeeded' ? 'ran' : undefined} />
+}
+
+function OneRule({
+  rule,
+  rules,
+  result,
+  eventId,
+}: {
+  rule: RuleWhy
+  rules: readonly RuleWhy[]
+  /** Of its execution, if there is one. */
+  result: RuleResult | undefined
+  eventId: string
+}) {
   const { ruleId, name, version, verdict, executionId, trace, change, outranked, suppressed } = rule
   const stop = verdict === 'not_matched' && trace ? findStop(markConditions(trace.conditions)) : undefined
   return (
     <>
-      <Mark
-        of={verdict === 'matched' ? 'succeeded' : verdict === 'not_matched' ? 'stopped' : 'skipped'}
-        word={verdict === 'matched' ? 'ran' : (words[verdict] ?? 'stopped')}
-      />{' '}
+      <Became {...{ verdict, result }} />{' '}
       <a href={linkTo(`rules/${ruleId}`, { event: eventId })}>{name ?? 'a deleted rule'}</a>
       {version !== null && <span class="quiet"> v{version}</span>}
       {executionId && (
@@ -142,6 +179,7 @@ function OneRule({ rule, rules, eventId }: { rule: RuleWhy; rules: readonly Rule
           · <a href={linkToExecution(executionId)}>its execution</a>
         </>
       )}
+      {result?.error && <span class={`sub ${result.status === 'failed' ? 'bad' : ''}`}>{result.error}</span>}
       {suppressed && <Suppressed suppression={suppressed} />}
       {outranked && (
         <span class="sub">

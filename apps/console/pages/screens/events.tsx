@@ -101,7 +101,7 @@ function EventCells({
   /** Those of its data that are told. */
   fields: readonly string[] | undefined
 }) {
-  const { matched, suppressed, failed, triggered } = event
+  const { matched, suppressed, triggered } = event
   return (
     <>
       <th scope="row">
@@ -113,11 +113,6 @@ function EventCells({
       <td data-label="Rules">
         {matched - suppressed} of {triggered} ran
         {suppressed > 0 && `, ${suppressed} suppressed`}
-        {failed > 0 && (
-          <>
-            , <span class="bad">{failed} failed</span>
-          </>
-        )}
       </td>
       <td data-label="State">
         <EventState {...event} />

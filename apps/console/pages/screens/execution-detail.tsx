@@ -63,7 +63,7 @@ export function ExecutionDetail({
         </p>
       )}
       {batch && <Collected batch={batch} />}
-      {error && <p class="notice bad">{error}</p>}
+      {error && <p class={`notice ${status === 'cancelled' ? '' : 'bad'}`}>{error}</p>}
       <Retry execution={found.data} />
       <Cancel execution={found.data} />
       {!suppressed && (

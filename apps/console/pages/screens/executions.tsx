@@ -114,7 +114,7 @@ export function Executions() {
       <History
         list={list}
         what="executions"
-        columns={['Rule', 'State', 'Event', { number: 'Start to end' }, 'Event accepted']}
+        columns={['Rule', 'State', 'Event or error', { number: 'Start to end' }, 'Event accepted']}
         selectedId={id}
         picked={may('operator') ? picked : undefined}
         empty={
@@ -156,8 +156,8 @@ function ExecutionCells({
         <Mark of={status} word={waitsFor === null ? undefined : waitWords[waitsFor]} />
       </td>
       <td class="line">
-        {error ? <span class="bad">{error}</span> : <code>{eventType}</code>}{' '}
-        <Told excerpt={excerpt} fields={fields} />
+        {!error && <code>{eventType}</code>} <Told excerpt={excerpt} fields={fields} />
+        {error && <span class={status === 'cancelled' ? 'quiet' : 'bad'}> {error}</span>}
       </td>
       <td class="number">{sayDuration(execution, Date.now())}</td>
       <td data-label="Event accepted" class="at">

@@ -45,10 +45,13 @@ function chooseFields(excerpts: readonly Excerpt[]): string[] {
     )
   }
   const weights = [...values.keys()].map((path) => ({ path, weight: weigh(path) }))
-  return weights
-    .toSorted((left, right) => right.weight - left.weight)
-    .slice(0, most)
-    .map(({ path }) => path)
+  return (
+    weights
+      // Of the same weight by name: another page of rows, or another order of fields, changes nothing.
+      .toSorted((left, right) => right.weight - left.weight || (left.path < right.path ? -1 : 1))
+      .slice(0, most)
+      .map(({ path }) => path)
+  )
 }
 
 /** Of the fields that were chosen: what one event has. The name of a field that names something is not said. */

@@ -54,7 +54,9 @@ export function layOutTime(pieces: readonly Piece[]): { pieces: PlacedPiece[]; f
 /** The pieces of an execution on one scale: of its actions each in a lane of its own. The first lane has what came before. */
 export function layOutLanes({ queue, actions }: { queue: Piece[]; actions: Piece[][] }) {
   // Beside a wait alone, the moment until it began would be all that is seen.
-  const isWorking = actions.flat().some(({ kind }) => kind !== 'wait' && kind !== 'pause')
+  const isWorking = actions
+    .flat()
+    .some(({ kind, from, to }) => to > from && kind !== 'wait' && kind !== 'pause')
   const before = isWorking ? queue : []
   const { pieces, folds } = layOutTime([...before, ...actions.flat()])
   let at = before.length

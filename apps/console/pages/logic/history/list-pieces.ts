@@ -51,6 +51,9 @@ function listActionPieces(
       to: last,
     })
   }
+  // What the commit does takes no time, and has its place.
+  if (until === undefined && pieces.length === 0 && status === 'success')
+    pieces.push({ kind: 'done', from: at, to: at })
   if (until === undefined) return pieces
   const to =
     status === 'scheduled' || status === 'retrying'

@@ -32,7 +32,8 @@ const tabs = { '': 'Editor', json: 'JSON', rollout: 'Rollout', versions: 'Versio
 
 export function RuleEditor({ id, saved, template, reload }: Props) {
   const { query, set } = useFilters()
-  const tab = query.tab ?? ''
+  // An address may name a part that there is not.
+  const tab = Object.hasOwn(tabs, query.tab ?? '') ? (query.tab ?? '') : ''
   const draft = useRuleDraft(id, saved, template, query.event)
   const { definition } = draft
   const saving = useSaving({ id, saved, draft, reload })

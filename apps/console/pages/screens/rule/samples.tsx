@@ -81,7 +81,9 @@ export function Samples({
         ))}
       </ul>
       {verdicts.length > mostShown && (
-        <p class="sub">{verdicts.length - mostShown} more are counted and not listed.</p>
+        <p class="sub">
+          The newest {mostShown} of the {verdicts.length} are listed.
+        </p>
       )}
       {selected && <Chosen verdict={selected} definition={definition} />}
     </>

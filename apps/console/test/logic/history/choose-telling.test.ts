@@ -18,6 +18,11 @@ t.test('names come first, then what differs, and never ids or what all have in c
   t.strictSame(chooseTelling([{ eventType: 'X' }]).get('X'), [])
 })
 
+t.test('of fields that tell the same the names decide, and not the order in which they come', async (t) => {
+  const forth = chooseTelling([row('LEAD', { d: 1, c: 2, b: 3, a: 4 })])
+  t.strictSame(forth, chooseTelling([row('LEAD', { a: 4, b: 3, c: 2, d: 1 })]))
+})
+
 t.test('the name of a field that names something is not said', async (t) => {
   t.strictSame(
     listTold({ 'lead.name': 'Ada', 'lead.score': 95, paid: false }, [

@@ -72,6 +72,18 @@ t.test('what is in progress, due later or has not begun', async (t) => {
   ])
 })
 
+t.test('what a commit has done is seen at its place, and has no length', async (t) => {
+  const task = { action: 'CREATE_TASK', status: 'success' as const }
+  const wait = { action: 'WAIT', status: 'scheduled' as const, until: at(9_100) }
+  const time = listPieces({ startedAt: at(100), finishedAt: null, results: [task, wait] }, 50, 300)
+  t.strictSame(time.actions, [
+    [{ kind: 'done', from: 100, to: 100 }],
+    [{ kind: 'wait', from: 100, to: 9_100 }],
+  ])
+  const { lanes } = layOutLanes(time)
+  t.match(lanes[0], [{ kind: 'done', x: 0 }], 'without what came before, which would be all that is seen')
+})
+
 t.test('every piece is drawn inside, in the order of time', async () => {
   const kind = fc.constantFrom<Piece['kind']>('queue', 'done', 'failed', 'running', 'wait', 'pause')
   const piece = fc

@@ -1,0 +1,66 @@
+import type { Test } from 'tap'
+import { type Context, go } from './context.js'
+
+/** What the lists of history say of an event and of its executions, and what their drawers do. */
+export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
+  t.test('one failed rule is seen in the list and in the drawer, which j and k lead on', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }
+    const call = { type: 'SEND_WEBHOOK' as const, config: { url: 'http://127.0.0.1:9/hook' } }
+    const trigger = 'LEAD_CREATED'
+    await client.rules.create({ name: 'Well', trigger, actions: [task] })
+    await client.rules.create({ name: 'Broken', trigger, actions: [{ ...call, retry: { attempts: 1 } }] })
+    const event = await client.trigger(trigger, { name: 'Acme' }, { wait: 10 })
+    const second = await client.trigger(trigger, { name: 'Initech' }, { wait: 10 })
+    const { page, complaints, at } = await visit(browser)
+
+    await go(page, at('events'))
+    const table = page.getByRole('table', { name: 'events' })
+    await table.locator('.mark.bad', { hasText: '1 failed' }).first().waitFor()
+    t.equal(await table.locator('.mark.good').count(), 0, 'what failed has no green check')
+    await go(page, at(`events?id=${event.id}`))
+    const details = page.getByRole('complementary', { name: 'Details' })
+    await details.getByText('2 of 2 ran, 1 failed.').waitFor()
+    const broken = details.locator('.verdicts > li', { hasText: 'Broken' })
+    await broken.locator('.mark.bad', { hasText: 'failed' }).waitFor()
+    t.match(await broken.innerText(), /port 9|ECONNREFUSED|127\.0\.0\.1/, 'with its error')
+    await details.locator('.verdicts > li', { hasText: 'Well' }).locator('.mark.good').waitFor()
+
+    await go(page, at(`events?id=${second.id}`))
+    await details.getByText('2 of 2 ran, 1 failed.').waitFor()
+    await page.keyboard.press('j')
+    await page.waitForURL((url) => url.searchParams.get('id') === event.id)
+    t.equal(await page.locator('.rows tr[aria-current]').count(), 1, 'the drawer follows the row')
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a list is the same after the editor of a rule was opened', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }
+    const { id } = await client.rules.create({ name: 'Well', trigger: 'LEAD_CREATED', actions: [task] })
+    await client.trigger('LEAD_CREATED', { name: 'Acme' }, { wait: 10 })
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at(`rules/${id}`))
+    await page.locator('.sentence').waitFor()
+    await go(page, at('executions'))
+    const cell = page.getByRole('table', { name: 'executions' }).locator('tbody td.line').first()
+    t.equal(await cell.evaluate((element) => getComputedStyle(element).display), 'table-cell')
+    t.ok(((await cell.boundingBox())?.width ?? 0) > 100, 'the event of an execution has its place')
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a search that cannot be read stays as it was typed', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    await client.trigger('LEAD_CREATED', { amount: 1 }, { wait: 10 })
+    const { page, at } = await visit(browser)
+    await go(page, at('events'))
+    const search = page.locator('.data-search input')
+    await search.fill('amount >')
+    await search.press('Enter')
+    await page.locator('.data-search [role=alert]').waitFor()
+    t.equal(await search.inputValue(), 'amount >')
+    await search.pressSequentially(' 0')
+    await search.press('Enter')
+    await page.waitForURL((url) => url.searchParams.get('q') === 'amount > 0')
+  })
+}
