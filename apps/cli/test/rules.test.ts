@@ -197,7 +197,7 @@ t.test('an export uses the format of its file name, and can be imported', async 
   const [id, other] = [await makeWorkspace(), await makeWorkspace()]
   await admin('import rules.yaml --yes', id)
   const result = await admin('export --output out.json', id)
-  t.same(result, { code: 0, errors: '', output: 'Wrote 2 rules and 1 email templates to out.json.\n' })
+  t.same(result, { code: 0, errors: '', output: 'Wrote 2 rules and 1 email template to out.json.\n' })
   const written = await readFile(`${directory}/out.json`, 'utf8')
   t.equal((await admin('export --json', id)).output, written)
   t.equal((await admin('import out.json --yes', other)).code, 0)

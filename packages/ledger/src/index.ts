@@ -109,6 +109,7 @@ export { type CollectedEvents, findCollected, readCollected } from './keys/colle
 export { waitsForKey } from './keys/end-of-time.js'
 export { finishKeyedEvents } from './keys/finish-keyed-events.js'
 export { queuedKeyOf, recordKeyedSteps } from './keys/record-keyed-steps.js'
+export { openWaitOf } from './keys/settle-waits.js'
 export { FreeQueues } from './keys/wake-queues.js'
 export { lockKeys, withKeys } from './keys/with-keys.js'
 export { mayRunSql } from './may-run.js'
@@ -174,5 +175,4 @@ export {
   tooManySeen,
   type WokenExecution,
 } from './waits/open-wait.js'
-export { openWaitOf } from './waits/settle-waits.js'
 export { wakeOn } from './waits/wake-waits.js'

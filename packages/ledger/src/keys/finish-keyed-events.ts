@@ -2,11 +2,11 @@ import type { Database, Statements } from '@automation/database'
 import type { ExecutionRecord, RecordableExecution } from '../outcomes/execution-record.js'
 import { type Finished, finishEvents, type Outcome } from '../outcomes/finish-events.js'
 import { addWoken } from '../outcomes/follow-ups.js'
-import { settleWaits, waitLocksOf } from '../waits/settle-waits.js'
 import { moveBatches } from './batches.js'
 import { decideClaims, unbegunRecord } from './decide-claims.js'
 import { insertSuppressed, writeClaims } from './key-claims.js'
 import { replaceExecutions } from './replace-executions.js'
+import { settleWaits, waitLocksOf } from './settle-waits.js'
 import { withKeys } from './with-keys.js'
 
 /**

@@ -2,7 +2,7 @@ import type { Database } from '@automation/database'
 import type { RecordableExecution } from '../outcomes/execution-record.js'
 import { addWoken } from '../outcomes/follow-ups.js'
 import { type Recorded, recordSteps, type Step } from '../outcomes/record-steps.js'
-import { settleWaits, waitLocksOf } from '../waits/settle-waits.js'
+import { settleWaits, waitLocksOf } from './settle-waits.js'
 import { wakeQueues } from './wake-queues.js'
 import { withKeys } from './with-keys.js'
 

@@ -1,8 +1,8 @@
 import type { Statements } from '@automation/database'
 import type { RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
-import { maxOpenWaits, type OpenWait, tooManySeen, type WokenExecution } from './open-wait.js'
-import { wakeWaits } from './wake-waits.js'
+import { maxOpenWaits, type OpenWait, tooManySeen, type WokenExecution } from '../waits/open-wait.js'
+import { wakeWaits } from '../waits/wake-waits.js'
 
 /** The locks that a commit needs for its waits: those of the keys of its events, and of what its executions begin to wait for. */
 export function waitLocksOf(
