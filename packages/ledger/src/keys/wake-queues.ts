@@ -51,17 +51,17 @@ export async function wakeQueues(
 }
 
 /**
- * Of the next claims in a queue, in the order of their keys: the last key, and those whose holder is over. By its status: of due executions Postgres takes
+ * Of the next claims in a queue, in the order of their keys: the last key unless these were the last claims, and the keys whose holder is over. By its status: of due executions Postgres takes
  * there to be fewer than there are, and would rather read all of them.
  *
  * $1 the key before · $2 how many claims
  */
 const findFreeQueuesSql = `
-  WITH queued_keys AS MATERIALIZED (
-    SELECT DISTINCT key_id AS id FROM (
-      SELECT key_id FROM key_claims WHERE place = 'queued' AND key_id > $1::uuid ORDER BY key_id LIMIT $2) AS claims
-  )
-  SELECT (SELECT id FROM queued_keys ORDER BY id DESC LIMIT 1) AS last, ARRAY(
+  WITH claims AS MATERIALIZED (
+    SELECT key_id AS id FROM key_claims WHERE place = 'queued' AND key_id > $1::uuid ORDER BY key_id LIMIT $2
+  ),
+  queued_keys AS MATERIALIZED (SELECT DISTINCT id FROM claims)
+  SELECT (SELECT id FROM claims ORDER BY id OFFSET $2 - 1) AS last, ARRAY(
     SELECT id FROM queued_keys WHERE NOT EXISTS (
       SELECT FROM key_claims JOIN executions ON executions.id = key_claims.execution_id
       WHERE key_claims.key_id = queued_keys.id AND key_claims.place = 'holds'
@@ -96,7 +96,7 @@ export class FreeQueues {
 }
 
 interface Seen {
-  /** null where there are none. */
+  /** null at the end of the claims: the next look begins anew. */
   last: string | null
   free: string[]
 }
