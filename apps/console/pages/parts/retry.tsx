@@ -64,9 +64,12 @@ export function RetryMany({
       verb="Retry"
       count={() => api().executions.retryMany({ filter, dryRun: true })}
       act={async (tell) => {
-        const text = await retryAll(filter, tell)
+        const { text, retried, left } = await retryAll(filter, tell)
         then(text)
-        return text
+        if (retried === 0) return text
+        tell(`${text} What comes of it is shown here…`)
+        await readAgain()
+        return (await watch(filter, retried, left)) ?? text
       }}
     >
       {(isOne) =>
@@ -77,7 +80,10 @@ export function RetryMany({
 }
 
 /** In steps of 1,000, as the API takes them. Those that fail once more in the meantime are not begun a third time. */
-async function retryAll(filter: Filter, tell: (text: string) => void): Promise<string> {
+async function retryAll(
+  filter: Filter,
+  tell: (text: string) => void,
+): Promise<{ text: string; retried: number; left: number }> {
   let done = 0
   let all = 1
   while (done < all) {
@@ -92,10 +98,45 @@ async function retryAll(filter: Filter, tell: (text: string) => void): Promise<s
       tell(`${write(done)} of ${write(all)} continue…`)
     } catch (error) {
       if (done === 0) throw error
-      return `${write(done)} will continue. For the others: ${describeError(error).title.toLowerCase()}.`
+      const why = describeError(error).title.toLowerCase()
+      return {
+        text: `${write(done)} will continue. For the others: ${why}.`,
+        retried: done,
+        left: all - done,
+      }
     }
   }
-  return `${write(done)} will continue.`
+  return { text: `${write(done)} will continue.`, retried: done, left: Math.max(0, all - done) }
+}
+
+const watchMs = 2_000
+const watches = 15
+
+/**
+ * What became of them half a minute later, or as soon as none is in progress: all may have failed again.
+ *
+ * @param left those that had failed and were not begun again. @returns undefined: not known
+ */
+async function watch(filter: Filter, retried: number, left: number): Promise<string | undefined> {
+  const { ruleId, from, to } = filter
+  const own = {
+    ...(ruleId !== undefined && { ruleId }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  }
+  try {
+    for (let looks = 1; ; looks++) {
+      await new Promise((resolve) => setTimeout(resolve, watchMs))
+      const { executions } = await api().executions.list({ ...own, status: 'running,retrying', limit: 1 })
+      if (executions.length > 0 && looks < watches) continue
+      const { matched } = await api().executions.retryMany({ filter, dryRun: true })
+      const failed = Math.min(retried, Math.max(0, matched - left))
+      if (executions.length > 0) return `${write(retried)} continue. So far ${write(failed)} failed again.`
+      return `${write(retried)} continued: ${failed === 0 ? 'none' : write(failed)} failed again.`
+    }
+  } catch {
+    return undefined
+  }
 }
 
 function write(count: number): string {

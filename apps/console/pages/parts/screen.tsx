@@ -36,7 +36,7 @@ export function Screen({
   )
 }
 
-/** A list, and in a drawer above its right side what is selected: the list does not move. */
+/** A list, and in a drawer beside it what is selected; on a narrow screen above its right side. */
 export function Split({ list, detail }: { list: ComponentChildren; detail?: ComponentChildren }) {
   return (
     <div class="split">

@@ -24,7 +24,7 @@ export function TimeScale({
   const wholeMs = Math.max(...pieces.map(({ to }) => to)) - Math.min(...pieces.map(({ from }) => from))
   return (
     <p class="sub row spread lane-scale">
-      <span>0{queued && `, gray: queued for ${formatDuration(queued.to - queued.from)}`}</span>
+      <span>0{queued && `, grey: queued for ${formatDuration(queued.to - queued.from)}`}</span>
       {folds.length > 0 && <span>shortened: {folds.map(({ ms }) => formatDuration(ms)).join(', ')}</span>}
       <span>{formatDuration(wholeMs)}</span>
     </p>

@@ -31,6 +31,9 @@ export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
     await page.keyboard.press('j')
     await page.waitForURL((url) => url.searchParams.get('id') === event.id)
     t.equal(await page.locator('.rows tr[aria-current]').count(), 1, 'the drawer follows the row')
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const [list, drawer] = [await table.boundingBox(), await details.boundingBox()]
+    t.ok((list?.x ?? 0) + (list?.width ?? 0) <= (drawer?.x ?? 0), 'on a desk the drawer covers no row')
     t.strictSame(complaints, [])
   })
 
@@ -46,6 +49,23 @@ export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
     const cell = page.getByRole('table', { name: 'executions' }).locator('tbody td.line').first()
     t.equal(await cell.evaluate((element) => getComputedStyle(element).display), 'table-cell')
     t.ok(((await cell.boundingBox())?.width ?? 0) > 100, 'the event of an execution has its place')
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a retry of all says how many failed again', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    await client.rules.create({
+      name: 'Broken',
+      trigger: 'LEAD_CREATED',
+      actions: [{ type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:9/hook' }, retry: { attempts: 1 } }],
+    })
+    await client.trigger('LEAD_CREATED', { name: 'Acme' }, { wait: 10 })
+    await client.trigger('LEAD_CREATED', { name: 'Initech' }, { wait: 10 })
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at('executions?status=failed'))
+    await page.getByRole('button', { name: 'Retry all of these…' }).click()
+    await page.getByRole('button', { name: 'Retry 2' }).click()
+    await page.getByText('2 continued: 2 failed again.').waitFor()
     t.strictSame(complaints, [])
   })
 
