@@ -10,10 +10,9 @@ export function EventState({
   continuesAt,
   failed,
 }: Pick<EventSummary, 'status' | 'continuesAt' | 'failed'>) {
-  const word =
-    status === 'running' && continuesAt !== null
-      ? `waits until ${formatDay(continuesAt, zone.value, now.value)}`
-      : status
-  if (failed > 0) return <Mark of="failed" word={`${word}, ${failed} failed`} />
-  return <Mark of={word === status ? status : 'waiting'} word={word} />
+  const waitsUntil = status === 'running' ? continuesAt : null
+  if (failed > 0) return <Mark of="failed" word={`${waitsUntil ? 'waits' : status}, ${failed} failed`} />
+  if (waitsUntil)
+    return <Mark of="waiting" word={`waits until ${formatDay(waitsUntil, zone.value, now.value)}`} />
+  return <Mark of={status} />
 }
