@@ -69,7 +69,9 @@ export function RetryMany({
         if (retried === 0) return text
         tell(`${text} What comes of it is shown here…`)
         await readAgain()
-        return (await watch(filter, retried, left)) ?? text
+        const outcome = await watch(filter, retried, left)
+        if (outcome !== undefined) then(outcome)
+        return outcome ?? text
       }}
     >
       {(isOne) =>

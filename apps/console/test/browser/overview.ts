@@ -32,6 +32,7 @@ export function testOverview(t: Test, { browser, makeWorkspace }: Context): void
     await group.getByRole('button', { name: 'Retry all…' }).click()
     await page.getByRole('button', { name: 'Retry 3' }).click()
     await page.getByText('3 will continue.').first().waitFor()
+    await page.getByText('3 continued: 3 failed again.').first().waitFor()
     t.strictSame(complaints, [])
   })
 
