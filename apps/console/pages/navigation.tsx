@@ -7,7 +7,7 @@ import { Icon } from './parts/icon.js'
 import { usePopover } from './parts/popover.js'
 import { groups, type places, placesOf } from './places.js'
 import { me, workspaceId } from './state/session.js'
-import { useCounts, useOpenDecisions } from './state/use-counts.js'
+import { type Count, useCounts, useOpenDecisions } from './state/use-counts.js'
 import { linkTo } from './state/use-filters.js'
 
 interface Props {
@@ -58,6 +58,8 @@ export function BottomBar({ screen, open }: Props) {
   const all = groups.flatMap(placesOf)
   const first = all.filter(({ isInBar }) => isInBar).slice(0, inBar)
   const rest = all.filter((place) => !first.includes(place))
+  const counts = useCounts()
+  const count = rest.map((place) => counts[place.screen]).find((one) => one !== undefined)
   const { path } = useLocation()
   useEffect(sheet.close, [path])
   const openDialog = (dialog: 'palette' | 'settings') => {
@@ -76,6 +78,7 @@ export function BottomBar({ screen, open }: Props) {
         aria-current={rest.some((place) => place.screen === screen) ? 'true' : undefined}
       >
         <Icon name="menu" /> More
+        {count && <CountBadge {...count} />}
       </button>
       <div
         ref={sheet.element}
@@ -114,13 +117,17 @@ function PlaceLink({
   return (
     <a class={look} href={linkTo(name)} title={label} aria-current={name === screen ? 'page' : undefined}>
       <Icon name={icon} /> <span>{label}</span>
-      {count && (
-        <Badge tone={count.tone}>
-          {count.count}
-          <span class="hidden"> {count.word}</span>
-        </Badge>
-      )}
+      {count && <CountBadge {...count} />}
     </a>
+  )
+}
+
+function CountBadge({ count, word, tone }: Count) {
+  return (
+    <Badge tone={tone}>
+      {count}
+      <span class="hidden"> {word}</span>
+    </Badge>
   )
 }
 

@@ -12,13 +12,14 @@ type Totals = Pick<
  * @param needing the rules that need attention; undefined: not known
  * @param at writes a time
  * @param acknowledged how many of the failed executions somebody has acknowledged
+ * @returns note: what somebody has seen to already, beside what is wrong
  */
 export function describeState(
   totals: Totals,
   needing: readonly Pick<AttentionItem, 'reason' | 'since'>[] | undefined,
   at: (iso: string) => string,
   acknowledged = 0,
-): { tone: 'good' | 'bad' | ''; text: string } {
+): { tone: 'good' | 'bad' | ''; text: string; note?: string } {
   const { failed, rejectedWebhooks, events } = totals
   const executions = totals.succeeded + failed + totals.cancelled + totals.unfinished
   const areSeen = failed > 0 && acknowledged >= failed
@@ -30,10 +31,16 @@ export function describeState(
       ? [countOf(rejectedWebhooks, 'webhook was refused', 'webhooks were refused')]
       : []),
   ]
-  if (areSeen) parts.push(`${failures}, all acknowledged`)
-  if (parts.length > 0) return { tone: areSeen && parts.length === 1 ? '' : 'bad', text: parts.join(', ') }
+  const seen = `${failures}, all acknowledged`
+  if (parts.length > 0) return { tone: 'bad', text: parts.join(', '), ...(areSeen && { note: seen }) }
+  if (areSeen) return { tone: '', text: seen }
   const counted = `${countOf(events, 'event')}, ${countOf(executions, 'execution')}, none failed`
   return needing === undefined ? { tone: '', text: counted } : { tone: 'good', text: `All well: ${counted}` }
+}
+
+/** Of the failed executions, those that somebody has acknowledged. */
+export function countAcknowledged(failures: Overview['failures']): number {
+  return failures.reduce((sum, { count, acknowledgement }) => sum + (acknowledgement ? count : 0), 0)
 }
 
 function nameRules(

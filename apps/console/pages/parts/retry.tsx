@@ -50,10 +50,13 @@ type Filter = NonNullable<ExecutionsToRetry['filter']>
 export function RetryMany({
   filter,
   label = 'Retry all of these…',
+  of,
   then = () => {},
 }: {
   filter: Filter
   label?: string
+  /** The rule whose executions they are. */
+  of?: string
   /** Gets what came of it: a row, and its dialog, may be gone by then. */
   then?: (text: string) => void
 }) {
@@ -75,7 +78,7 @@ export function RetryMany({
       }}
     >
       {(isOne) =>
-        `failed ${isOne ? 'execution matches' : 'executions match'} the filter. Each continues from the action that failed, with the version that ran, under the same idempotency keys.`
+        `failed ${isOne ? 'execution' : 'executions'} ${of === undefined ? (isOne ? 'matches the filter' : 'match the filter') : `of ${of}`}. ${isOne ? 'It' : 'Each'} continues from the action that failed, with the version of the rule that ran. Receivers can recognise repeated calls by their idempotency keys.`
       }
     </Bulk>
   )

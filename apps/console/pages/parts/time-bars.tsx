@@ -22,16 +22,25 @@ type CountedFilter = Omit<
   'from' | 'to' | 'slices'
 >
 
-/** The counts of a time. Screens share those without a filter: the server counts once. */
+/** As many groups of failures as the overview shows. */
+export const failuresOfOverview = { failures: 20 }
+
+/** The counts of a time. Screens share those without a filter, which have the failures: the server counts once. */
 export function useOverview({ last, from, to }: TimeQuery, filter: CountedFilter = {}) {
   const narrowed = { ...filter, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+  const isWhole = Object.keys(narrowed).length === 0
   return useQuery<Overview>({
     // The sidebar shows what was read under the key without a filter.
-    key: ['overview', last ?? '24h', ...(Object.keys(narrowed).length === 0 ? [] : [narrowed])],
+    key: ['overview', last ?? '24h', ...(isWhole ? [] : [narrowed])],
     read: () => {
       const { counted, slices } = readShownRange({ last, from, to }, '24h', Date.now())
       const iso = (ms: number) => new Date(ms).toISOString()
-      return api().overview({ from: iso(counted.from), to: iso(counted.to), slices, ...filter })
+      return api().overview({
+        from: iso(counted.from),
+        to: iso(counted.to),
+        slices,
+        ...(isWhole ? failuresOfOverview : filter),
+      })
     },
     pollMs: 30_000,
   })

@@ -19,7 +19,7 @@ import { useQuery } from '../state/use-query.js'
 import { useRuleNames } from '../state/use-rules.js'
 import { DecisionDetail } from './decision-detail.js'
 
-const statuses = { '': 'to take', decided: 'decided', expired: 'expired', closed: 'no longer needed' }
+const statuses = { '': 'Open', decided: 'Decided', expired: 'Expired', closed: 'No longer needed' }
 
 /** What do executions wait for people to decide, and who decided what? */
 export function Decisions() {
@@ -65,7 +65,7 @@ export function Decisions() {
           'Rule',
           status === '' ? 'Choices' : 'Choice',
           'Event',
-          status === '' ? 'Time left' : 'By',
+          status === '' ? 'Due' : 'By',
           { text: 'Since', isLow: true },
         ]}
         selectedId={id}
@@ -110,7 +110,9 @@ export function Decisions() {
 
 function Choice({ decision: { status, options, choice } }: { decision: Decision }) {
   if (status === 'open') return <>{options.join(' or ')}</>
-  return <Mark of={status === 'decided' ? 'done' : 'skipped'} word={choice ?? statuses[status]} />
+  return (
+    <Mark of={status === 'decided' ? 'done' : 'skipped'} word={choice ?? statuses[status].toLowerCase()} />
+  )
 }
 
 function NoDecisions({ isOpen }: { isOpen: boolean }) {

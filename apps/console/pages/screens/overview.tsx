@@ -1,19 +1,18 @@
 import type { AttentionItem, Overview as Counts } from '@automation/client'
-import { useEffect, useState } from 'preact/hooks'
-import { describeState } from '../logic/describe-state.js'
+import { useEffect, useRef } from 'preact/hooks'
+import { countAcknowledged, describeState } from '../logic/describe-state.js'
 import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
 import { formatDuration, formatStart, formatTime } from '../logic/format-time.js'
 import type { ShownTime } from '../logic/time-range.js'
 import { Icon } from '../parts/icon.js'
-import { Newer } from '../parts/list-controls.js'
 import { Screen } from '../parts/screen.js'
 import { Loading, Problem, Stale } from '../parts/states.js'
-import { useOverview } from '../parts/time-bars.js'
+import { failuresOfOverview, useOverview } from '../parts/time-bars.js'
 import { now, When } from '../parts/when.js'
 import { useLive } from '../state/live.js'
 import { updates, zone } from '../state/preferences.js'
 import { api } from '../state/session.js'
-import { failuresOfOverview } from '../state/use-counts.js'
+import { useOpenDecisions } from '../state/use-counts.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { readAgain, useQuery } from '../state/use-query.js'
 import { Charts } from './overview/charts.js'
@@ -28,13 +27,15 @@ export function Overview() {
   const span = readSpan(query.last)
   const { from, to } = query
   // The charts show the whole span; what is chosen in them narrows the rest.
-  const whole = useOverview({ last: span }, failuresOfOverview)
-  const chosen = useOverview({ last: span, from, to }, failuresOfOverview)
-  const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: 60_000 })
+  const whole = useOverview({ last: span })
+  const isNarrowed = from !== undefined || to !== undefined
+  const chosen = useOverview({ last: span, from, to }, isNarrowed ? failuresOfOverview : {})
+  const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: 30_000 })
+  const decisions = useOpenDecisions()
   const { data } = whole
   const part = chosen.data
   const isEmpty = data !== undefined && isWithout(data)
-  const newer = useNewEvents(whole.dataUpdatedAt)
+  useNews(whole.dataUpdatedAt)
   return (
     <Screen
       title="Overview"
@@ -46,11 +47,10 @@ export function Overview() {
       {whole.error && data && <Stale error={whole.error} since={whole.dataUpdatedAt} />}
       {data && (
         <FirstSteps isEmpty={isEmpty} span={span}>
-          <Newer newer={newer} what="events" showNewer={() => void readAgain()} />
           {part && <Summary overview={part} needing={attention.data?.rules} time={timeOf(query, span)} />}
           <Charts overview={data} />
           {part && <Failures overview={part} time={timeOf(query, span)} />}
-          <NeedsAttention overview={part ?? data} attention={attention} />
+          <NeedsAttention overview={part ?? data} {...{ attention, decisions }} />
           <Health overview={data} />
         </FirstSteps>
       )}
@@ -58,12 +58,25 @@ export function Overview() {
   )
 }
 
-/** How many events came in since the counts were read: the figures stay as they are while somebody reads them. @param readAt epoch ms */
-function useNewEvents(readAt: number): number {
-  const [newer, setNewer] = useState(0)
-  useLive((count) => setNewer((known) => known + count))
-  useEffect(() => setNewer(0), [readAt])
-  return newer
+/** The executions of a new event take a moment. */
+const afterNewsMs = 1_500
+/** A busy workspace is counted no more often. */
+const betweenMs = 10_000
+
+/** What new events led to is read soon after, for the first line and for the list under it. @param readAt epoch ms */
+function useNews(readAt: number): void {
+  const timer = useRef<ReturnType<typeof setTimeout>>()
+  useLive(() => {
+    timer.current ??= setTimeout(
+      () => {
+        timer.current = undefined
+        // In this order no card of a rule comes and goes below.
+        void readAgain('overview').then(() => readAgain('attention'))
+      },
+      Math.max(afterNewsMs, readAt + betweenMs - Date.now()),
+    )
+  })
+  useEffect(() => () => clearTimeout(timer.current), [])
 }
 
 function timeOf({ from, to }: Record<string, string | undefined>, span: RecentSpan): ShownTime {
@@ -120,9 +133,9 @@ function Summary({
   time: ShownTime
 }) {
   const { events, succeeded, failed, unfinished, rejectedWebhooks, p95Ms } = totals
-  const acknowledged = failures.reduce((sum, group) => sum + (group.acknowledgement ? group.count : 0), 0)
+  const acknowledged = countAcknowledged(failures)
   const at = (iso: string) => formatStart(iso, zone.value, now.value)
-  const { tone, text } = describeState(totals, needing, at, acknowledged)
+  const { tone, text, note } = describeState(totals, needing, at, acknowledged)
   const figure = (count: number, word: string, href: string, tone = '') => (
     <a class={`figure ${count > 0 ? tone : ''}`} href={href}>
       <strong>{count.toLocaleString('en-US')}</strong> {word}
@@ -134,11 +147,12 @@ function Summary({
       <p class={`verdict ${tone}`} role="status">
         {tone && <Icon name={tone === 'good' ? 'check' : 'warning'} />}
         {text}
+        {note && <span class="quiet">{note}</span>}
       </p>
       <div class="figures">
         {figure(events, 'events accepted', linkTo('events', { ...time }))}
         {figure(succeeded, 'executions succeeded', executions('succeeded'))}
-        {figure(failed, 'executions failed', executions('failed'), 'bad')}
+        {figure(failed, 'executions failed', executions('failed'), failed > acknowledged ? 'bad' : '')}
         {figure(unfinished, 'executions unfinished', executions('waiting,retrying,running'))}
         {figure(rejectedWebhooks, 'webhooks refused', linkTo('webhooks', { state: 'rejected' }), 'bad')}
         <a class="figure" href={executions('')}>

@@ -3,6 +3,7 @@ import { Fragment } from 'preact'
 import { countOf } from '../logic/count-words.js'
 import { describeInconsistency } from '../logic/describe-inconsistency.js'
 import { type RecentSpan, readSpan } from '../logic/filters.js'
+import { type Part, partsOfExecutions } from '../logic/parts-of-executions.js'
 import { writeRange } from '../logic/time-range.js'
 import { Icon } from '../parts/icon.js'
 import { Screen } from '../parts/screen.js'
@@ -105,8 +106,6 @@ const hrefs = {
   task: (id: string) => linkTo('tasks', { id }),
 }
 
-type Part = [count: number, word: string, tone?: string]
-
 /** What came in on the left, what became of it on the right: each step is the sum of its parts. */
 function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: Ledger }) {
   const { calls } = effects
@@ -117,7 +116,7 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
         total={receipts.received}
         parts={[
           [receipts.accepted, 'accepted'],
-          [receipts.duplicate, 'duplicates'],
+          [receipts.duplicate, receipts.duplicate === 1 ? 'duplicate' : 'duplicates'],
           [receipts.rejected, 'refused', 'bad'],
         ]}
       />
@@ -164,24 +163,6 @@ function Flow({ ledger: { receipts, events, executions, effects } }: { ledger: L
       />
     </ol>
   )
-}
-
-/** Those of rules, as the overview counts them, and the deliveries to subscriptions beside them. */
-export function partsOfExecutions({
-  succeeded,
-  failed,
-  cancelled,
-  waiting,
-  leased,
-  deliveries,
-}: Ledger['executions']): Part[] {
-  return [
-    [succeeded - deliveries.succeeded, 'of rules succeeded'],
-    [failed - deliveries.failed, 'of rules failed', 'bad'],
-    [cancelled - deliveries.cancelled, 'of rules cancelled'],
-    [waiting + leased - deliveries.unfinished, 'of rules unfinished'],
-    [deliveries.begun, 'deliveries to subscriptions'],
-  ]
 }
 
 function Step({

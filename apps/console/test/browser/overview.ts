@@ -36,6 +36,58 @@ export function testOverview(t: Test, { browser, makeWorkspace }: Context): void
     t.strictSame(complaints, [])
   })
 
+  t.test('what is acknowledged is red nowhere, one at a time, and what fails then is seen soon', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const actions = [
+      { type: 'SEND_WEBHOOK' as const, config: { url: 'http://127.0.0.1:9/hook' }, retry: { attempts: 1 } },
+    ]
+    await client.rules.create({ name: 'Tell the shop', trigger: 'DEAL_CREATED', actions })
+    await client.rules.create({ name: 'Tell the CRM', trigger: 'LEAD_CREATED', actions })
+    await client.rules.create({ name: 'Tell the desk', trigger: 'TICKET_CREATED', actions })
+    for (const type of ['DEAL_CREATED', 'LEAD_CREATED'] as const) await client.trigger(type, {}, { wait: 10 })
+    const { page, complaints } = await visit(browser)
+    const failures = page.getByRole('region', { name: 'Failures' })
+    const groups = failures.getByRole('listitem')
+    const badge = page.getByRole('link', { name: /^Executions/ }).first()
+    await failures.getByRole('button', { name: 'Acknowledge' }).nth(1).waitFor()
+    t.match(await badge.innerText(), /2 failed/)
+    await failures.getByRole('button', { name: 'Acknowledge' }).first().dblclick()
+    await failures.getByText('1 acknowledged').waitFor()
+    t.equal(await groups.filter({ visible: true }).count(), 1, 'a double click is one')
+    t.match(await badge.innerText(), /1 failed/)
+    t.equal(await page.locator('.figure.bad').count(), 1)
+    await page.waitForTimeout(800)
+    await failures.getByRole('button', { name: 'Acknowledge' }).first().click()
+    await page.getByText('2 of 2 executions failed, all acknowledged').waitFor()
+    t.notMatch(await badge.innerText(), /failed/)
+    t.equal(await page.locator('.figure.bad, .verdict.bad').count(), 0)
+    await client.trigger('TICKET_CREATED', {}, { wait: 10 })
+    await groups.filter({ hasText: 'Tell the desk' }).waitFor({ timeout: 15_000 })
+    await page.getByText('3 of 3 executions failed', { exact: true }).waitFor()
+    t.match(await badge.innerText(), /1 failed/)
+    t.strictSame(complaints, [])
+  })
+
+  t.test('open decisions are named on the overview and on a phone, from the first answer', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const decision = { options: ['yes', 'no'], within: '36h' }
+    await client.rules.create({
+      name: 'Ask',
+      trigger: 'DEAL_CREATED',
+      actions: [{ type: 'WAIT', config: { decision } }],
+    })
+    for (const name of ['Ada', 'Bo']) await client.trigger('DEAL_CREATED', { name })
+    const { page, complaints } = await visit(browser)
+    const needs = page.getByRole('region', { name: 'Needs attention' })
+    await needs.getByText(/^Decisions 2 are open, the first is due /).waitFor()
+    await page.getByRole('link', { name: 'Decisions 2 open' }).waitFor({ timeout: 2_000 })
+    await page.setViewportSize({ width: 360, height: 780 })
+    await page.getByRole('button', { name: 'More 2 open' }).waitFor()
+    await needs.getByRole('link', { name: 'Decide' }).click()
+    await page.getByRole('heading', { name: 'Decisions' }).waitFor()
+    t.strictSame(complaints, [])
+  })
+
   t.test(
     'a drag over a chart chooses the time of all that follows, also by keyboard, and can be taken back',
     async (t) => {

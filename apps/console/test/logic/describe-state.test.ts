@@ -24,7 +24,8 @@ t.test('the first line of the overview names what is wrong, and never more than 
   t.same(seen([], 1), { tone: 'bad', text: '2 of 35 executions failed' })
   t.same(seen([{ reason: 'silent', since: '' }], 2), {
     tone: 'bad',
-    text: '1 rule needs attention, 2 of 35 executions failed, all acknowledged',
+    text: '1 rule needs attention',
+    note: '2 of 35 executions failed, all acknowledged',
   })
   t.equal(describe({}, [{ reason: 'silent', since: '' }]).text, '1 rule needs attention')
   t.equal(

@@ -1,6 +1,8 @@
-import type { AttentionItem, Overview } from '@automation/client'
+import type { AttentionItem, DecisionPage, Overview } from '@automation/client'
 import type { ComponentChildren } from 'preact'
+import { countOf } from '../../logic/count-words.js'
 import { describeAttention } from '../../logic/describe-attention.js'
+import { Due } from '../../parts/due.js'
 import { Problem } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { linkTo } from '../../state/use-filters.js'
@@ -13,15 +15,20 @@ export function NeedsAttention({
     totals: { rejectedWebhooks },
   },
   attention,
+  decisions,
 }: {
   overview: Overview
   attention: ReturnType<typeof useQuery<{ rules: AttentionItem[] }>>
+  decisions: ReturnType<typeof useQuery<DecisionPage>>
 }) {
   const named = new Set(failures.flatMap(({ ruleId, acknowledgement }) => (acknowledgement ? [] : [ruleId])))
   const rules = (attention.data?.rules ?? []).filter(
     ({ id, reason }) => reason !== 'failures' || !named.has(id),
   )
-  if (!attention.error && rules.length + rejectedWebhooks === 0) return null
+  const open = decisions.data?.decisions.length ?? 0
+  // All of them at once: a card that came later would move what is below.
+  if (attention.isPending || decisions.isPending) return null
+  if (!attention.error && rules.length + rejectedWebhooks + open === 0) return null
   return (
     <section aria-labelledby="needs">
       <h2 id="needs">Needs attention</h2>
@@ -30,6 +37,7 @@ export function NeedsAttention({
         {rules.map((item) => (
           <RuleCard key={item.id} item={item} />
         ))}
+        {decisions.data && open > 0 && <DecisionsCard page={decisions.data} />}
         {rejectedWebhooks > 0 && (
           <Card
             name="Webhooks"
@@ -43,6 +51,39 @@ export function NeedsAttention({
         )}
       </ul>
     </section>
+  )
+}
+
+/** Executions wait for people: how many, and which is due first, if all of them are on the page. */
+function DecisionsCard({ page: { decisions, nextCursor } }: { page: DecisionPage }) {
+  const first = decisions
+    .map(({ until }) => until)
+    .filter((until) => until !== null)
+    .sort()[0]
+  return (
+    <Card
+      name="Decisions"
+      text={
+        nextCursor ? (
+          `more than ${decisions.length} are open`
+        ) : (
+          <>
+            {countOf(decisions.length, 'is open', 'are open')}
+            {first && (
+              <>
+                {decisions.length === 1 ? ', due ' : ', the first is due '}
+                <Due at={first} />
+              </>
+            )}
+          </>
+        )
+      }
+      note="Executions wait until somebody decides."
+    >
+      <a class="button" href={linkTo('decisions')}>
+        Decide
+      </a>
+    </Card>
   )
 }
 

@@ -56,7 +56,7 @@ function TypeCells({ type: { name, description, createdAt, isOwn } }: { type: Ty
       <td class="line" title={description}>
         {description || <span class="quiet">–</span>}
       </td>
-      <td class="low">{isOwn ? <When at={createdAt} /> : <span class="quiet">of the service</span>}</td>
+      <td class="low at">{isOwn ? <When at={createdAt} /> : <span class="quiet">built in</span>}</td>
       <td class="actions-cell">
         {isOwn && may('editor') && (
           <div class="row">

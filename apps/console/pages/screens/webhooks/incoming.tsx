@@ -1,4 +1,5 @@
 import type { Receipt } from '@automation/client'
+import { readMerged } from '../../logic/history/read-merged.js'
 import { DetailHead } from '../../parts/detail-head.js'
 import { ChoiceFilter, TextFilter } from '../../parts/filter.js'
 import { History } from '../../parts/history.js'
@@ -11,19 +12,24 @@ import { api, apiUrl, may, workspaceId } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useList } from '../../state/use-list.js'
 
-/** Deliveries of providers: accepted ones, or refused ones with what the sender has to change. */
+const states = { accepted: 'accepted', rejected: 'refused' } as const
+type State = keyof typeof states
+
+/** Deliveries of providers: accepted ones, and refused ones with what the sender has to change. */
 export function Incoming() {
   const { query, set } = useFilters()
   const { state = '', provider = '', id } = query
-  const list = useList<Receipt>(['receipts', state, provider], async (cursor) => {
+  const wanted = Object.hasOwn(states, state) ? [state as State] : (Object.keys(states) as State[])
+  const reads = wanted.map((state) => async (cursor?: string) => {
     const { data, nextCursor = null } = await api().developer.receipts.list({
       limit: 50,
+      state,
       ...(cursor !== undefined && { cursor }),
-      ...(state === 'rejected' && { state }),
       ...(provider !== '' && { provider }),
     })
     return { rows: data, nextCursor }
   })
+  const list = useList<Receipt>(['receipts', state, provider], (cursor) => readMerged(reads, cursor))
   const selected = list.rows.find((row) => row.id === id)
   return (
     <>
@@ -31,8 +37,8 @@ export function Incoming() {
         <ChoiceFilter
           label="State"
           value={state}
-          all="accepted"
-          options={{ rejected: 'refused' }}
+          all="any"
+          options={states}
           isFirst
           set={(chosen) => set({ state: chosen, id: '' })}
         />
