@@ -19,14 +19,14 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const mostShown = 12
 
 /** What lies below a screen. */
-const parts: [label: string, screen: string, query: Record<string, string>][] = [
-  ['Failed executions', 'executions', { status: 'failed' }],
+const parts: [label: string, screen: string, query: Record<string, string>, words?: string][] = [
+  ['Failed executions', 'executions', { status: 'failed' }, 'errors retry'],
   ['Findings', 'rules', { tab: 'findings' }],
   ['Schedules: what runs next', 'rules', { tab: 'schedules' }],
   ['Event types', 'rules', { tab: 'types' }],
   ['Email templates', 'rules', { tab: 'templates' }],
   ['Refused webhooks', 'webhooks', { state: 'rejected' }],
-  ['Subscriptions', 'webhooks', { way: 'out' }],
+  ['Subscriptions', 'webhooks', { way: 'out' }, 'deliveries outgoing webhooks'],
   ['API keys', 'access', { tab: 'keys' }],
   ['Signing secrets', 'access', { tab: 'secrets' }],
   ['Audit log', 'access', { tab: 'audit' }],
@@ -86,8 +86,9 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
           ...(may('operator')
             ? [{ label: 'Send a sample event', hint: 'do', run: () => show('sample') }]
             : []),
-          ...parts.map(([label, screen, query]) => ({
+          ...parts.map(([label, screen, query, words]) => ({
             label,
+            ...(words && { words }),
             hint: 'go',
             run: () => go(linkTo(screen, query)),
           })),
@@ -110,6 +111,13 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
         ],
         typed,
       ).slice(0, mostShown)
+  // What is no name here may be in the data of an event.
+  if (id !== '' && !uuid.test(id))
+    entries.push({
+      label: `Search events for “${id}”`,
+      hint: 'find',
+      run: () => go(linkTo('events', { q: id })),
+    })
   const current = Math.min(chosen, entries.length - 1)
 
   return (

@@ -25,7 +25,7 @@ export const places: readonly Place[] = [
     group: 'Observe',
     isInBar: true,
   },
-  { screen: 'decisions', label: 'Decisions', key: 'd', icon: 'check', group: 'Observe' },
+  { screen: 'decisions', label: 'Decisions', key: 'd', icon: 'decisions', group: 'Observe' },
   { screen: 'tasks', label: 'Tasks', key: 'k', icon: 'tasks', group: 'Observe' },
   { screen: 'webhooks', label: 'Webhooks', key: 'w', icon: 'webhooks', group: 'Observe' },
   { screen: 'reconciliation', label: 'Reconciliation', key: 'b', icon: 'reconciliation', group: 'Observe' },

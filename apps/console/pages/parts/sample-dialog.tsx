@@ -33,7 +33,15 @@ export function SampleDialog({ type: wanted, close }: { type?: EventType | undef
     : undefined
   const chosen = type ?? likely
   const example = types.find((one) => one.type === chosen)?.example
-  const text = typed ?? (example === undefined ? '' : JSON.stringify(example, null, 2))
+  // A type of the workspace has no example: its newest event shows what it is like.
+  const isUnknown = chosen !== undefined && example !== undefined && Object.keys(example).length === 0
+  const newest = useQuery({
+    key: isUnknown ? ['newest-sample', chosen] : undefined,
+    read: async () => (await api().events.samples(chosen as EventType, { limit: 1 })).events,
+    pollMs: false,
+  })
+  const shown = (isUnknown ? newest.data?.[0]?.data : undefined) ?? example
+  const text = typed ?? (shown === undefined ? '' : JSON.stringify(shown, null, 2))
 
   async function send(): Promise<void> {
     setProblem(undefined)

@@ -1,4 +1,5 @@
 import { describeClockChange, describeTick, findScheduleFaults, nextTick } from '@automation/engine'
+import { formatRun } from './format-run.js'
 import type { Schedule } from './schedule-kinds.js'
 
 export interface PlannedTick {
@@ -7,11 +8,6 @@ export interface PlannedTick {
   /** What a change of the clocks means for it. */
   clockChange: string | null
 }
-
-const format = new Intl.DateTimeFormat('en-US', {
-  ...{ weekday: 'short', month: 'short', day: 'numeric' },
-  ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' },
-})
 
 /**
  * When a rule would run next, by the code of the service.
@@ -29,7 +25,7 @@ export function listTicks(
   const ticks: PlannedTick[] = []
   for (let at = nextTick(schedule, now); at !== null && ticks.length < count; at = nextTick(schedule, at)) {
     const { localTime } = describeTick(schedule, at, 0)
-    const time = format.format(new Date(`${localTime.slice(0, 19)}Z`))
+    const time = formatRun(new Date(`${localTime.slice(0, 19)}Z`), 'UTC')
     ticks.push({ time, clockChange: describeClockChange(schedule, at) })
   }
   return { ticks }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { countOf } from '../../logic/count-words.js'
 import { nameActor } from '../../logic/name-actor.js'
+import { sayError } from '../../logic/say-error.js'
 import { type ShownTime, writeRange } from '../../logic/time-range.js'
 import { RetryMany } from '../../parts/retry.js'
 import { When } from '../../parts/when.js'
@@ -92,17 +93,19 @@ function Described({
 }) {
   const times: ComponentChildren =
     count === 1 ? (
-      <When at={lastAt} />
+      <>
+        event of <When at={lastAt} />
+      </>
     ) : (
       <>
-        first <When at={firstAt} />, last <When at={lastAt} />
+        events from <When at={firstAt} /> to <When at={lastAt} />
       </>
     )
   return (
     <div>
       <span class="group-count">{count.toLocaleString('en-US')} ×</span>{' '}
       {ruleName === null ? <strong>Deleted rule</strong> : <a href={linkTo(`rules/${ruleId}`)}>{ruleName}</a>}
-      <span class="error-line">{error || 'No error was recorded'}</span>
+      <span class="error-line">{sayError(error) || 'No error was recorded'}</span>
       <span class="sub">
         {times}
         {acknowledgement && (

@@ -8,6 +8,7 @@ import { Switch } from '../../parts/switch.js'
 import { When } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
+import { Failing } from './failing.js'
 import { RuleForm } from './rule-form.js'
 import { RuleMenu } from './rule-menu.js'
 import { useDraftSaving } from './use-draft-saving.js'
@@ -64,6 +65,7 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
         </>
       }
     >
+      {saved && <Failing rule={saved} />}
       <fieldset class="tabs" aria-label="Parts of the rule">
         {Object.entries(tabs).map(([name, label]) =>
           (name === 'versions' || name === 'rollout') && saved === undefined ? null : (

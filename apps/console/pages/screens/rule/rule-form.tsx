@@ -1,13 +1,11 @@
 import type { Rule } from '@automation/client'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { describeSaved } from '../../logic/editing/describe-saved.js'
+import { writeRun } from '../../logic/editing/format-run.js'
 import { evaluateDraft } from '../../logic/evaluate-draft.js'
-import { formatDay } from '../../logic/format-time.js'
 import { listConditionPaths } from '../../logic/paths.js'
 import { listRivals } from '../../logic/rivals.js'
 import type { Definition } from '../../logic/rule-definition.js'
-import { now } from '../../parts/when.js'
-import { zone } from '../../state/preferences.js'
 import { may } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { useFilters } from '../../state/use-filters.js'
@@ -61,7 +59,7 @@ export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
     <EditingContext.Provider value={editing}>
       <Faults.Provider value={faults}>
         <p role="status" class={isFresh ? 'notice saved' : 'hidden'}>
-          {isFresh && describeSaved(saved, evaluation, (iso) => formatDay(iso, zone.value, now.value))}
+          {isFresh && describeSaved(saved, evaluation, (iso) => writeRun(iso, saved.schedule ?? {}))}
         </p>
         <div class="editor">
           <fieldset disabled={!may('editor')} class="bare" onFocusIn={() => touch(true)}>

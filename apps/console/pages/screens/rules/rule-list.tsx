@@ -1,8 +1,10 @@
 import type { RuleOverview, RuleRollout, RuleSummary, RulesOverview } from '@automation/client'
 import { describePerKey } from '../../logic/editing/describe-per-key.js'
 import { describeSchedule } from '../../logic/editing/schedule-kinds.js'
+import { sayError } from '../../logic/say-error.js'
 import { ChoiceFilter } from '../../parts/filter.js'
 import { Mark } from '../../parts/mark.js'
+import { NextRun } from '../../parts/next-run.js'
 import { Rows } from '../../parts/rows.js'
 import { Spark } from '../../parts/spark.js'
 import { Empty, Loading, Problem, Stale } from '../../parts/states.js'
@@ -170,14 +172,14 @@ function RuleRow({
             in group <a href={linkTo('rules', { group: rule.group })}>{rule.group}</a>, number {rule.order}
           </span>
         )}
-        {doing?.attention && <span class="sub bad">{doing.attention.lastError}</span>}
+        {doing?.attention && <span class="sub bad">{sayError(doing.attention.lastError ?? '')}</span>}
         {rollout && <RolloutMarks {...rollout} />}
       </th>
       <td data-label="Trigger">
         <code>{rule.trigger}</code>
-        {rule.nextRunAt && (
+        {rule.nextRunAt && rule.schedule && (
           <span class="sub">
-            next <When at={rule.nextRunAt} />
+            next <NextRun at={rule.nextRunAt} schedule={rule.schedule} />
           </span>
         )}
       </td>
@@ -195,7 +197,13 @@ function RuleRow({
         )}
       </td>
       <td class="low">
-        <When at={last} />
+        {last === undefined && doing?.runs.some((count) => count > 0) ? (
+          <a href={linkTo('executions', { rule: rule.id, status: 'waiting,retrying,running', last: '30d' })}>
+            unfinished
+          </a>
+        ) : (
+          <When at={last} />
+        )}
       </td>
       <td data-label="State" class="beside">
         <Switch rule={rule} />

@@ -2,9 +2,10 @@ import '../../styles/history.css'
 import { describeSchedule } from '../../logic/editing/schedule-kinds.js'
 import { formatDuration } from '../../logic/format-time.js'
 import { Mark } from '../../parts/mark.js'
+import { NextRun } from '../../parts/next-run.js'
 import { Rows } from '../../parts/rows.js'
 import { Empty, Loading, Problem } from '../../parts/states.js'
-import { now, When } from '../../parts/when.js'
+import { now } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo } from '../../state/use-filters.js'
 import { useRules } from '../../state/use-rules.js'
@@ -42,9 +43,9 @@ export function Schedules() {
             {schedule && describeSchedule(schedule)}
           </td>
           <td class="at">
-            {nextRunAt ? (
+            {nextRunAt && schedule ? (
               <>
-                <When at={nextRunAt} /> <span class="quiet">{sayIn(nextRunAt)}</span>
+                <NextRun at={nextRunAt} schedule={schedule} /> <span class="quiet">{sayIn(nextRunAt)}</span>
               </>
             ) : (
               <Mark of="skipped" word="off" />

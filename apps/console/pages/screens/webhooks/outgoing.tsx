@@ -4,6 +4,7 @@ import { AdminList } from '../../parts/admin-list.js'
 import { Mark } from '../../parts/mark.js'
 import { Split } from '../../parts/screen.js'
 import { NoPermission } from '../../parts/states.js'
+import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
@@ -31,7 +32,7 @@ export function Outgoing() {
             queryKey="subscriptions"
             what="subscriptions"
             read={listSubscriptions}
-            columns={['URL', 'Events', 'State']}
+            columns={['URL', 'Events', { text: 'Last delivery', isLow: true }, 'State']}
             selectedId={query.id}
             empty={{
               title: 'No subscriptions',
@@ -45,6 +46,9 @@ export function Outgoing() {
                   {description && <span class="sub">{description}</span>}
                 </th>
                 <td data-label="Events">{eventTypes.join(', ')}</td>
+                <td class="low">
+                  <LastDelivery id={id} />
+                </td>
                 <td data-label="State">
                   <Mark of={isActive ? 'active' : 'skipped'} word={isActive ? 'on' : 'off'} />
                 </td>
@@ -65,6 +69,25 @@ export function Outgoing() {
       />
       {isEditing && selected && <EditSubscription subscription={selected} close={() => setEditing(false)} />}
     </>
+  )
+}
+
+/** Whether it arrives there at all. */
+function LastDelivery({ id }: { id: string }) {
+  const { data } = useQuery({
+    key: ['deliveries', id, 'last'],
+    read: () => api().developer.subscriptions.deliveries(id, { limit: 1 }),
+    pollMs: false,
+    staleMs: 60_000,
+  })
+  const [last] = data?.data ?? []
+  if (data === undefined) return null
+  if (last === undefined) return <span class="quiet">none</span>
+  return (
+    <span title={last.error ?? ''}>
+      <Mark of={last.status} /> <When at={last.createdAt} />
+      {last.lastStatusCode !== null && <span class="quiet"> {last.lastStatusCode}</span>}
+    </span>
   )
 }
 

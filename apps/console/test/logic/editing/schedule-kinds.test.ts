@@ -1,6 +1,7 @@
 import { findScheduleFaults } from '@automation/engine'
 import fc from 'fast-check'
 import t from 'tap'
+import { nameClock, writeRun } from '../../../pages/logic/editing/format-run.js'
 import { listTicks } from '../../../pages/logic/editing/list-ticks.js'
 import {
   changeScheduleKind,
@@ -56,6 +57,14 @@ t.test('another kind keeps what both have', async (t) => {
   t.strictSame(changeScheduleKind(noon, 'cron', 'UTC'), noon)
   t.strictSame(changeScheduleKind(noon, 'every', 'UTC'), { every: '15m', catchUp: 'none' })
   t.strictSame(changeScheduleKind({ every: '1h' }, 'daily', 'UTC'), { cron: '0 9 * * *', timezone: 'UTC' })
+})
+
+t.test('the next time is the same on every screen, with its clock', async (t) => {
+  const [tick] = listTicks(of('0 9 * * 1-5'), Date.parse('2026-11-27T12:00:00Z'), 1).ticks
+  const berlin = { timezone: 'Europe/Berlin' }
+  t.equal(writeRun('2026-11-30T08:00:00Z', berlin), `${tick?.time}, Berlin time`)
+  t.equal(writeRun('2026-11-30T08:00:00Z', {}), 'Mon, Nov 30, 08:00, UTC')
+  t.equal(nameClock({ timezone: 'America/New_York' }), 'New York time')
 })
 
 t.test('the next times are those of the service, by the clock of the zone', async (t) => {

@@ -105,5 +105,7 @@ function summaryOf(others: Record<string, unknown>): string {
 function describeOption(name: string, value: unknown): string {
   if (value === true) return nameOf(name)
   const { attempts } = (value ?? {}) as { attempts?: unknown }
-  return attempts === undefined ? `${nameOf(name)} ${show(value)}` : `${show(attempts)} attempts`
+  return attempts === undefined
+    ? `${nameOf(name)} ${show(value)}`
+    : `${show(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}`
 }

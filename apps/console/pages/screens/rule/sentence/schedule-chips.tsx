@@ -1,5 +1,6 @@
 import { Schedule as ScheduleSchema } from '@automation/engine'
 import { useEffect, useState } from 'preact/hooks'
+import { nameClock } from '../../../logic/editing/format-run.js'
 import type { listTicks } from '../../../logic/editing/list-ticks.js'
 import {
   changeScheduleKind,
@@ -253,7 +254,7 @@ function NextTimes({ schedule }: { schedule: Schedule }) {
     <span class="sub members">
       {found.ticks.length === 0
         ? 'It never runs.'
-        : `Next: ${found.ticks.map(({ time }) => time).join(' · ')}`}
+        : `Next: ${found.ticks.map(({ time }) => time).join(' · ')}, ${nameClock(schedule)}`}
       {changes.map((text) => (
         <span key={text} class="sub wait">
           {text}
