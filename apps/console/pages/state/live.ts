@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { updates } from './preferences.js'
 import { api, hasEnded } from './session.js'
-import { hasRoom } from './use-query.js'
+import { hasRoom, outdate } from './use-query.js'
 
 /** How long (s) a request waits for the next event. Proxies give up requests after 30 s and more. */
 const waitSeconds = 25
@@ -50,6 +50,7 @@ class LiveFeed {
       if (signal.aborted) return
       after = found?.newestId ?? after
       if (found !== undefined && found.count > 0) {
+        outdate('overview')
         for (const listener of this.#listeners) listener(found.count)
         await pause(afterNewsMs, signal)
       } else if (performance.now() - begin < heldMs) await pause(afterTroubleMs, signal)

@@ -74,6 +74,11 @@ export function readAgain(...key: unknown[]): Promise<void> {
   return queries.invalidateQueries({ queryKey: [workspaceId.peek(), ...key] })
 }
 
+/** What is known is old: the next screen that shows it reads it again, and this one when it would anyway. */
+export function outdate(...key: unknown[]): void {
+  void queries.invalidateQueries({ queryKey: [workspaceId.peek(), ...key], refetchType: 'none' })
+}
+
 /** Whether the user's rate limit leaves room for requests that nobody pressed a button for. */
 export function hasRoom(): boolean {
   const { remaining } = api().rateLimit ?? {}

@@ -14,7 +14,7 @@ export function testDecisions(t: Test, { browser, makeWorkspace }: Context): voi
     await page.getByRole('button', { name: 'Remove duration' }).click()
     await page.getByRole('textbox', { name: 'one of' }).fill('approve, reject')
     await page.getByRole('textbox', { name: 'within' }).fill('24h')
-    await page.getByRole('button', { name: 'who says a' }).click()
+    await page.getByRole('button', { name: 'giving a' }).click()
     await page.getByRole('button', { name: 'Save and switch on' }).click()
     await page.getByText(/Saved as v1. On./).waitFor()
     const { rules } = await client.rules.list()

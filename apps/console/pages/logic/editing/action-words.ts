@@ -104,7 +104,7 @@ const innerWords: Readonly<Record<string, string>> = {
 const wordsWithin: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Collect: { for: 'within', at: 'until', quiet: 'or until none comes for', max: 'at most' },
   CollectAt: { cron: '', timezone: 'in' },
-  WaitDecision: { options: 'one of', roles: 'asked of', ask: 'who says a', within: 'within' },
+  WaitDecision: { options: 'one of', roles: 'by', ask: 'giving a', within: 'within' },
 }
 
 /** @param title of the schema that has it */
