@@ -7,7 +7,7 @@ import { Icon } from './parts/icon.js'
 import { usePopover } from './parts/popover.js'
 import { groups, type places, placesOf } from './places.js'
 import { me, workspaceId } from './state/session.js'
-import { type Count, useCounts, useOpenDecisions } from './state/use-counts.js'
+import { type Count, useCounts, useIdle, useOpenDecisions } from './state/use-counts.js'
 import { linkTo } from './state/use-filters.js'
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
 
 /** On the left: all screens. On a tablet only their icons are seen. */
 export function Sidebar({ screen, open }: Props) {
-  useOpenDecisions()
+  useOpenDecisions(useIdle())
   return (
     <header class="side">
       <div class="brand">

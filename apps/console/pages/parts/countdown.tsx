@@ -8,8 +8,7 @@ export function Countdown({ until }: { until: string | null }) {
   const ms = Date.parse(until) - now.value.getTime()
   return (
     <span class={ms < 3_600_000 ? 'wait' : ''}>
-      <span class="quiet">due</span> <Due at={until} />{' '}
-      <span class="quiet">({ms > 0 ? `in ${formatDuration(ms)}` : 'over'})</span>
+      <Due at={until} /> <span class="quiet">({ms > 0 ? `in ${formatDuration(ms)}` : 'over'})</span>
     </span>
   )
 }

@@ -37,7 +37,8 @@ export function DecisionDetail({ decision, name, close }: Props) {
       <p>
         {status === 'open' ? (
           <>
-            <Mark of="waiting" word="waits for a decision" /> · <Countdown until={until} />
+            <Mark of="waiting" word="waits for a decision" /> · {until && 'due '}
+            <Countdown until={until} />
           </>
         ) : (
           <Made decision={decision} />

@@ -31,7 +31,8 @@ export function Overview() {
   const isNarrowed = from !== undefined || to !== undefined
   const chosen = useOverview({ last: span, from, to }, isNarrowed ? failuresOfOverview : {})
   const attention = useQuery({ key: ['attention'], read: () => api().rules.attention(), pollMs: 30_000 })
-  const decisions = useOpenDecisions()
+  // A narrowed time takes a request more: they come later then, with the sidebar.
+  const decisions = useOpenDecisions(!isNarrowed)
   const { data } = whole
   const part = chosen.data
   const isEmpty = data !== undefined && isWithout(data)

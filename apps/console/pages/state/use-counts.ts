@@ -1,8 +1,9 @@
 import type { AttentionItem, DecisionPage, Overview } from '@automation/client'
+import { useEffect, useState } from 'preact/hooks'
 import { countAcknowledged } from '../logic/describe-state.js'
 import type { spans } from '../logic/filters.js'
 import { api, me } from './session.js'
-import { useQuery } from './use-query.js'
+import { queries, useQuery } from './use-query.js'
 
 export interface Count {
   count: number
@@ -28,14 +29,38 @@ export function useCounts(): Record<string, Count | undefined> {
 const oftenMs = 120_000
 
 /** What waits for somebody to decide: who has to is seldom where decisions are listed. */
-export function useOpenDecisions() {
+export function useOpenDecisions(isRead = true) {
   return useQuery<DecisionPage>({
     key: ['open-decisions'],
     read: () => api().decisions.list({ status: 'open', limit: 50 }),
-    isRead: me.value != null,
+    isRead: isRead && me.value != null,
     pollMs: oftenMs,
     staleMs: oftenMs,
   })
+}
+
+/** How long (ms) nothing is read until what a screen does not need may be. */
+const idleMs = 2_000
+
+/** Whether the first screen has read what it shows. */
+export function useIdle(): boolean {
+  const [isIdle, setIdle] = useState(false)
+  const isKnown = me.value != null
+  useEffect(() => {
+    if (!isKnown || isIdle) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const wait = () => {
+      clearTimeout(timer)
+      if (queries.isFetching() === 0) timer = setTimeout(() => setIdle(true), idleMs)
+    }
+    wait()
+    const end = queries.getQueryCache().subscribe(wait)
+    return () => {
+      clearTimeout(timer)
+      end()
+    }
+  }, [isKnown, isIdle])
+  return isIdle
 }
 
 function useKnown<Data>(...key: unknown[]): Data | undefined {

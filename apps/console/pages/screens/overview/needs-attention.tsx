@@ -27,7 +27,7 @@ export function NeedsAttention({
   )
   const open = decisions.data?.decisions.length ?? 0
   // All of them at once: a card that came later would move what is below.
-  if (attention.isPending || decisions.isPending) return null
+  if (attention.isPending || decisions.isLoading) return null
   if (!attention.error && rules.length + rejectedWebhooks + open === 0) return null
   return (
     <section aria-labelledby="needs">
