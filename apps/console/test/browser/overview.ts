@@ -33,9 +33,13 @@ export function testOverview(t: Test, { browser, makeWorkspace }: Context): void
     await group.getByRole('button', { name: 'Take back' }).click()
     await page.getByText(/1 rule has been failing .*, 3 of 3 executions failed$/).waitFor()
     await group.getByRole('button', { name: 'Retry all…' }).click()
+    await page.getByText('3 failed executions of Tell the shop. Each continues').waitFor()
     await page.getByRole('button', { name: 'Retry 3' }).click()
     await page.getByText('3 will continue.').first().waitFor()
     await page.getByText('3 continued: 3 failed again.').first().waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await group.getByRole('link', { name: 'Tell the shop' }).click()
+    await page.getByText(/^3 of 3 failed, last \d+:\d+:\d+: .*port 9$/).waitFor()
     t.strictSame(complaints, [])
   })
 
@@ -84,7 +88,7 @@ export function testOverview(t: Test, { browser, makeWorkspace }: Context): void
       actions: [{ type: 'WAIT', config: { decision } }],
     })
     for (const name of ['Ada', 'Bo']) await client.trigger('DEAL_CREATED', { name })
-    const { page, complaints } = await visit(browser)
+    const { page, complaints, at } = await visit(browser)
     const needs = page.getByRole('region', { name: 'Needs attention' })
     await needs.getByText(/^Decisions 2 are open, the first is due /).waitFor()
     await page.getByRole('link', { name: 'Decisions 2 open' }).waitFor({ timeout: 2_000 })
@@ -92,6 +96,10 @@ export function testOverview(t: Test, { browser, makeWorkspace }: Context): void
     await page.getByRole('button', { name: 'More 2 open' }).waitFor()
     await needs.getByRole('link', { name: 'Decide' }).click()
     await page.getByRole('heading', { name: 'Decisions' }).waitFor()
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await go(page, at('rules'))
+    const waiting = page.getByRole('row', { name: /Ask/ }).getByRole('link', { name: 'unfinished' })
+    t.match(await waiting.getAttribute('href'), /executions\?last=30d&rule=.*&status=waiting/)
     t.strictSame(complaints, [])
   })
 

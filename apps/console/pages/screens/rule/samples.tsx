@@ -7,6 +7,7 @@ import { findStop, markConditions } from '../../logic/marks.js'
 import { namePath } from '../../logic/name-path.js'
 import { listConditionPaths } from '../../logic/paths.js'
 import type { Definition } from '../../logic/rule-definition.js'
+import { sayError } from '../../logic/say-error.js'
 import { show, showControls } from '../../logic/show.js'
 import { ExplainTree } from '../../parts/explain-tree.js'
 import { JsonView } from '../../parts/json-view.js'
@@ -180,7 +181,7 @@ function Chosen({
             ) : (
               <code>{show(mainOf(type, config))}</code>
             )}
-            {fault && !isEmpty(definition.actions[index]) && <span class="sub bad">{fault}</span>}
+            {fault && !isEmpty(definition.actions[index]) && <span class="sub bad">{sayError(fault)}</span>}
             {warnings.map((warning) => (
               <span key={warning} class="sub wait">
                 {warning}
