@@ -1,16 +1,7 @@
 export { type CheckOptions, checkRules, compareWithEvents } from './check-rules.js'
-export {
-  type CheckedRule,
-  CheckResult,
-  type Code,
-  codes,
-  Finding,
-  NotKnown,
-  RuleReference,
-  type Severity,
-  severities,
-  Witness,
-} from './finding.js'
+export { type Code, codes, type Severity, severities } from './codes.js'
+export type { CheckedRule } from './finding.js'
+export { CheckResult, Finding, NotKnown, RuleReference, Witness } from './finding-schemas.js'
 export type { FindObserved, ObservedFields } from './observed.js'
 export { listPhrases, phrases } from './phrases.js'
 export {

@@ -31,7 +31,9 @@ export async function checkDraft(
 ): Promise<Finding[] | undefined> {
   const rule = readRule(draft)
   if (rule === undefined) return []
-  const own = checkRules([rule], { now, findObserved: () => observed, budget: openBudget() }).findings
+  // What was seen is of its trigger, and says nothing of the events that a WAIT waits for.
+  const findObserved = (type: string) => (type === draft.trigger ? observed : undefined)
+  const own = checkRules([rule], { now, findObserved, budget: openBudget() }).findings
   // An unfinished action is left out, so that the places of the others are not those of the form.
   if (rule.actions.length < draft.actions.length) return own.filter(({ path }) => !path.startsWith('actions'))
   const findings = [...own]

@@ -32,6 +32,18 @@ t.test('a rule of another type that cannot answer the draft is not compared', as
   t.strictSame(await checkDraft(base, { ...circumstances, others: [far] as never }), [])
 })
 
+t.test('the fields of its events are not those of the event that a WAIT waits for', async (t) => {
+  const observed = { events: 100, hasMorePaths: false, fields: [] }
+  const paid = { eventType: 'DEAL_WON', match: { invoice: '{{invoice}}' }, then: 'stop' }
+  const wait = { type: 'WAIT', config: { duration: '1d', for: paid } }
+  const draft = { ...base, conditions: [], actions: [wait] } as never
+  const found = await checkDraft(draft, { ...circumstances, observed })
+  t.strictSame(
+    found?.filter(({ code }) => code === 'unknown_field'),
+    [],
+  )
+})
+
 t.test('conditions are checked while an action is unfinished', async (t) => {
   const conditions = [...base.conditions, { field: 'score', operator: 'less_than', value: 50 }] as never
   const unfinished = [{ type: 'CREATE_TASK', config: { title: '' } }] as never
