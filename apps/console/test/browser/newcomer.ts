@@ -89,7 +89,7 @@ export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Co
       t.ok(await hasFocus(page), 'the focus is not lost after sending')
       await tabTo(page, 'its execution')
       await page.keyboard.press('Enter')
-      await page.locator('.timeline', { hasText: 'CREATE_TASK' }).getByText('done').waitFor()
+      await page.locator('.timeline', { hasText: 'CREATE_TASK' }).getByText('done', { exact: true }).waitFor()
       await tabTo(page, /^Task: Call /)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'Tasks', level: 1 }).waitFor()
