@@ -10,7 +10,8 @@ const maxItems = 20
 const maxSearches = 20
 
 /**
- * Adds to each clause that fails because its field is missing the nearest path that the data has.
+ * Adds to each clause that fails because its field is missing the path that was probably meant: the same one further inside, such as
+ * `data.days` for `days`, otherwise the one that is spelt most like it.
  *
  * @param evaluation to it the comparison of paths is charged; beyond it there are no proposals
  */
@@ -28,10 +29,18 @@ export function addHints(
     if (trace.verdict || trace.warning !== undefined || !isMissing) return trace
     if (++searches > maxSearches) return trace
     paths ??= pathsOf(data)
-    const didYouMean = findSimilar('list' in trace ? trace.list : trace.field, paths, evaluation)
+    const field = 'list' in trace ? trace.list : trace.field
+    const didYouMean = findInside(field, paths, evaluation) ?? findSimilar(field, paths, evaluation)
     return didYouMean === undefined ? trace : { ...trace, didYouMean }
   }
   return traces.map(visit)
+}
+
+/** Some 20 comparisons of ends are a unit. */
+function findInside(field: string, paths: readonly string[], evaluation: Evaluation): string | undefined {
+  if (!evaluation.spend(paths.length / 20)) return undefined
+  const end = `.${field}`
+  return paths.find((path) => path.endsWith(end))
 }
 
 const pathsByData = new WeakMap<object, string[]>()

@@ -50,6 +50,11 @@ t.test('a missing field names the nearest path that exists', async (t) => {
   t.notOk('didYouMean' in (other.trace.conditions[0] ?? {}))
 })
 
+t.test('a field that is further inside is proposed before one that is spelt like it', async (t) => {
+  const { trace } = why([{ field: 'days', operator: 'equals', value: 1 }], { data: { days: 9 } })
+  t.match(trace.conditions, [{ verdict: false, didYouMean: 'data.days' }])
+})
+
 t.test('times say by how many milliseconds they missed', async (t) => {
   const data = { at: '2026-03-09T11:59:00Z', due: '2026-03-13' }
   const conditions: Condition[] = [
