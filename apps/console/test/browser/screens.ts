@@ -86,7 +86,10 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByRole('link', { name: 'Oldest' }).waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Search or run a command' }).fill('oldest')
-    await page.locator('.choices').getByRole('option', { name: 'Oldest' }).waitFor()
+    await page.locator('.choices').getByRole('option', { name: /^Oldest/ }).waitFor()
+    await page.getByRole('combobox', { name: 'Search or run a command' }).fill('Initech')
+    await page.getByRole('option', { name: 'Search events for “Initech”' }).click()
+    await page.waitForURL(at('events?q=Initech'))
     t.strictSame(complaints, [])
   })
 
@@ -103,7 +106,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await go(page, at('executions?status=failed'))
     await page.getByRole('link', { name: 'Tell the shop' }).click()
     await page.getByRole('heading', { name: 'What it did' }).waitFor()
-    await page.getByText('attempt 1').waitFor()
+    await page.getByText('attempt 1', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Retry from here' }).click()
     await page.getByText('It continues from the action that failed.').waitFor()
     t.strictSame(complaints, [])
@@ -117,6 +120,9 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
       .deliver({ provider: 'shop', id: 'evt_1', body: { a: 1 }, secretId, secret: stranger })
       .catch(() => undefined)
     const { page, complaints, at } = await visit(browser)
+    // From the menu, both kinds are listed.
+    await page.goto(at('webhooks'))
+    await page.getByRole('row', { name: /shop.*refused/ }).waitFor()
     await page.goto(at('webhooks?state=rejected'))
     await page
       .getByRole('link')
