@@ -86,7 +86,10 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await page.getByRole('link', { name: 'Oldest' }).waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Search or run a command' }).fill('oldest')
-    await page.locator('.choices').getByRole('option', { name: /^Oldest/ }).waitFor()
+    await page
+      .locator('.choices')
+      .getByRole('option', { name: /^Oldest/ })
+      .waitFor()
     await page.getByRole('combobox', { name: 'Search or run a command' }).fill('Initech')
     await page.getByRole('option', { name: 'Search events for “Initech”' }).click()
     await page.waitForURL(at('events?q=Initech'))
