@@ -13,14 +13,20 @@ export class Ends {
   }
 
   set(execution: number, at: number): void {
-    const before = this.#moments.get(execution)
-    if (before === at) return
-    if (before !== undefined) this.#ordered.splice(this.#placeOf(before, execution), 1)
+    if (this.#moments.get(execution) === at) return
+    this.remove(execution)
     this.#moments.set(execution, at)
     this.#ordered.splice(this.#placeOf(at, execution), 0, [at, execution])
     if (this.#ordered.length <= this.#limit) return
     const [, furthest] = this.#ordered.pop() as SavedEnds[number]
     this.#moments.delete(furthest)
+  }
+
+  remove(execution: number): void {
+    const at = this.#moments.get(execution)
+    if (at === undefined) return
+    this.#ordered.splice(this.#placeOf(at, execution), 1)
+    this.#moments.delete(execution)
   }
 
   /** Takes the first that is before a moment. */

@@ -190,8 +190,7 @@ export class EventEvaluator {
   #findHolding(rule: TestedRule, event: TestedEvent): Holding {
     const last = this.#stepsOf(rule, event).at(-1)?.planned
     const end = last === undefined ? event.acceptedAt : ((isReady(last) ? last.end : undefined) ?? last.at)
-    const { endedAt } = event
-    return { ...(endedAt !== undefined && { endedAt }), ms: end - event.acceptedAt }
+    return { ...(event.ended && { ended: event.ended }), ms: end - event.acceptedAt }
   }
 
   #stepsOf({ compiled, isKnown: known }: TestedRule, { acceptedAt, data }: TestedEvent): TestedStep[] {

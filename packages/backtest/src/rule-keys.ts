@@ -1,15 +1,15 @@
 import { type CompiledPerKey, type Evaluation, type SavedKeys, SimulatedKeys } from '@automation/engine'
 import { Ends, type SavedEnds } from './ends.js'
 import { hashOf } from './hash-of.js'
-import type { TestedEvent } from './tested-event.js'
+import type { Ended, TestedEvent } from './tested-event.js'
 
 /** How many keys of a definition are remembered, each with its events and executions. Of one event each, they take half a megabyte. */
 export const maxRemembered = 20_000
 
 /** How long an execution holds its key. */
 export interface Holding {
-  /** Epoch ms, as it is recorded; null: it had not ended; undefined: there is no such execution. */
-  endedAt?: number | null
+  /** As it is recorded; undefined: there is no such execution. */
+  ended?: Ended
   /** From its start on, as far as its actions tell. */
   ms: number
 }
@@ -76,6 +76,10 @@ export class RuleKeys {
     }
     const { kind, replaced, batch, fault } = this.#keys.ask(asking, evaluation)
     if (fault !== undefined) return { verdict: 'not_judged', replaced: 0 }
+    for (const one of replaced) {
+      this.#ends.remove(one)
+      this.#waiting.delete(one)
+    }
     if (batch) this.#ends.set(batch.execution, batch.endsAt)
     if (this.#isExclusive && kind === 'wait') this.#wait(execution, findHolding())
     if (this.#isExclusive && kind === 'run') this.#begin(execution, at, findHolding())
@@ -110,9 +114,11 @@ export class RuleKeys {
     }
   }
 
-  #begin(execution: number, at: number, { endedAt, ms }: Holding): void {
+  /** One that had not ended when it was read holds its key until then, and for as long as its actions tell: a comparison goes on long after. */
+  #begin(execution: number, at: number, { ended, ms }: Holding): void {
     this.#waiting.delete(execution)
-    if (endedAt !== null) this.#ends.set(execution, endedAt === undefined ? at + ms : Math.max(at, endedAt))
+    const isKnown = ended !== undefined && 'at' in ended
+    this.#ends.set(execution, isKnown ? Math.max(at, ended.at) : Math.max(at + ms, ended?.after ?? at))
   }
 
   /** Those of keys that were forgotten go first. */

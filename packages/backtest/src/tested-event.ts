@@ -1,3 +1,6 @@
+/** Epoch ms: when an execution ended, or until when it had not. */
+export type Ended = { at: number } | { after: number }
+
 export interface TestedEvent {
   id: string
   type: string
@@ -12,8 +15,8 @@ export interface TestedEvent {
   isGenerated?: boolean
   /** Characters of its JSON. Without it, the rules before the tested one are evaluated for each event. */
   size?: number
-  /** When the execution of the rule for it ended (epoch ms); null: it has not; undefined: there is none. */
-  endedAt?: number | null
+  /** Of the execution of the rule for it; undefined: there is none. */
+  ended?: Ended
 }
 
 /** outranked: it matched, and another rule of its group would have run. suppressed: it matched, and its `perKey` would not have granted it. */

@@ -92,13 +92,14 @@ function drawEvents(random: Random): KeyedEvent[] {
   return Array.from({ length: random.below(80) }, (_, index) => {
     at += random.chance(0.2) ? 0 : random.below(90_000)
     const acceptedAt = Math.max(0, at - (random.chance(0.3) ? random.below(60_000) : 0))
-    const endedAt = random.pick([undefined, undefined, null, acceptedAt + random.below(200_000)])
+    const moment = acceptedAt + random.below(200_000)
+    const ended = random.pick([undefined, undefined, { after: moment }, { at: moment }])
     return {
       id: `0198c8a0-0000-7000-8000-${String(index).padStart(12, '0')}`,
       type: 'LEAD_CREATED',
       acceptedAt,
       addressedTo: null,
-      ...(endedAt !== undefined && { endedAt }),
+      ...(ended && { ended }),
       data: {
         key: random.below(3),
         until: new Date(acceptedAt + random.below(200_000) - 20_000).toISOString(),

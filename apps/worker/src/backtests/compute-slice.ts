@@ -192,8 +192,9 @@ function createVisit(
     const ends = await findEnds(events)
     for (const { json, ...event } of events) {
       const endedAt = ends.get(event.id)
+      const ended = endedAt === null ? { after: Date.now() } : { at: endedAt ?? 0 }
       const known = { ...event, data: JSON.parse(json), size: json.length }
-      backtest.add(endedAt === undefined ? known : { ...known, endedAt })
+      backtest.add(endedAt === undefined ? known : { ...known, ended })
       if (turns.isDue) await turns.rest()
       if (turns.isOver) return event.id
     }
