@@ -49,17 +49,12 @@ export async function findAcknowledged(
   database: WorkspaceDatabase,
   counters: readonly { ruleId: string; lastError: string | null; lastFailureAt: Date | null }[],
 ): Promise<Set<string>> {
-  if (counters.length === 0) return new Set()
-  const rows = await database.acknowledgement.findMany({
-    where: { ruleId: { in: counters.map(({ ruleId }) => ruleId) } },
-  })
-  const keyOf = (ruleId: string, error: string) => `${ruleId} ${error}`
-  const known = new Map(rows.map(({ ruleId, error, until }) => [keyOf(ruleId, error), until]))
-  const acknowledged = counters.filter(({ ruleId, lastError, lastFailureAt }) => {
-    const until = known.get(keyOf(ruleId, cut(lastError ?? '')))
-    return until !== undefined && lastFailureAt !== null && until >= lastFailureAt
-  })
-  return new Set(acknowledged.map(({ ruleId }) => ruleId))
+  const failed = counters.flatMap(({ ruleId, lastError, lastFailureAt }) =>
+    lastFailureAt === null ? [] : [{ ruleId, error: cut(lastError ?? ''), until: { gte: lastFailureAt } }],
+  )
+  if (failed.length === 0) return new Set()
+  const rows = await database.acknowledgement.findMany({ where: { OR: failed }, select: { ruleId: true } })
+  return new Set(rows.map(({ ruleId }) => ruleId))
 }
 
 /** As Postgres cuts it: by characters, some of which are two units of a string. */

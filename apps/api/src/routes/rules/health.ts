@@ -65,7 +65,7 @@ const recentDays = 7
 /** The reasons for which rules are paused. */
 const lasting: ReadonlySet<string> = new Set(['auto_paused', 'work_budget', 'worker_crashes'])
 /** What is over once somebody has acknowledged the last failure. */
-const passing: ReadonlySet<string> = new Set(['failures', 'unknown_outcome', 'event_loop', 'event_budget'])
+const passing: ReadonlySet<string> = new Set(['unknown_outcome', 'event_loop', 'event_budget'])
 const failuresInARow = 3
 const fewestExecutions = 5
 
@@ -107,7 +107,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listRulesNeedingAttention',
       summary: 'List the rules that need attention, latest first',
       description:
-        'Each with its `reason`, such as failures, a pause or a rollback. A rule whose last failure somebody acknowledged is left out until it fails again. Use it for a page or an alert: an empty list means that no rule needs a person.',
+        'Each with its `reason`, such as failures, a pause or a rollback. A rule whose last failure somebody acknowledged is left out until it fails again, unless an earlier failure is the reason. Use it for a page or an alert: an empty list means that no rule needs a person.',
       response: { 200: AttentionList, ...refusalResponses() },
     },
     handler: async ({ workspace: { reads } }) => ({
@@ -133,7 +133,7 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
   const evaluated = candidates
     .map((counters) => evaluate(counters, recently))
     .filter((item) => item !== undefined)
-    .filter(({ id, reason }) => !passing.has(reason) || !acknowledged.has(id))
+    .filter((item) => !(acknowledged.has(item.id) && isOfLastFailure(item)))
   // A rule is listed once. That it was paused comes first, then its guard, then its silence.
   const paused = new Set(evaluated.filter(({ reason }) => lasting.has(reason)).map(({ id }) => id))
   const tripped = (await findTripped(database)).filter(({ id }) => !paused.has(id))
@@ -153,6 +153,11 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
     const name = names.get(item.id)
     return name === undefined ? [] : [{ ...item, name }]
   })
+}
+
+/** Another failure does not say what became of a call that may have arrived: its own reason stays. */
+function isOfLastFailure({ reason, since, lastFailureAt }: Evaluated): boolean {
+  return reason === 'failures' || (passing.has(reason) && Date.parse(since) >= Date.parse(lastFailureAt))
 }
 
 /** Rules that keep failing have news with each failure. epoch ms */
