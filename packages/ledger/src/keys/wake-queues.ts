@@ -2,8 +2,8 @@ import { type Database, lowestId, type Statements } from '@automation/database'
 import type { WokenExecution } from '../waits/open-wait.js'
 import { withKeys } from './with-keys.js'
 
-/** How many claims one look of a worker passes, in some 50 ms, and how many keys one transaction wakes: each may have a thousand to forget. */
-const atOnce = { claims: 2_500, keys: 20 }
+/** How many keys one look of a worker passes, in some 50 ms, and how many of them one transaction wakes: each may have a thousand to forget. */
+const atOnce = { seen: 2_500, woken: 20 }
 
 /**
  * A key whose holder is over, whoever ended it, goes to the first that waits for it. An execution holds its key from this commit on, so no event
@@ -51,17 +51,20 @@ export async function wakeQueues(
 }
 
 /**
- * Of the next claims in a queue, in the order of their keys: the last key unless these were the last claims, and the keys whose holder is over. By its status: of due executions Postgres takes
- * there to be fewer than there are, and would rather read all of them.
+ * Walks from key to key along the index of those that are queued, however many wait for each. By its status: of due executions Postgres takes there to be
+ * fewer than there are, and would rather read all of them.
  *
- * $1 the key before · $2 how many claims
+ * $1 the key before · $2 how many keys
  */
 const findFreeQueuesSql = `
-  WITH claims AS MATERIALIZED (
-    SELECT key_id AS id FROM key_claims WHERE place = 'queued' AND key_id > $1::uuid ORDER BY key_id LIMIT $2
+  WITH RECURSIVE next_keys AS (
+    (SELECT key_id AS id FROM key_claims WHERE place = 'queued' AND key_id > $1::uuid ORDER BY key_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT key_id FROM key_claims WHERE place = 'queued' AND key_id > next_keys.id ORDER BY key_id LIMIT 1)
+    FROM next_keys WHERE next_keys.id IS NOT NULL
   ),
-  queued_keys AS MATERIALIZED (SELECT DISTINCT id FROM claims)
-  SELECT (SELECT id FROM claims ORDER BY id OFFSET $2 - 1) AS last, ARRAY(
+  queued_keys AS MATERIALIZED (SELECT id FROM next_keys WHERE id IS NOT NULL LIMIT $2)
+  SELECT (SELECT id FROM queued_keys ORDER BY id OFFSET $2 - 1) AS last, ARRAY(
     SELECT id FROM queued_keys WHERE NOT EXISTS (
       SELECT FROM key_claims JOIN executions ON executions.id = key_claims.execution_id
       WHERE key_claims.key_id = queued_keys.id AND key_claims.place = 'holds'
@@ -81,12 +84,12 @@ export class FreeQueues {
 
   /** The sweeper adds the jobs. @returns how many were woken */
   async wake(): Promise<number> {
-    const values = [this.#last, atOnce.claims]
+    const values = [this.#last, atOnce.seen]
     const [seen] = await this.#database.run<Seen>('find_free_queues', findFreeQueuesSql, values)
     const { last = null, free = [] } = seen ?? {}
     let sum = 0
-    for (let index = 0; index < free.length; index += atOnce.keys) {
-      const ids = free.slice(index, index + atOnce.keys)
+    for (let index = 0; index < free.length; index += atOnce.woken) {
+      const ids = free.slice(index, index + atOnce.woken)
       const locks = ids.map((id) => `key ${id}`)
       sum += (await withKeys(this.#database, locks, (statements) => wakeQueues(statements, ids))).length
     }
@@ -96,7 +99,7 @@ export class FreeQueues {
 }
 
 interface Seen {
-  /** null at the end of the claims: the next look begins anew. */
+  /** null at the end: the next look begins anew. */
   last: string | null
   free: string[]
 }

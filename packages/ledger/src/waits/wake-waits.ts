@@ -3,7 +3,7 @@ import type { WokenExecution } from './open-wait.js'
 
 /** How many executions one statement wakes, in some 20 ms. */
 const wokenAtOnce = 1_000
-/** How many keys one look of a worker passes. */
+/** How many keys are read at once. */
 const keysAtOnce = 100
 
 /**
@@ -43,9 +43,9 @@ export function wakeWaits(statements: Statements, keys: readonly string[]): Prom
   return statements.run<WokenExecution>('wake_waits', wakeWaitsSql, [keys, wokenAtOnce])
 }
 
-/** $1 how many */
+/** $1 the key before · $2 how many */
 const findWakingKeysSql = `
-  SELECT id::text AS id FROM event_keys WHERE is_waking ORDER BY id LIMIT $1`
+  SELECT id::text AS id FROM event_keys WHERE is_waking AND id > $1::bigint ORDER BY id LIMIT $2`
 
 /**
  * Wakes what the commits of events have left waiting, key by key, until only locked rows are left: these have their turn in the next sweep. The sweeper adds
@@ -54,10 +54,14 @@ const findWakingKeysSql = `
  * @returns how many were woken
  */
 export async function wakeOn(database: Pick<Database, 'run'>, isOver: () => boolean): Promise<number> {
-  const keys = await database.run<{ id: string }>('find_waking_keys', findWakingKeysSql, [keysAtOnce])
   let sum = 0
-  for (const { id } of keys)
-    for (let woken = wokenAtOnce; woken === wokenAtOnce && !isOver(); sum += woken)
-      woken = (await wakeWaits(database, [id])).length
+  for (let before: string | undefined = '0'; before !== undefined && !isOver(); ) {
+    const values = [before, keysAtOnce]
+    const keys: { id: string }[] = await database.run('find_waking_keys', findWakingKeysSql, values)
+    for (const { id } of keys)
+      for (let woken = wokenAtOnce; woken === wokenAtOnce && !isOver(); sum += woken)
+        woken = (await wakeWaits(database, [id])).length
+    before = keys.length < keysAtOnce ? undefined : keys.at(-1)?.id
+  }
   return sum
 }
