@@ -2,6 +2,7 @@ import type { CheckedRule } from '@automation/check'
 import { ApiError, type Client } from '@automation/client'
 import { checkRuleFile } from '@automation/rules/rule-file'
 import type { Command } from 'commander'
+import { CommandError } from '../command-error.js'
 import { prepareConfirmation } from '../confirm.js'
 import { exitCodes } from '../exit-codes.js'
 import { formatPlan, hasChanges, type ShownPlan } from '../format-plan.js'
@@ -52,6 +53,8 @@ async function importFile(path: string, options: ImportOptions, command: Command
       return print(command, planned, shown)
     }
     if (!isForPrograms(command)) console.log(shown)
+    if (ifTag === undefined)
+      throw new CommandError('The response has no ETag, so nothing was applied: a proxy may have removed it.')
     await confirm('\nApply these changes?')
     const applied = await client.rules.import({ ...body, dryRun: false }, { ifTag }).catch(explain)
     print(command, applied, '\nApplied.')
