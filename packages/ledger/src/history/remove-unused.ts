@@ -7,10 +7,13 @@ import { createSupersededRemoval, deletedVersions, ruleStates } from './remove-s
 const versionsKept = 20
 /** A worker writes a set of rules again every hour in which it is used (rule-set.ts of the worker). */
 const usedAtMs = 2 * 60 * 60 * 1_000
+/** How many versions one statement searches for executions. */
+const searchesAtOnce = 3
 
 /**
  * Creates the removals of versions and rule sets that no history refers to any more. Run them after history was removed. Both search
- * only events and executions from before a time, of which few are left: those kept for an unfinished execution.
+ * only events and executions from before a time, of which few are left: those kept for an unfinished execution. What versions wait for is the exception: it is
+ * looked at soon after a change.
  *
  * @param now epoch ms
  * @param defaultDays for workspaces without a setting; 0: for ever
@@ -61,28 +64,43 @@ function createVersionRemoval(now: number, age: Prisma.Sql): Removal {
 
 /**
  * Forgets what versions of rules wait for, since each event has keys for it: of those that were superseded, as soon as no execution of them is unfinished or
- * could be retried. A worker may still be about to record one of an hour ago.
+ * could be retried. A worker may still be about to record one of an hour ago. Each search may read all that a workspace has not done, so a statement has
+ * few of them, in an order that differs each time: what takes too long in one workspace does not hold up the others for good.
  */
 function createAwaitsRemoval(now: number): Removal {
-  return async (transaction, size) => {
-    const removed = await transaction.$executeRaw(Prisma.sql`
-      UPDATE rule_versions SET awaits = NULL WHERE (rule_id, version) IN (
-        SELECT old.rule_id, old.version
+  let last = '-9223372036854775808'
+  return async (transaction) => {
+    const [seen] = await transaction.$queryRaw<{ drawn: number; removed: number; last: string }[]>(Prisma.sql`
+      WITH superseded AS (
+        SELECT old.rule_id, old.version, old.workspace_id, ms,
+               hashtextextended(old.rule_id::text || ' ' || old.version::text, ${now}::bigint) AS place
         FROM rule_versions AS old
         CROSS JOIN LATERAL (
           SELECT extract(epoch FROM created_at) * 1000 AS ms FROM rule_versions AS next
           WHERE next.rule_id = old.rule_id AND next.version > old.version
           ORDER BY next.version LIMIT 1
-        ) AS superseded
-        WHERE old.awaits IS NOT NULL AND superseded.ms < ${now - clockSkewMs}::bigint
+        ) AS next
+        WHERE old.awaits IS NOT NULL AND ms < ${now - clockSkewMs}::bigint
+      ),
+      drawn AS MATERIALIZED (
+        SELECT * FROM superseded WHERE place > ${last}::bigint ORDER BY place LIMIT ${searchesAtOnce}
+      ),
+      forgotten AS (
+        UPDATE rule_versions SET awaits = NULL FROM drawn
+        WHERE rule_versions.rule_id = drawn.rule_id AND rule_versions.version = drawn.version
           AND NOT EXISTS (
             SELECT FROM executions
-            WHERE executions.workspace_id = old.workspace_id AND executions.status <> 'succeeded'
+            WHERE executions.workspace_id = drawn.workspace_id AND executions.status <> 'succeeded'
               AND executions.status <> 'suppressed'
-              AND executions.rule_id = old.rule_id AND executions.rule_version = old.version
-              AND executions.id < ${idAt(Prisma.sql`superseded.ms + ${clockSkewMs}`)})
-        LIMIT ${size} FOR UPDATE OF old SKIP LOCKED)`)
-    return { removed, isOver: removed < size }
+              AND executions.rule_id = drawn.rule_id AND executions.rule_version = drawn.version
+              AND executions.id < ${idAt(Prisma.sql`drawn.ms + ${clockSkewMs}`)})
+        RETURNING 1
+      )
+      SELECT (SELECT count(*)::int FROM drawn) AS drawn, (SELECT count(*)::int FROM forgotten) AS removed,
+             (SELECT max(place)::text FROM drawn) AS last`)
+    const { drawn = 0, removed = 0 } = seen ?? {}
+    last = seen?.last ?? last
+    return { removed, isOver: drawn < searchesAtOnce }
   }
 }
 
