@@ -72,6 +72,8 @@ function keepClean(pool: pg.Pool): pg.Pool {
   // The next statement replaces an idle connection that broke, and reports the fault if it lasts.
   pool.on('error', () => {})
   pool.on('connect', hideRows)
+  // The pool listens only to idle connections. One that breaks while it is in use, or ends, must not end the process: the next statement on it fails.
+  pool.on('connect', (client) => client.on('error', () => {}))
   // The pool discards a connection that is ending.
   pool.on('release', (_error, client) => {
     if (!(client as unknown as Connection).isClean()) client.end()

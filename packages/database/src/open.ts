@@ -155,9 +155,6 @@ async function transactOn<Result>(
   work: (statements: Statements) => Promise<Result>,
 ): Promise<Result> {
   const connection = await pool.connect()
-  // The statement that it breaks reports the fault.
-  const ignore = () => {}
-  connection.on('error', ignore)
   try {
     const startedAt = performance.now()
     await connection.query(beginKeyedSql)
@@ -173,7 +170,6 @@ async function transactOn<Result>(
     await connection.query('ROLLBACK').catch(() => {})
     throw isLockTimeout(error) ? new TransactionTooLong() : error
   } finally {
-    connection.off('error', ignore)
     connection.release()
   }
 }

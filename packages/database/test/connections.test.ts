@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { createBatcher } from '../src/batcher.js'
@@ -55,6 +56,25 @@ t.test(
     client.release()
     t.not(await pidOf(pool), pid)
     t.match(await open, { message: /Connection terminated/ })
+  },
+)
+
+t.test(
+  'a connection that the server closes while it is in use fails its next statement, not the process',
+  async (t) => {
+    const pool = openOne(t)
+    const client = await pool.connect()
+    const other = openOne(t)
+    await other.query('SELECT pg_terminate_backend($1)', [await pidOf(client)])
+    await t.rejects(async () => {
+      for (;;) await client.query('SELECT pg_sleep(0.01)')
+    })
+    client.release()
+    const silent = await other.connect()
+    await pool.query('SELECT pg_terminate_backend($1)', [await pidOf(silent)])
+    await delay(200)
+    await t.rejects(silent.query('SELECT 1'))
+    silent.release()
   },
 )
 

@@ -178,7 +178,7 @@ function RuleRow({
       <td data-label="Trigger">
         <code>{rule.trigger}</code>
         {rule.nextRunAt && rule.schedule && (
-          <span class="sub at">
+          <span class="sub">
             next <NextRun at={rule.nextRunAt} schedule={rule.schedule} />
           </span>
         )}
