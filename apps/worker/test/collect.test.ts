@@ -122,8 +122,7 @@ t.test('a worker that lost its lease while it queued a batch lets nobody run it 
   const wait = { type: 'WAIT', config: { duration: '1d' } }
   const perKey = collecting({ for: '1h', max: 1 }, { whileRunning: 'queue' })
   const ruleId = await harness.createRule([...task, wait], undefined, perKey)
-  const claimOf = (executionId: string) =>
-    harness.own.keyClaim.findFirstOrThrow({ where: { executionId } })
+  const claimOf = (executionId: string) => harness.own.keyClaim.findFirstOrThrow({ where: { executionId } })
   const first = await postOne(harness, ruleId, 1)
   // Of two batches that end at once, either may be first.
   while ((await claimOf(first)).place !== 'holds') await delay(20)
