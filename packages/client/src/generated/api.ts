@@ -501,7 +501,7 @@ export interface paths {
         };
         /**
          * List the rules that need attention, latest first
-         * @description Each with its `reason`, such as failures, a pause or a rollback. A rule whose last failure somebody acknowledged is left out until it fails again. Use it for a page or an alert: an empty list means that no rule needs a person.
+         * @description Each with its `reason`, such as failures, a pause or a rollback. A rule whose last failure somebody acknowledged is left out until it fails again, unless an earlier failure is the reason. Use it for a page or an alert: an empty list means that no rule needs a person.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
