@@ -29,6 +29,8 @@ export interface WaitsReport {
 /** From the event to the end of the time (ms), and around both. */
 const waitMs = 3_000
 const aroundMs = 100
+/** From the event to the end of a person's time (ms): after a fault, executions may begin some seconds late. */
+const decideMs = 8_000
 const betweenMs = 20
 const drainLimitMs = 90_000
 
@@ -44,7 +46,10 @@ const decision = {
   name: 'Decide',
   trigger: 'FORM_SUBMITTED',
   actions: [
-    { type: 'WAIT', config: { decision: { options: ['approve', 'reject'], within: `${waitMs / 1_000}s` } } },
+    {
+      type: 'WAIT',
+      config: { decision: { options: ['approve', 'reject'], within: `${decideMs / 1_000}s` } },
+    },
     { type: 'CREATE_TASK', config: { title: '{{decision.choice}}' } },
   ],
 }
@@ -120,7 +125,7 @@ async function race(
     ] as const)
     const around = random.between(-aroundMs, aroundMs)
     const startsIn = aroundMs
-    const endsIn = waitMs + random.between(-aroundMs, aroundMs)
+    const endsIn = decideMs + random.between(-aroundMs, aroundMs)
     const until = new Date(Date.now() + startsIn + waitMs).toISOString()
     all.push(post(running, 'LEAD_CREATED', { race: n, until }, startsIn))
     all.push(ask(startsIn, random.pick([undefined, 0, 0, endsIn, endsIn])))
