@@ -22,7 +22,7 @@ import { findOwnSchedule, listTicks } from './own-ticks.js'
 import type { BacktestReport } from './report.js'
 import type { EventVerdicts, Side, TestedEvent } from './tested-event.js'
 
-/** The state of a Backtest as JSON, some 10 KB to 1 MB. Restored from it, a backtest goes on as if it had not stopped. */
+/** The state of a Backtest as JSON, some 10 KB to 1 MB, and up to 4 MB with `perKey`. Restored from it, a backtest goes on as if it had not stopped. */
 export interface SavedBacktest {
   counts: SavedCounts
   overTime: SavedBuckets

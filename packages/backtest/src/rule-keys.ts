@@ -3,7 +3,7 @@ import { Ends, type SavedEnds } from './ends.js'
 import { hashOf } from './hash-of.js'
 import type { Ended, TestedEvent } from './tested-event.js'
 
-/** How many keys of a definition are remembered, each with its events and executions. Of one event each, they take half a megabyte. */
+/** How many keys of a definition are remembered, each with its events and executions. With executions that wait and end, they take up to 2 MB. */
 export const maxRemembered = 20_000
 
 /** How long an execution holds its key. */

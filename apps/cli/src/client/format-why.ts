@@ -3,7 +3,7 @@ import { describeSuppression } from '@automation/engine'
 import { maskControls } from '../format.js'
 
 /**
- * One paragraph for each rule: its verdict, what decided it, and the nearest data with which it would have matched.
+ * One paragraph for each rule: its result, what decided it, and the nearest data with which it would have matched.
  *
  * @param results what became of the executions: a rule that matched may have failed, or wait
  */

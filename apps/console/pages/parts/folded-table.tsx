@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Source } from './source.js'
 
-export interface FoldedRow {
+interface FoldedRow {
   key: string
   head: ComponentChildren
   /** A number for each column but the first. */

@@ -1,7 +1,7 @@
 import type { Database } from '@automation/database'
 
 /** Higher numbers are not counted. */
-export const maxCountedWaiting = 100_000
+const maxCountedWaiting = 100_000
 
 /** Each from an index alone. $1 how many at most */
 const countWaitingSql = `
