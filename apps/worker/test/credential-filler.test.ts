@@ -29,11 +29,9 @@ t.test('if Postgres is unavailable once a call was made, that call is the attemp
       return { token: { id: '1', text: 'token-1' } }
     },
   }
-  const filler = new CredentialFiller(
-    async () => credential,
-    tokens,
-    () => ({ links: {} }),
-  )
+  const filler = new CredentialFiller({ find: async () => credential, forget: () => {} }, tokens, () => ({
+    links: {},
+  }))
   let calls = 0
   const fill = () =>
     filler.fill(action, context, 5_000, async () => {

@@ -5,7 +5,7 @@ import type { MakeLinks } from '../decision-links.js'
 import { type CallContext, failed, type OutsideAction } from '../effect.js'
 import type { AccessTokens, FoundToken } from './access-tokens.js'
 import { createScrubber, type Scrubber, type Secret } from './create-scrubber.js'
-import type { FindCredential } from './find-credentials.js'
+import type { Credentials } from './find-credentials.js'
 import { listParts } from './list-parts.js'
 import type { OpenCredential, Token } from './open-credential.js'
 
@@ -51,12 +51,12 @@ interface Filled {
  *             └───────────┘
  */
 export class CredentialFiller {
-  readonly #find: FindCredential
+  readonly #credentials: Credentials
   readonly #tokens: Pick<AccessTokens, 'find'>
   readonly #makeLinks: MakeLinks
 
-  constructor(find: FindCredential, tokens: Pick<AccessTokens, 'find'>, makeLinks: MakeLinks) {
-    this.#find = find
+  constructor(credentials: Credentials, tokens: Pick<AccessTokens, 'find'>, makeLinks: MakeLinks) {
+    this.#credentials = credentials
     this.#tokens = tokens
     this.#makeLinks = makeLinks
   }
@@ -73,7 +73,7 @@ export class CredentialFiller {
     if (made && 'fault' in made) return failUncalled({ ...made, isFinal: true })
     const credentials: OpenCredential[] = []
     for (const name of new Set(uses.map((use) => use.name))) {
-      const found = await this.#find({ workspaceId: context.event.workspaceId, name })
+      const found = await this.#credentials.find({ workspaceId: context.event.workspaceId, name })
       if ('fault' in found) return failUncalled(found)
       const fault = findKindFault(found, uses)
       if (fault !== undefined) return failUncalled({ fault, isFinal: true })
@@ -141,6 +141,8 @@ export class CredentialFiller {
     const found = await inTime(this.#tokens.find(credential, refused?.id), clock)
     if ('fault' in found) return { ...found, fault: createScrubber(hide(clientSecret)).scrub(found.fault) }
     const { token } = found
+    // The calls that follow need not be refused to learn of it.
+    if (token.id !== credential.token?.id) this.#credentials.forget(credential)
     return { credential, token, value: `Bearer ${token.text}`, secrets: hide(clientSecret, token.text) }
   }
 }

@@ -8,8 +8,12 @@ interface Wanted {
   name: string
 }
 
-/** @throws what Postgres throws when it is away, by its promise */
-export type FindCredential = (wanted: Wanted) => Promise<OpenCredential | { fault: string; isFinal: boolean }>
+export interface Credentials {
+  /** @throws what Postgres throws when it is away, by its promise */
+  find(wanted: Wanted): Promise<OpenCredential | { fault: string; isFinal: boolean }>
+  /** What was looked up has a token that is not the current one. */
+  forget(wanted: Wanted): void
+}
 
 /** How long (ms) a cached look-up may miss a change. */
 const ttlMs = 1_000
@@ -17,17 +21,17 @@ const maxCached = 10_000
 const minuteMs = 60_000
 
 /**
- * Creates a function that finds the credentials of workspaces. Look-ups of the same moment share a statement.
+ * Finds the credentials of workspaces. Look-ups of the same moment share a statement.
  *
  * @param encryptionKey the value of ENCRYPTION_KEY, whose keys open the sealed values
  */
-export function createCredentials(database: Database, encryptionKey: string): FindCredential {
+export function createCredentials(database: Database, encryptionKey: string): Credentials {
   const sealer = createSealer(encryptionKey)
   const load = createReadBatcher((wanted: Wanted[]) => loadCredentials(database, wanted))
-  const recent = new LRUCache<string, ReturnType<FindCredential>>({ max: maxCached, ttl: ttlMs })
+  const recent = new LRUCache<string, ReturnType<Credentials['find']>>({ max: maxCached, ttl: ttlMs })
 
-  return (wanted) => {
-    const key = `${wanted.workspaceId} ${wanted.name}`
+  const find: Credentials['find'] = (wanted) => {
+    const key = keyOf(wanted)
     const cached = recent.get(key)
     if (cached) return cached
     const found = load(wanted).then((row) => {
@@ -42,6 +46,11 @@ export function createCredentials(database: Database, encryptionKey: string): Fi
     })
     return found
   }
+  return { find, forget: (wanted) => recent.delete(keyOf(wanted)) }
+}
+
+function keyOf({ workspaceId, name }: Wanted): string {
+  return `${workspaceId} ${name}`
 }
 
 /** $1 workspace ids · $2 names, one for each of $1 */
