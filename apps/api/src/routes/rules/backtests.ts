@@ -74,7 +74,8 @@ export const backtestRoutes: FastifyPluginAsyncTypebox<{
       const { waitMs, applied } = readPreference(request.headers.prefer)
       if (applied !== undefined) reply.header('preference-applied', applied)
       const created = body as StoredBacktest
-      const backtest = applied === undefined ? created : await waitForEnd(request, created, waitMs)
+      const isAwaited = applied !== undefined && waitMs > 0
+      const backtest = isAwaited ? await waitForEnd(request, created, waitMs) : created
       return sendStored(reply, {
         status: isBacktestRunning(backtest) ? status : 200,
         headers,
