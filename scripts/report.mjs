@@ -2,13 +2,14 @@ import { Transform } from 'node:stream'
 import { readCpuOfFiles, readCpuSeconds } from './cpu-time.mjs'
 
 const filesShown = 15
+const faultsShown = 60
 /** A file with a process of its own, or one of those that share a process (scripts/one-process.mjs). */
 const fileEnd = /^(?: {4})?(?:not )?ok \d+ - (\S+\.test\.m?js)(?:.*# time=([\d.]+)ms)?/
 
 /**
  * What a test run prints (tap's `reporter`, .taprc): a line for each file as it ends, the remarks that its tests make, and
- * last, where the log of a CI run is read, each failure with its diagnostics, the slowest files, those that used most CPU, and the time
- * of it all. tap's own reporters draw for a terminal
+ * last, where the log of a CI run is read, each failure with its diagnostics, the slowest files, those that used most CPU, the time
+ * of it all, and what failed in one line each: a log may be cut in its middle. tap's own reporters draw for a terminal
  * and print nothing where CI is set. Everything else of a file stays in .tap/test-results.
  */
 export default class Report extends Transform {
@@ -31,6 +32,10 @@ export default class Report extends Transform {
     this.#failures.push(...this.#faults)
     if (this.#failures.length > 0) this.push(`\nFailed:\n\n${this.#failures.join('\n')}\n`)
     this.push(`\n${this.#remarks.join('\n')}\n\n${this.#describeTime()}\n`)
+    const faults = this.#failures
+      .filter((line) => /^\s*(not ok |\S+ has no tests)/.test(line))
+      .slice(0, faultsShown)
+    if (faults.length > 0) this.push(`\nIn short:\n${faults.join('\n')}\n`)
     done()
   }
 
