@@ -17,8 +17,8 @@ export interface Secret {
 const leastLength = 4
 
 /**
- * Creates a scrubber of secrets: as they are, in a URL (also encoded twice), in JSON, in HTML, and in Base64, also as a part of what was
- * encoded, such as the password in `Basic …`.
+ * Creates a scrubber of secrets: as they are, in a URL (also encoded twice), in JSON (also as a text within a text of JSON), in HTML, and in
+ * Base64, also as a part of what was encoded, such as the password in `Basic …`.
  */
 export function createScrubber(secrets: readonly Secret[]): Scrubber {
   const known = secrets.filter(({ value }) => value.length >= leastLength)
@@ -57,8 +57,8 @@ export function scrubValue(value: unknown, scrubber: Scrubber): unknown {
 const plain = /[A-Za-z0-9]/
 
 function measure(value: string): number {
-  // Percent-encoded twice, a character has up to 20.
-  return [...value].reduce((sum, character) => sum + (plain.test(character) ? 2 : 20), 0)
+  // Percent-encoded twice, a character has up to 20; in JSON within JSON, in a URL, it has about as many again before it.
+  return [...value].reduce((sum, character) => sum + (plain.test(character) ? 2 : 40), 0)
 }
 
 /** One form of a secret: what it begins with, and each of the characters that follow. */
@@ -71,9 +71,11 @@ interface Form {
 const headLength = 32
 
 function compile(value: string): Form[] {
+  const depths = /["\\]/.test(value) ? [0, 1, 2, mostTexts] : [mostTexts]
+  const encoded = new Set([value, JSON.stringify(value).slice(1, -1)].flatMap(listBase64))
   const forms = [
-    [...value].map(matchCharacter),
-    ...listBase64(value).map((core) => [...core].map(matchBase64)),
+    ...depths.map((depth) => [...value].map((character) => matchCharacter(character, depth))),
+    ...[...encoded].map((core) => [...core].map(matchBase64)),
   ]
   return forms.map((patterns) => ({
     head: new RegExp(patterns.slice(0, headLength).join(''), 'g'),
@@ -99,22 +101,40 @@ function replaceForm(text: string, { head, tail }: Form, shown: string): string 
   return at === 0 ? text : written + text.slice(at)
 }
 
-/** Matches one character, however it is encoded. */
-function matchCharacter(character: string): string {
+/** So many texts of JSON within each other are seen through. */
+const mostTexts = 3
+const backslash = '(?:\\\\|%(?:25)?5[cC])'
+
+/**
+ * Matches one character, however it is encoded. In a text of JSON a quote has a backslash before it, in a text within that one it has three,
+ * then seven. Their number is a fixed one in each pattern: if it could vary, a text of backslashes would be tried in very many ways.
+ *
+ * @param depth of so many texts of JSON within each other. All but quotes and backslashes may also be in fewer
+ */
+function matchCharacter(character: string, depth: number): string {
   if (plain.test(character)) return character
   const code = character.codePointAt(0) as number
   const name = htmlNames[character]
   const units = Array.from({ length: character.length }, (_, n) => character.charCodeAt(n))
+  const most = 2 ** depth - 1
+  const before = Array.from({ length: depth }, (_, n) => `${backslash}{${2 ** n}}`).join('|')
   const forms = [
     escapePattern(character),
     [...Buffer.from(character)].map((byte) => `%(?:25)?${matchHex(byte, 2)}`).join(''),
-    units.map((unit) => `\\\\u${matchHex(unit, 4)}`).join(''),
     `&#(?:0*${code}|[xX]0*${matchHex(code, 1)});`,
     ...(character === ' ' ? ['\\+'] : []),
-    ...(/["\\/]/.test(character) ? [`\\\\${escapePattern(character)}`] : []),
     ...(name === undefined ? [] : [`&${name};`]),
   ]
-  return `(?:${forms.join('|')})`
+  // Nobody writes a backslash so, and to try it costs most in a text of backslashes.
+  const escaped =
+    before && character !== '\\' && `|${units.map((unit) => `(?:${before})u${matchHex(unit, 4)}`).join('')}`
+  return `(?:${matchEscapes(character, most)}(?:${forms.join('|')})${escaped || ''})`
+}
+
+/** The backslashes before a character in JSON. PHP has one before a slash. */
+function matchEscapes(character: string, most: number): string {
+  if (/["\\]/.test(character)) return `${backslash}{${most}}`
+  return character === '/' ? `${backslash}{0,${most}}` : ''
 }
 
 const htmlNames: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
@@ -144,7 +164,7 @@ function listBase64(value: string): string[] {
 /** In both alphabets, and in a URL. */
 function matchBase64(character: string): string {
   if (character === '+') return '(?:[-+]|%2[bB])'
-  return character === '/' ? '(?:[/_]|%2[fF]|\\\\/)' : character
+  return character === '/' ? '(?:[/_]|%2[fF]|\\\\{1,7}/)' : character
 }
 
 function escapePattern(text: string): string {
