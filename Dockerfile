@@ -13,9 +13,10 @@ FROM $NODE_IMAGE AS sources
 WORKDIR /app
 COPY --from=manifests /app ./
 
-# No package's own script runs: they would download engines and compile parts that nothing here needs.
+# No package's own script runs: they would download engines and compile parts that nothing here needs. (`npm --prefix` would ignore the base
+# image's npmrc, such as the address of a registry.)
 FROM sources AS build
-RUN npm ci --ignore-scripts && npm ci --ignore-scripts --prefix site
+RUN npm ci --ignore-scripts && cd site && npm ci --ignore-scripts
 COPY . .
 ENV TURBO_TELEMETRY_DISABLED=1
 RUN npx turbo run build --filter="./apps/*" && node scripts/build-site.mjs

@@ -35,6 +35,14 @@ t.test('others are served while the pages are rendered', async (t) => {
   t.ok(utilization < 0.35, 'a thread renders them')
 })
 
+t.test('who waits until the pages are rendered is not refused, however long it takes', async (t) => {
+  const { app } = await startApi(t)
+  const now = performance.now.bind(performance)
+  // Each ms is a second, so that the deadline of a request is over before its timer first looks.
+  t.intercept(performance, 'now', { value: () => 1_000 * now() })
+  t.equal((await app.inject('/docs/')).statusCode, 200)
+})
+
 t.test(
   'each page is rendered once, may be cached, and is not sent again to a client that has it',
   async (t) => {

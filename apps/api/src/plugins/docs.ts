@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { cachingHeaders, type Docs, shortAddresses } from '../docs/docs-pages.js'
 import { renderInThread } from '../docs/render-in-thread.js'
+import { refusals } from '../errors.js'
 import { isKnown } from '../etag.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
 
@@ -20,10 +21,12 @@ export default fp(
   async (app) => {
     let rendered: Promise<Docs> | undefined
 
-    function findDocs(): Promise<Docs> {
+    /** On a busy host the first reader waits longer than a request may take. */
+    function findDocs(request: FastifyRequest): Promise<Docs> {
+      app.liftDeadline(request)
       rendered ??= renderInThread().catch((error) => {
         rendered = undefined
-        throw error
+        throw refusals.unavailable(error)
       })
       return rendered
     }
@@ -51,7 +54,7 @@ export default fp(
         url,
         handler: async (request, reply) => {
           const [path = ''] = request.url.split('?', 1)
-          const { pages, missing } = await findDocs()
+          const { pages, missing } = await findDocs(request)
           const page = pages[path]
           const target = page === undefined ? findAddress(path, pages) : undefined
           if (target !== undefined) return reply.headers(cachingHeaders).redirect(target, 301)
@@ -65,7 +68,7 @@ export default fp(
         },
       })
   },
-  { name: 'docs', dependencies: ['openapi', 'rate-limit', 'not-found'] },
+  { name: 'docs', dependencies: ['deadline', 'openapi', 'rate-limit', 'not-found'] },
 )
 
 /** The page for which an address is another way to write it. */
