@@ -29,7 +29,7 @@ t.test('every link of the documents leads to a file, and to a heading of a docum
 })
 
 /** Lists that are looked up, and not read. */
-const lists = ['guides/recipes.md', 'reference/command-line.md', 'reference/findings.md']
+const lists = ['reference/command-line.md', 'reference/findings.md']
 
 t.test('each page of the documentation is listed once, and is short', async (t) => {
   const chapters = JSON.parse(await readFile(join(root, 'docs/pages.json'), 'utf8')) as Record<

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { RuleToCreate } from '@automation/client'
 import type { Page } from 'playwright-core'
@@ -7,10 +7,12 @@ import { type Context, choose, draw, go, take, waitForFocus } from './context.js
 
 const root = new URL('../../../../../', import.meta.url)
 
-/** What the commands of docs/guides/recipes.md post to an address. */
+/** What the commands of docs/guides/recipes post to an address. */
 async function readRecipes<Posted>(address: string): Promise<Posted[]> {
-  const text = await readFile(fileURLToPath(new URL('docs/guides/recipes.md', root)), 'utf8')
-  return text
+  const directory = fileURLToPath(new URL('docs/guides/recipes/', root))
+  const pages = (await readdir(directory)).map((name) => readFile(directory + name, 'utf8'))
+  return (await Promise.all(pages))
+    .join('\n')
     .split(`\napi ${address} -d '`)
     .slice(1)
     .map((rest) =>
