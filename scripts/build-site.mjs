@@ -11,3 +11,4 @@ const site = `${root}site`
 if (!existsSync(`${site}/node_modules/vitepress`))
   run('npm', ['ci', '--ignore-scripts', '--no-fund', '--no-audit'], site)
 run(process.execPath, ['node_modules/vitepress/bin/vitepress.js', 'build'], site)
+run(process.execPath, ['check-search.mjs'], site)

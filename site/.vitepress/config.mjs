@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitepress'
+import { options, searchOptions } from './search.mjs'
 
 // `npm run docs` writes pages/ and chapters.json from docs/ before it builds (apps/api/src/docs-site.ts).
 const chapters = JSON.parse(readFileSync(new URL('../chapters.json', import.meta.url), 'utf8'))
@@ -31,10 +32,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        // Pages for maintainers come last.
-        miniSearch: {
-          searchOptions: { boostDocument: (id) => (/^\/docs\/(internals|contributing)/.test(id) ? 0.1 : 1) },
-        },
+        miniSearch: { options, searchOptions },
         translations: {
           modal: {
             noResultsText:

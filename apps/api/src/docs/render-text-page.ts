@@ -41,7 +41,9 @@ nav li { display: inline-block }
 img { max-width: 100% }
 pre { overflow-x: auto; padding: .75rem; border: 1px solid #8884; border-radius: .4rem }
 code { font: .875em ui-monospace, monospace }
-table { display: block; overflow-x: auto; border-collapse: collapse }
+table { display: block; overflow-x: auto; border-collapse: collapse; --cover: Canvas 40%, transparent; --shadow: #8888, transparent;
+  background: linear-gradient(to right, var(--cover)) left / 3rem 100% no-repeat local, linear-gradient(to left, var(--cover)) right / 3rem 100% no-repeat local,
+    linear-gradient(to right, var(--shadow)) left / 1rem 100% no-repeat, linear-gradient(to left, var(--shadow)) right / 1rem 100% no-repeat }
 th, td { border: 1px solid #8884; padding: .3rem .6rem; text-align: left; vertical-align: top }
 `
 
