@@ -129,6 +129,13 @@ t.test(
   },
 )
 
+t.test('the reference leads back to the pages, also before its script has come', async (t) => {
+  const page = textOf('/docs/api/')
+  t.match(page, '<nav><a href="../">Documentation</a></nav>')
+  t.match(page, '<div id="app"><p>The API reference is loading.')
+  t.match(page, '"url": "../openapi.json"')
+})
+
 t.test('each address of a page that the product prints leads to its part', async (t) => {
   const root = new URL('../../../../', import.meta.url)
   let count = 0

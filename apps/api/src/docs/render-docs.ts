@@ -87,12 +87,32 @@ async function addReference(files: Files): Promise<void> {
   ] as const) {
     const { statusCode, payload, rawPayload } = await renderer.inject(from)
     if (statusCode !== 200) throw new Error(`${from} could not be rendered`)
-    // The document stands beside the pages, one level above the reference.
-    const body = to.endsWith('.html') ? payload.replace('"./openapi.json"', '"../openapi.json"') : rawPayload
+    const body = to.endsWith('.html') ? addWayBack(payload) : rawPayload
     files.set(to, Buffer.from(body))
   }
   await renderer.close()
 }
+
+/** The pages, and the document that the reference reads, are one level above it. */
+function addWayBack(html: string): string {
+  return html
+    .replace('"./openapi.json"', '"../openapi.json"')
+    .replace('<html>', '<html lang="en">')
+    .replace('</head>', `<style>${referenceStyle}</style></head>`)
+    .replace('<div id="app"></div>', `${wayBack}<div id="app"><p>${untilLoaded}</p></div>`)
+}
+
+const wayBack = '<nav><a href="../">Documentation</a></nav>'
+/** Scalar replaces it. */
+const untilLoaded =
+  'The API reference is loading. It needs JavaScript; <a href="../openapi.json">openapi.json</a> has the same content.'
+const referenceStyle = `
+:root { color-scheme: light dark; --scalar-custom-header-height: 2.5rem }
+body { margin: 0; font-family: system-ui, sans-serif }
+nav, #app > p { padding: 0 1.5rem }
+body > nav { position: sticky; top: 0; z-index: 9; height: 2.5rem; line-height: 2.5rem; background: var(--scalar-background-1, Canvas) }
+body > nav a { color: var(--scalar-color-1, LinkText) }
+`
 
 async function addDataFiles(files: Files): Promise<void> {
   for (const name of await readdir(docsDirectory, { recursive: true }))
