@@ -5,6 +5,7 @@ import { isMac } from './keys.js'
 import { Badge } from './parts/badge.js'
 import { Icon } from './parts/icon.js'
 import { usePopover } from './parts/popover.js'
+import { Select } from './parts/select.js'
 import { groups, type places, placesOf } from './places.js'
 import { me, workspaceId } from './state/session.js'
 import { type Count, useCounts, useIdle, useOpenDecisions } from './state/use-counts.js'
@@ -134,19 +135,14 @@ function CountBadge({ count, word, tone }: Count) {
 function Workspaces(): ComponentChildren {
   const { route } = useLocation()
   return (
-    <label class="workspace">
-      <span class="hidden">Workspace</span>
-      <select
-        value={workspaceId.value}
-        onChange={({ currentTarget }) => route(`/w/${currentTarget.value}/overview`)}
-      >
-        {me.value?.workspaces.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      label="Workspace"
+      isLabelHidden
+      look="workspace"
+      value={workspaceId.value ?? ''}
+      options={Object.fromEntries(me.value?.workspaces.map(({ id, name }) => [id, name]) ?? [])}
+      set={(id) => route(`/w/${id}/overview`)}
+    />
   )
 }
 

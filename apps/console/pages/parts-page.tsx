@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { iconNames } from './logic/icon-names.js'
 import { Badge } from './parts/badge.js'
 import { Chip } from './parts/chip.js'
@@ -12,7 +12,6 @@ import { Mark } from './parts/mark.js'
 import { Menu } from './parts/menu.js'
 import { Popover } from './parts/popover.js'
 import { Rows } from './parts/rows.js'
-import { Segments } from './parts/segments.js'
 import { Empty, Loading, Problem } from './parts/states.js'
 import { Tabs } from './parts/tabs.js'
 import { Toasts } from './parts/toasts.js'
@@ -35,18 +34,6 @@ function Scheme({ name }: { name: 'light' | 'dark' }) {
   return (
     <div class={`scheme ${name}`}>
       <h2>{name === 'light' ? 'Light' : 'Dark'}</h2>
-      <Part title="Greys, from the page to its text">
-        <Greys />
-      </Part>
-      <Part title="Type: 28, 20, 16, 14, 13, 12">
-        <div class="sizes">
-          {['1,204 executions', 'A heading', 'A section', 'The text of the page', 'Labels', 'Notes'].map(
-            (text) => (
-              <p key={text}>{text}</p>
-            ),
-          )}
-        </div>
-      </Part>
       <Part title="Icons">
         <div class="row">
           {iconNames.map((icon) => (
@@ -82,57 +69,22 @@ function Part({ title, children }: { title: string; children: ComponentChildren 
   )
 }
 
-function Greys() {
-  const element = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    ;[...(element.current?.children ?? [])].forEach((one, index) => {
-      ;(one as HTMLElement).style.background = `var(--n${index})`
-    })
-  }, [])
-  return (
-    <div class="swatches" ref={element}>
-      {Array.from({ length: 10 }, (_, index) => (
-        <span key={index} />
-      ))}
-    </div>
-  )
-}
-
 function Pressed() {
-  const [unit, setUnit] = useState<'minutes' | 'hours' | 'days'>('hours')
   const [tab, setTab] = useState('events')
   return (
-    <Part title="Buttons, segments, tabs">
+    <Part title="Buttons, tabs">
       <div class="row">
-        <button type="button" class="primary">
-          Save
-        </button>
-        <button type="button">
-          <Icon name="plus" /> New rule
-        </button>
-        <button type="button" class="plain">
-          Cancel
-        </button>
-        <button type="button" class="danger">
-          <Icon name="trash" /> Delete
-        </button>
+        {['primary', '', 'plain', 'danger', 'small'].map((look) => (
+          <button key={look} type="button" class={look}>
+            {look || 'usual'}
+          </button>
+        ))}
         <button type="button" disabled>
-          Disabled
-        </button>
-        <button type="button" class="small">
-          Small
+          disabled
         </button>
         <button type="button" class="plain icon-button" aria-label="Copy">
           <Icon name="copy" />
         </button>
-      </div>
-      <div>
-        <Segments
-          label="Unit"
-          options={{ minutes: 'minutes', hours: 'hours', days: 'days' }}
-          chosen={unit}
-          choose={setUnit}
-        />
       </div>
       <Tabs
         label="Preview"
@@ -151,19 +103,11 @@ function Words() {
     <>
       <Part title="Chips: a word of a sentence, a filter">
         <div class="row">
-          <Chip kind="field" press={() => {}}>
-            score
-          </Chip>
-          <Chip press={() => {}}>is above</Chip>
-          <Chip kind="value" press={() => {}}>
-            80
-          </Chip>
-          <Chip kind="empty" press={() => {}}>
-            value
-          </Chip>
-          <Chip kind="faulty" press={() => {}}>
-            tomorrow
-          </Chip>
+          {(['field', 'value', 'empty', 'faulty'] as const).map((kind) => (
+            <Chip key={kind} kind={kind} press={() => {}}>
+              {kind}
+            </Chip>
+          ))}
           <Chip icon="filter" remove={{ label: 'Remove the filter of the rule', run: () => {} }}>
             one rule
           </Chip>
@@ -171,10 +115,11 @@ function Words() {
       </Part>
       <Part title="Badges and states">
         <div class="row">
-          <Badge>12</Badge>
-          <Badge tone="bad">3 failed</Badge>
-          <Badge tone="wait">2 wait</Badge>
-          <Badge tone="good">ran</Badge>
+          {(['none', 'bad', 'wait', 'good'] as const).map((tone) => (
+            <Badge key={tone} tone={tone}>
+              {tone}
+            </Badge>
+          ))}
         </div>
         <div class="row">
           {states.map((state) => (

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { KeysDialog, useKeys } from './keys.js'
-import type { Zone } from './logic/format-time.js'
 import { BottomBar, Sidebar } from './navigation.js'
 import { Palette } from './palette.js'
 import { Dialog } from './parts/dialog.js'
+import { Select } from './parts/select.js'
 import { SampleDialog } from './parts/send-sample.js'
 import { Toasts } from './parts/toasts.js'
 import { asked } from './state/asked.js'
@@ -46,14 +46,14 @@ function Settings({ close }: { close: () => void }) {
           : `Your role in ${workspace.value?.name ?? 'this workspace'}: ${workspace.value?.role ?? 'none'}`}
       </p>
       <div class="fields">
-        <Choice
+        <Kept
           label="Colours"
           kept={theme}
           options={{ system: 'as the system', light: 'light', dark: 'dark' }}
         />
-        <Choice<Zone> label="Times" kept={zone} options={{ local: 'local', UTC: 'UTC' }} />
-        <Choice label="Auto-refresh" kept={updates} options={{ on: 'on', off: 'paused' }} />
-        <Choice label="Single-key shortcuts" kept={shortcuts} options={{ on: 'on', off: 'off' }} />
+        <Kept label="Times" kept={zone} options={{ local: 'local', UTC: 'UTC' }} />
+        <Kept label="Auto-refresh" kept={updates} options={{ on: 'on', off: 'paused' }} />
+        <Kept label="Single-key shortcuts" kept={shortcuts} options={{ on: 'on', off: 'off' }} />
       </div>
       <div class="row end">
         <button type="button" onClick={() => void signOut()}>
@@ -64,30 +64,16 @@ function Settings({ close }: { close: () => void }) {
   )
 }
 
-function Choice<Value extends string>({
-  label,
+function Kept<Value extends string>({
   kept,
-  options,
+  ...select
 }: {
   label: string
   kept: { value: Value }
   options: Record<Value, string>
 }) {
-  return (
-    <label>
-      {label}
-      <select
-        value={kept.value}
-        onChange={({ currentTarget }) => {
-          kept.value = currentTarget.value as Value
-        }}
-      >
-        {Object.entries(options).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text as string}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
+  const set = (chosen: Value) => {
+    kept.value = chosen
+  }
+  return <Select {...select} value={kept.value} set={set} />
 }

@@ -1,4 +1,9 @@
+/** `4,139` */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
 /** `1 event`, `4,139 events`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
+  return `${formatCount(count)} ${count === 1 ? one : many}`
 }

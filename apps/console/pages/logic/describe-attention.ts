@@ -1,5 +1,5 @@
 import type { AttentionItem } from '@automation/client'
-import { countOf } from './count-words.js'
+import { countOf, formatCount } from './count-words.js'
 
 const reasons: Record<AttentionItem['reason'], string> = {
   failures: 'fails often',
@@ -29,6 +29,6 @@ export function describeAttention({
     return { text: reasons[reason] ?? `needs attention: ${reason}`, word: 'since', at: since }
   if (failuresInARow < 2)
     return { text: `has failed ${countOf(failureCount, 'time')}`, word: 'last', at: lastFailureAt }
-  const text = `failed ${failuresInARow.toLocaleString('en-US')} times in a row`
+  const text = `failed ${formatCount(failuresInARow)} times in a row`
   return { text, word: 'since', at: since }
 }

@@ -1,4 +1,5 @@
 import type { RuleGuard } from '@automation/client'
+import { formatCount } from './count-words.js'
 
 type Limits = Pick<RuleGuard, 'maxRunsPerHour' | 'maxFailureRate'>
 
@@ -22,7 +23,7 @@ export function describeTrip({ tripReason, ...limits }: Limits & Pick<RuleGuard,
 }
 
 function writeRuns(runs: number): string {
-  return `${runs.toLocaleString('en-US')} ${runs === 1 ? 'execution' : 'executions'}`
+  return `${formatCount(runs)} ${runs === 1 ? 'execution' : 'executions'}`
 }
 
 function writeShare(share: number): string {

@@ -1,5 +1,5 @@
 import type { AttentionItem, Overview } from '@automation/client'
-import { countOf } from './count-words.js'
+import { countOf, formatCount } from './count-words.js'
 
 type Totals = Pick<
   Overview['totals'],
@@ -23,7 +23,7 @@ export function describeState(
   const { failed, rejectedWebhooks, events } = totals
   const executions = totals.succeeded + failed + totals.cancelled + totals.unfinished
   const areSeen = failed > 0 && acknowledged >= failed
-  const failures = `${failed.toLocaleString('en-US')} of ${countOf(executions, 'execution')} failed`
+  const failures = `${formatCount(failed)} of ${countOf(executions, 'execution')} failed`
   const parts = [
     ...nameRules(needing ?? [], at),
     ...(failed > 0 && !areSeen ? [failures] : []),

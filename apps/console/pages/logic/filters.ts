@@ -8,6 +8,9 @@ export const spans = {
   '30d': { label: 'Last 30 days', ms: 720 * hourMs, slices: 60 },
 } as const
 export type RecentSpan = keyof typeof spans
+export const spanLabels = Object.fromEntries(
+  Object.entries(spans).map(([name, { label }]) => [name, label]),
+) as Record<RecentSpan, string>
 
 export function readSpan(text: string | undefined, usual: RecentSpan = '24h'): RecentSpan {
   return text !== undefined && Object.hasOwn(spans, text) ? (text as RecentSpan) : usual

@@ -49,8 +49,3 @@ export function nextLookMs(reads: number): number {
 }
 
 const looksMs = [800, 3_000, 8_000, 15_000, 20_000]
-
-/** The moment in an id, by the clock of the process that made it. */
-export function timeOfId(id: string): string {
-  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString()
-}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useQuery } from '../state/use-query.js'
 import { type Column, Rows } from './rows.js'
-import { Empty, Loading, Problem } from './states.js'
+import { Empty, Unread } from './states.js'
 
 interface Props<Item extends { id: string }> {
   /** Names what is read: it is read again after each change. */
@@ -31,9 +31,8 @@ export function AdminList<Item extends { id: string }>({
 }: Props<Item>) {
   const found = useQuery({ key: [queryKey], read, pollMs: false })
   const [isAdding, setAdding] = useState(false)
-  if (found.isPending) return <Loading what={what} rows={3} />
-  if (found.error && !found.data) return <Problem error={found.error} retry={() => void found.refetch()} />
-  const all = found.data ?? []
+  if (!found.data) return <Unread {...found} what={what} rows={3} />
+  const all = found.data
   return (
     <>
       {add && (

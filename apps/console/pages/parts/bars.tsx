@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks'
-import { countOf } from '../logic/count-words.js'
+import { countOf, formatCount } from '../logic/count-words.js'
 import { formatStart } from '../logic/format-time.js'
 import { zone } from '../state/preferences.js'
 import { FoldedTable } from './folded-table.js'
+import { type Slices, useBrush } from './use-brush.js'
 import { now } from './when.js'
 
 export interface Bar {
@@ -40,7 +40,8 @@ const gap = 0.2
 
 /** Counts by time, in a picture, a sentence and a table. */
 export function Bars({ bars, label, goodWord, badWord, line, until = 'now', hrefOf, open }: Props) {
-  const [drag, setDrag] = useState<{ first: number; last: number }>()
+  const choose = hrefOf && open && (({ first, last }: Slices) => open(hrefOf(first, last)))
+  const { marked, handlers } = useBrush({ count: bars.length, choose })
   const highest = Math.max(1, ...bars.map(({ good, bad }) => good + bad))
   const most = Math.max(highest, ...(line?.counts ?? []))
   const scale = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * height))
@@ -48,8 +49,8 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
   const say = ({ good, bad }: Pick<Bar, 'good' | 'bad'>, other = line?.counts.reduce(add, 0)) =>
     [
       ...(goodWord === '' ? [] : [sayCount(good, goodWord)]),
-      ...(badWord === undefined ? [] : [`${write(bad)} ${badWord}`]),
-      ...(line === undefined ? [] : [`${write(other ?? 0)} ${line.word}`]),
+      ...(badWord === undefined ? [] : [`${formatCount(bad)} ${badWord}`]),
+      ...(line === undefined ? [] : [`${formatCount(other ?? 0)} ${line.word}`]),
     ].join(', ')
   const busiest = bars.findIndex(({ good, bad }) => good + bad === highest)
   const span = (index: number) => `${at(bars[index]?.from)} to ${at(bars[index + 1]?.from) || until}`
@@ -61,17 +62,7 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
         role="img"
         aria-label={`${label}: ${say(sum(bars))}`}
         class={open ? 'opens' : ''}
-        onPointerDown={(event) => {
-          const at = findBar(event, bars.length)
-          if (open && event.button === 0) setDrag({ first: at, last: at })
-        }}
-        onPointerMove={(event) => drag && setDrag({ ...drag, last: findBar(event, bars.length) })}
-        onPointerLeave={() => setDrag(undefined)}
-        onPointerUp={() => {
-          if (hrefOf && open && drag)
-            open(hrefOf(Math.min(drag.first, drag.last), Math.max(drag.first, drag.last)))
-          setDrag(undefined)
-        }}
+        {...handlers}
       >
         {bars.map((bar, index) => (
           <g key={bar.from}>
@@ -93,10 +84,10 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
             />
           </g>
         ))}
-        {drag && drag.first !== drag.last && (
+        {marked && marked.first !== marked.last && (
           <rect
-            x={Math.min(drag.first, drag.last)}
-            width={Math.abs(drag.last - drag.first) + 1}
+            x={marked.first}
+            width={marked.last - marked.first + 1}
             y="0"
             height={height}
             class="bar-chosen"
@@ -108,7 +99,7 @@ export function Bars({ bars, label, goodWord, badWord, line, until = 'now', href
         <span>{at(bars[0]?.from)}</span>
         <span>
           {say(sum(bars))}
-          {busiest >= 0 && `; most ${write(highest)}, ${span(busiest)}`}
+          {busiest >= 0 && `; most ${formatCount(highest)}, ${span(busiest)}`}
         </span>
         <span>{until}</span>
       </figcaption>
@@ -140,7 +131,9 @@ function BarsTable({
     const others = line?.counts[index] ?? 0
     if (bar.good + bar.bad + others === 0) return []
     const head = hrefOf ? <a href={hrefOf(index, index)}>{at(bar.from)}</a> : at(bar.from)
-    return [{ key: bar.from, head, cells: pick(write(bar.good), write(bar.bad), write(others)) }]
+    return [
+      { key: bar.from, head, cells: pick(formatCount(bar.good), formatCount(bar.bad), formatCount(others)) },
+    ]
   })
   return (
     <FoldedTable
@@ -153,12 +146,7 @@ function BarsTable({
 
 /** `1 event` and `2 events`; other words stay as they are. */
 function sayCount(count: number, word: string): string {
-  return word.endsWith('events') ? countOf(count, word.slice(0, -1)) : `${write(count)} ${word}`
-}
-
-function findBar(event: { clientX: number; currentTarget: Element }, count: number): number {
-  const { left, width } = event.currentTarget.getBoundingClientRect()
-  return Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * count)))
+  return word.endsWith('events') ? countOf(count, word.slice(0, -1)) : `${formatCount(count)} ${word}`
 }
 
 function sum(bars: readonly Bar[]): Pick<Bar, 'good' | 'bad'> {
@@ -175,8 +163,4 @@ function add(left: number, right: number): number {
 /** A path that keeps the height of each slice over its width. */
 function drawSteps(heights: readonly number[]): string {
   return heights.map((y, index) => `${index === 0 ? 'M' : 'L'}${index},${y}H${index + 1}`).join('')
-}
-
-function write(count: number): string {
-  return count.toLocaleString('en-US')
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { formatCount } from '../logic/count-words.js'
 import { may } from '../state/session.js'
 import { describeError, readAgain } from '../state/use-query.js'
 import { Dialog } from './dialog.js'
@@ -44,7 +45,7 @@ export function Bulk({ label, title, verb, isDanger = false, children, count, ac
     open(true)
     void attempt(async () => {
       const { matched, atLeast } = await count()
-      setCount(`${atLeast ? 'at least ' : ''}${matched.toLocaleString('en-US')}`)
+      setCount(`${atLeast ? 'at least ' : ''}${formatCount(matched)}`)
     })
   }
   return (

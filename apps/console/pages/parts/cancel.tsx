@@ -1,4 +1,5 @@
 import type { Execution, ExecutionsToCancel } from '@automation/client'
+import { formatCount } from '../logic/count-words.js'
 import { api, may } from '../state/session.js'
 import { toast } from '../state/toasts.js'
 import { Bulk } from './bulk.js'
@@ -44,7 +45,7 @@ export function CancelMany({ filter }: { filter: ExecutionsToCancel['filter'] })
         const { cancelled = 0 } = (await api().executions.cancelMany({ filter, dryRun: false })) as {
           cancelled?: number
         }
-        return `${cancelled.toLocaleString('en-US')} cancelled.`
+        return `${formatCount(cancelled)} cancelled.`
       }}
     >
       {(isOne) =>

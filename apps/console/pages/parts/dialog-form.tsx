@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { Dialog } from './dialog.js'
+import { Alert } from './states.js'
 
 interface Props {
   title: string
@@ -7,11 +8,13 @@ interface Props {
   send: string
   close: () => void
   submit: () => unknown
-  problem: string | undefined
-  isBusy: boolean
+  problem?: string | undefined
+  isBusy?: boolean
   children: ComponentChildren
   note?: ComponentChildren
   wide?: boolean
+  /** Of the button that sends it. */
+  look?: 'primary' | 'danger'
 }
 
 /** A form in a dialog. A refusal stands above the button, and what was typed stays. */
@@ -21,10 +24,11 @@ export function DialogForm({
   close,
   submit,
   problem,
-  isBusy,
+  isBusy = false,
   children,
   note,
   wide = false,
+  look = 'primary',
 }: Props) {
   return (
     <Dialog title={title} close={close} wide={wide}>
@@ -35,15 +39,13 @@ export function DialogForm({
         }}
       >
         {children}
-        <p role="alert" class={problem ? 'notice bad' : 'hidden'}>
-          {problem}
-        </p>
+        <Alert>{problem}</Alert>
         <div class="row end">
           {note && <p class="quiet note">{note}</p>}
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="primary" aria-disabled={isBusy}>
+          <button type="submit" class={look} aria-disabled={isBusy}>
             {send}
           </button>
         </div>

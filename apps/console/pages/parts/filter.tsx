@@ -1,4 +1,5 @@
 import type { RuleSummary } from '@automation/client'
+import { Select } from './select.js'
 
 interface Props {
   label: string
@@ -24,18 +25,10 @@ export function ChoiceFilter({
 }: Props & { options: Readonly<Record<string, string>>; all?: string }) {
   const isKnown = value === '' || Object.hasOwn(options, value)
   return (
-    <label>
-      {label}
-      <select data-filter={isFirst} value={value} onChange={({ currentTarget }) => set(currentTarget.value)}>
-        <option value="">{all}</option>
-        {!isKnown && <option>{value}</option>}
-        {Object.entries(options).map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      {...{ label, value, set, isFirst }}
+      options={{ '': all, ...(!isKnown && { [value]: value }), ...options }}
+    />
   )
 }
 

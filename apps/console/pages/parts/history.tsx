@@ -4,7 +4,7 @@ import type { Picked } from '../state/use-picked.js'
 import { Newer, Older } from './list-controls.js'
 import { type Column, Rows } from './rows.js'
 import { Split } from './screen.js'
-import { Loading, Problem, Stale } from './states.js'
+import { ReadState } from './states.js'
 
 interface Props<Item extends { id: string }> {
   list: ReturnType<typeof useList<Item>>
@@ -34,9 +34,7 @@ export function History<Item extends { id: string }>({
   return (
     <>
       <Newer {...list} what={what} />
-      {first.isPending && <Loading what={what} rows={6} />}
-      {first.error && !first.data && <Problem error={first.error} retry={() => void first.refetch()} />}
-      {first.error && first.data && <Stale error={first.error} since={first.dataUpdatedAt} />}
+      <ReadState {...first} what={what} rows={6} />
       <Split
         list={
           first.data && (

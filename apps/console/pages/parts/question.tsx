@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { asked } from '../state/asked.js'
-import { Dialog } from './dialog.js'
+import { DialogForm } from './dialog-form.js'
 
 interface Props {
   /** What would happen, without its question mark: "Revoke the key CI". */
@@ -17,31 +17,8 @@ interface Props {
 }
 
 /** Says what follows from what cannot be undone, before it happens. */
-export function Question({
-  title,
-  label,
-  children,
-  act,
-  close = stopAsking,
-  problem,
-  isBusy = false,
-}: Props) {
-  return (
-    <Dialog title={`${title}?`} close={close}>
-      <div>{children}</div>
-      <p role="alert" class={problem ? 'notice bad' : 'hidden'}>
-        {problem}
-      </p>
-      <div class="row end">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button type="button" class="danger" aria-disabled={isBusy} onClick={() => !isBusy && void act()}>
-          {label}
-        </button>
-      </div>
-    </Dialog>
-  )
+export function Question({ title, label, act, close = stopAsking, ...shown }: Props) {
+  return <DialogForm title={`${title}?`} send={label} look="danger" submit={act} close={close} {...shown} />
 }
 
 /** Closes the question that the shell shows. */

@@ -5,7 +5,7 @@ import { linkTo } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
 import { ActOnPicked } from './act-on-picked.js'
 import { type Plan, planReplay } from './replay-plan.js'
-import { Loading, Problem } from './states.js'
+import { Unread } from './states.js'
 
 /** A plan takes two requests. */
 const mostPlanned = 5
@@ -55,8 +55,7 @@ function Plans({ ids, all }: { ids: readonly string[]; all: number }) {
     pollMs: false,
     staleMs: 0,
   })
-  if (planned.error) return <Problem error={planned.error} retry={() => void planned.refetch()} />
-  if (!planned.data) return <Loading what="what would run" />
+  if (!planned.data) return <Unread {...planned} what="what would run" />
   const rules = planned.data.flatMap((plan) => plan.rules)
   const counts = new Map<string, { name: string; times: number }>()
   for (const { id, name } of rules) counts.set(id, { name, times: (counts.get(id)?.times ?? 0) + 1 })

@@ -3,9 +3,9 @@ import { useLocation } from 'preact-iso'
 import { api } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { describeError, readAgain, useQuery } from '../state/use-query.js'
-import { Dialog } from './dialog.js'
+import { DialogForm } from './dialog-form.js'
 import { type Plan, PlanView, planReplay, type Replayed } from './replay-plan.js'
-import { Loading, Problem } from './states.js'
+import { ReadState } from './states.js'
 
 /** The button of a replay. It asks first: calls and emails are made again. */
 export function Replay({ event }: { event: Replayed }) {
@@ -33,7 +33,6 @@ function ReplayDialog({ event: { id, type, data, ruleId }, close }: { event: Rep
     staleMs: 0,
   })
   async function replay(): Promise<void> {
-    if (isBusy) return
     setBusy(true)
     try {
       const run = await api().events.replay(id)
@@ -46,23 +45,16 @@ function ReplayDialog({ event: { id, type, data, ruleId }, close }: { event: Rep
     }
   }
   return (
-    <Dialog title="Replay the event?" close={close}>
+    <DialogForm
+      title="Replay the event?"
+      send="Replay"
+      submit={() => void replay()}
+      {...{ close, problem, isBusy }}
+    >
       <p>The same data becomes a new event for the rules as they are now. All that they do is done again.</p>
       {isDelivery && <p>It goes to its subscription again; no rule sees it.</p>}
-      {!isDelivery && planned.isPending && <Loading what="what would run" />}
-      {planned.error && <Problem error={planned.error} retry={() => void planned.refetch()} />}
+      {!isDelivery && <ReadState {...planned} what="what would run" />}
       {planned.data && <PlanView plan={planned.data} />}
-      <p role="alert" class="bad">
-        {problem}
-      </p>
-      <div class="row end">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button type="button" class="primary" aria-disabled={isBusy} onClick={() => void replay()}>
-          Replay
-        </button>
-      </div>
-    </Dialog>
+    </DialogForm>
   )
 }

@@ -1,5 +1,6 @@
 import type { Execution, ExecutionsRetried, ExecutionsToRetry } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { formatCount } from '../logic/count-words.js'
 import { api, may } from '../state/session.js'
 import { describeError, readAgain } from '../state/use-query.js'
 import { Bulk } from './bulk.js'
@@ -100,18 +101,18 @@ async function retryAll(
       if (done === 0) all = matched
       done += retried
       if (retried === 0) break
-      tell(`${write(done)} of ${write(all)} continue…`)
+      tell(`${formatCount(done)} of ${formatCount(all)} continue…`)
     } catch (error) {
       if (done === 0) throw error
       const why = describeError(error).title.toLowerCase()
       return {
-        text: `${write(done)} will continue. For the others: ${why}.`,
+        text: `${formatCount(done)} will continue. For the others: ${why}.`,
         retried: done,
         left: all - done,
       }
     }
   }
-  return { text: `${write(done)} will continue.`, retried: done, left: Math.max(0, all - done) }
+  return { text: `${formatCount(done)} will continue.`, retried: done, left: Math.max(0, all - done) }
 }
 
 const watchMs = 2_000
@@ -136,14 +137,11 @@ async function watch(filter: Filter, retried: number, left: number): Promise<str
       if (executions.length > 0 && looks < watches) continue
       const { matched } = await api().executions.retryMany({ filter, dryRun: true })
       const failed = Math.min(retried, Math.max(0, matched - left))
-      if (executions.length > 0) return `${write(retried)} continue. So far ${write(failed)} failed again.`
-      return `${write(retried)} continued: ${failed === 0 ? 'none' : write(failed)} failed again.`
+      if (executions.length > 0)
+        return `${formatCount(retried)} continue. So far ${formatCount(failed)} failed again.`
+      return `${formatCount(retried)} continued: ${failed === 0 ? 'none' : formatCount(failed)} failed again.`
     }
   } catch {
     return undefined
   }
-}
-
-function write(count: number): string {
-  return count.toLocaleString('en-US')
 }

@@ -7,6 +7,7 @@ import { linkTo } from '../state/use-filters.js'
 import { describeError, readAgain, useQuery } from '../state/use-query.js'
 import { useRuleNames } from '../state/use-rules.js'
 import { DialogForm } from './dialog-form.js'
+import { Select } from './select.js'
 import { Loading, Problem } from './states.js'
 
 /** How many numbers are named that are sent as texts. */
@@ -68,20 +69,15 @@ export function SampleDialog({ type: wanted, close }: { type?: EventType | undef
       {...{ close, problem, isBusy }}
       submit={send}
     >
-      <label>
-        Type
-        <select
-          value={chosen}
-          onChange={({ currentTarget }) => {
-            setType(currentTarget.value)
-            setTyped(undefined)
-          }}
-        >
-          {types.map((one) => (
-            <option key={one.type}>{one.type}</option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Type"
+        value={chosen ?? ''}
+        options={Object.fromEntries(types.map((one) => [one.type, one.type]))}
+        set={(next) => {
+          setType(next)
+          setTyped(undefined)
+        }}
+      />
       <label>
         Data
         <textarea

@@ -1,4 +1,5 @@
 import type { RuleOverview } from '@automation/client'
+import { formatCount } from '../logic/count-words.js'
 
 const height = 20
 const gap = 0.2
@@ -38,9 +39,5 @@ function sum(counts: readonly number[]): number {
 }
 
 function say(runs: number, failed: number): string {
-  return `${write(runs)} ${runs === 1 ? 'execution' : 'executions'}, ${write(failed)} failed`
-}
-
-function write(count: number): string {
-  return count.toLocaleString('en-US')
+  return `${formatCount(runs)} ${runs === 1 ? 'execution' : 'executions'}, ${formatCount(failed)} failed`
 }

@@ -6,6 +6,16 @@ import { describeError, isMissing, isRefused } from '../state/use-query.js'
 import { Icon } from './icon.js'
 import { When } from './when.js'
 
+/** Why something did not happen. It is read out when it comes. */
+export function Alert({ children, isSmall = false }: { children: ComponentChildren; isSmall?: boolean }) {
+  const look = isSmall ? 'sub bad' : 'notice bad'
+  return (
+    <p role="alert" class={children ? look : 'hidden'}>
+      {children}
+    </p>
+  )
+}
+
 /** What is being read, in words, and where its rows will be: so nothing jumps when they come. */
 export function Loading({ what, rows = 0 }: { what: string; rows?: number }) {
   return (
@@ -73,18 +83,29 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   )
 }
 
-/** In the place of something that was not read: not yet, or in vain. */
-export function Unread({
-  error,
-  refetch,
-  what,
-}: {
+interface Asked {
   error: unknown
   refetch: () => unknown
   /** In "Loading …". */
   what: string
-}) {
-  return error ? <Problem error={error} retry={() => void refetch()} /> : <Loading what={what} />
+  rows?: number
+}
+
+/** In the place of something that was not read: not yet, or in vain. */
+export function Unread({ error, refetch, what, rows = 0 }: Asked) {
+  if (error) return <Problem error={error} retry={() => void refetch()} />
+  return <Loading what={what} rows={rows} />
+}
+
+/** Above what is shown: why it is not there yet, or old. */
+export function ReadState({
+  data,
+  isPending,
+  dataUpdatedAt,
+  ...asked
+}: Asked & { data: unknown; isPending: boolean; dataUpdatedAt: number }) {
+  if (isPending || (asked.error && data === undefined)) return <Unread {...asked} />
+  return asked.error ? <Stale error={asked.error} since={dataUpdatedAt} /> : null
 }
 
 /** One line above what was read before, while it cannot be read again. @param since epoch ms */

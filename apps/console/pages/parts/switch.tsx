@@ -7,6 +7,7 @@ import { toast } from '../state/toasts.js'
 import { describeError, readAgain } from '../state/use-query.js'
 import { Mark } from './mark.js'
 import { Question, stopAsking } from './question.js'
+import { Alert } from './states.js'
 
 type Switched = Pick<Rule, 'id' | 'name' | 'isActive' | 'version' | 'mode'>
 
@@ -71,11 +72,7 @@ export function Switch({ rule, after }: { rule: Switched; after?: () => PromiseL
         <span class="knob" aria-hidden="true" />
         {rule.isActive ? 'on' : 'off'}
       </button>
-      {problem && (
-        <span role="alert" class="sub bad">
-          {problem}
-        </span>
-      )}
+      <Alert isSmall>{problem}</Alert>
     </>
   )
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** Parts of a screen, of which one is shown. They are in the address, so each can be linked to. */
@@ -6,11 +7,14 @@ export function Tabs({
   tabs,
   chosen,
   choose,
+  children,
 }: {
   label: string
   tabs: Record<string, string>
   chosen: string
   choose: (name: string) => void
+  /** Links to other screens that stand among them. */
+  children?: ComponentChildren
 }) {
   const list = useRef<HTMLFieldSetElement>(null)
   useLayoutEffect(() => {
@@ -25,6 +29,7 @@ export function Tabs({
           {text}
         </button>
       ))}
+      {children}
     </fieldset>
   )
 }

@@ -7,7 +7,7 @@ import { DetailHead } from '../parts/detail-head.js'
 import { Field } from '../parts/field.js'
 import { JsonView } from '../parts/json-view.js'
 import { Mark } from '../parts/mark.js'
-import { Unread } from '../parts/states.js'
+import { Alert, Unread } from '../parts/states.js'
 import { When } from '../parts/when.js'
 import { linkToEvent, linkToExecution } from '../state/links.js'
 import { api, may, type RoleName } from '../state/session.js'
@@ -110,9 +110,7 @@ function DecideForm({ decision, close }: { decision: Decision; close: () => void
           />
         )}
       </Field>
-      <p role="alert" class={problem ? 'notice bad' : 'hidden'}>
-        {problem}
-      </p>
+      <Alert>{problem}</Alert>
       <div class="row">
         {options.map((option) => (
           <button key={option} type="button" aria-disabled={isBusy} onClick={() => void decide(option)}>

@@ -9,7 +9,7 @@ import { ExplainTree } from '../parts/explain-tree.js'
 import { CopyButton, JsonView } from '../parts/json-view.js'
 import { Mark } from '../parts/mark.js'
 import { Replay } from '../parts/replay.js'
-import { Loading, Problem, Unread } from '../parts/states.js'
+import { ReadState, Unread } from '../parts/states.js'
 import { Suppressed } from '../parts/suppressed.js'
 import { When } from '../parts/when.js'
 import { linkToEvent, linkToExecution } from '../state/links.js'
@@ -92,8 +92,7 @@ function Why({
   return (
     <>
       <h3>What the rules did</h3>
-      {why.isPending && <Loading what="the results" />}
-      {why.error && <Problem error={why.error} retry={() => void why.refetch()} />}
+      <ReadState {...why} what="the results" />
       {why.data && rules.length === 0 && (
         <p>
           No rule was evaluated: no active rule has the trigger <code>{type}</code>.{' '}

@@ -1,12 +1,14 @@
 import type { AttentionItem, Overview as Counts } from '@automation/client'
 import { useEffect, useRef } from 'preact/hooks'
+import { formatCount } from '../logic/count-words.js'
 import { countAcknowledged, describeState } from '../logic/describe-state.js'
-import { type RecentSpan, readSpan, spans } from '../logic/filters.js'
+import { type RecentSpan, readSpan, spanLabels } from '../logic/filters.js'
 import { formatDuration, formatStart, formatTime } from '../logic/format-time.js'
 import type { ShownTime } from '../logic/time-range.js'
 import { Icon } from '../parts/icon.js'
 import { Screen } from '../parts/screen.js'
-import { Loading, Problem, Stale } from '../parts/states.js'
+import { Select } from '../parts/select.js'
+import { ReadState } from '../parts/states.js'
 import { failuresOfOverview, useOverview } from '../parts/time-bars.js'
 import { now, When } from '../parts/when.js'
 import { useLive } from '../state/live.js'
@@ -43,9 +45,7 @@ export function Overview() {
       note={data && noteTime(whole.dataUpdatedAt)}
       actions={<Actions span={span} set={(last) => set({ last, from: '', to: '' })} />}
     >
-      {whole.isPending && <Loading what="the last hours" rows={3} />}
-      {whole.error && !data && <Problem error={whole.error} retry={() => void whole.refetch()} />}
-      {whole.error && data && <Stale error={whole.error} since={whole.dataUpdatedAt} />}
+      <ReadState {...whole} what="the last hours" rows={3} />
       {data && (
         <FirstSteps isEmpty={isEmpty} span={span}>
           {part && <Summary overview={part} needing={attention.data?.rules} time={timeOf(query, span)} />}
@@ -100,16 +100,7 @@ function countExecutions({ succeeded, failed, cancelled, unfinished }: Counts['t
 function Actions({ span, set }: { span: RecentSpan; set: (span: RecentSpan) => void }) {
   return (
     <>
-      <label class="inline">
-        <span class="hidden">Time</span>
-        <select value={span} onChange={({ currentTarget }) => set(currentTarget.value as RecentSpan)}>
-          {Object.entries(spans).map(([name, { label }]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="Time" isLabelHidden look="inline" value={span} options={spanLabels} set={set} />
       <button
         type="button"
         onClick={() => {
@@ -139,7 +130,7 @@ function Summary({
   const { tone, text, note } = describeState(totals, needing, at, acknowledged)
   const figure = (count: number, word: string, href: string, tone = '') => (
     <a class={`figure ${count > 0 ? tone : ''}`} href={href}>
-      <strong>{count.toLocaleString('en-US')}</strong> {word}
+      <strong>{formatCount(count)}</strong> {word}
     </a>
   )
   const executions = (status: string) => linkTo('executions', { ...time, status })

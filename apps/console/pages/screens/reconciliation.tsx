@@ -1,14 +1,14 @@
 import type { Ledger } from '@automation/client'
 import { Fragment } from 'preact'
-import { countOf } from '../logic/count-words.js'
+import { countOf, formatCount } from '../logic/count-words.js'
 import { describeInconsistency } from '../logic/describe-inconsistency.js'
-import { type RecentSpan, readSpan } from '../logic/filters.js'
+import { readSpan, spanLabels } from '../logic/filters.js'
 import { type Part, partsOfExecutions } from '../logic/parts-of-executions.js'
 import { writeRange } from '../logic/time-range.js'
 import { Icon } from '../parts/icon.js'
 import { Screen } from '../parts/screen.js'
-import { SpanSelect } from '../parts/span-select.js'
-import { Loading, NoPermission, Problem } from '../parts/states.js'
+import { Select } from '../parts/select.js'
+import { NoPermission, ReadState } from '../parts/states.js'
 import { When } from '../parts/when.js'
 import { linkToEvent, linkToExecution } from '../state/links.js'
 import { api, may } from '../state/session.js'
@@ -40,11 +40,15 @@ export function Reconciliation() {
       {!may('admin') && <NoPermission>The reconciliation is for admins of the workspace.</NoPermission>}
       {may('admin') && (
         <search class="filters">
-          <SpanSelect span={span} usual="24h" set={(last: RecentSpan) => set({ last })} />
+          <Select
+            label="Time"
+            value={span}
+            options={spanLabels}
+            set={(last) => set({ last: last === '24h' ? '' : last })}
+          />
         </search>
       )}
-      {may('admin') && found.isPending && <Loading what="the reconciliation" />}
-      {found.error && <Problem error={found.error} retry={() => void found.refetch()} />}
+      {may('admin') && <ReadState {...found} what="the reconciliation" />}
       {found.data && <Account ledger={found.data} />}
     </Screen>
   )
@@ -179,7 +183,7 @@ function Step({
   return (
     <li>
       <h2>{title}</h2>
-      <p class="total">{total.toLocaleString('en-US')}</p>
+      <p class="total">{formatCount(total)}</p>
       <Parts parts={parts} />
       {below.length > 0 && <Parts parts={below} />}
     </li>
@@ -191,7 +195,7 @@ function Parts({ parts }: { parts: Part[] }) {
     <ul>
       {parts.map(([count, word, tone = '']) => (
         <li key={word} class={count === 0 ? 'quiet' : tone}>
-          <span class="number">{count.toLocaleString('en-US')}</span> {word}
+          <span class="number">{formatCount(count)}</span> {word}
         </li>
       ))}
     </ul>

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
+import { Alert } from '../parts/states.js'
+import { TextField } from '../parts/text-field.js'
 import { loadMe } from '../state/session.js'
 
 interface Ways {
@@ -68,9 +70,7 @@ export function SignIn({ isInside = false }: { isInside?: boolean }) {
   const next = path.startsWith('/w/') ? `?next=${encodeURIComponent(path + location.search)}` : ''
   const content = (
     <>
-      <p role="alert" class={problem ? 'notice bad' : 'hidden'}>
-        {problem}
-      </p>
+      <Alert>{problem}</Alert>
       {path === '/enter' && isBusy && <p role="status">Signing in…</p>}
       {question && (
         <div role="alert" class="notice">
@@ -99,17 +99,15 @@ export function SignIn({ isInside = false }: { isInside?: boolean }) {
           void enter('token', { token })
         }}
       >
-        <label>
-          Token or API key
-          <input
-            type="password"
-            autocomplete="off"
-            spellcheck={false}
-            required
-            value={token}
-            onInput={({ currentTarget }) => setToken(currentTarget.value)}
-          />
-        </label>
+        <TextField
+          label="Token or API key"
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          required
+          value={token}
+          set={setToken}
+        />
         <button type="submit" class={ways?.hasIdentityProvider ? '' : 'primary'} disabled={isBusy}>
           Sign in
         </button>

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { describeLimits, describeTrip } from '../../pages/logic/describe-guard.js'
-import { clauseAt, nextLookMs, rangeOf, testedOf, timeOfId } from '../../pages/logic/tested-rule.js'
+import { clauseAt, nextLookMs, rangeOf, testedOf } from '../../pages/logic/tested-rule.js'
 
 const definition = {
   name: 'n',
@@ -47,10 +47,6 @@ t.test('a running backtest is looked at five times within its first minute at mo
   for (let reads = 1; reads < 12; reads++) looks.push((looks.at(-1) ?? 0) + nextLookMs(reads))
   for (const start of looks)
     t.ok(looks.filter((at) => at > start && at <= start + 60_000).length <= 5, `from ${start} ms on`)
-})
-
-t.test('an id says when it was made', async (t) => {
-  t.equal(timeOfId('01941f29-7c00-7000-8000-000000000000'), '2025-01-01T00:00:00.000Z')
 })
 
 t.test('a guard is said in words', async (t) => {

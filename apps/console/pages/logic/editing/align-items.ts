@@ -43,7 +43,7 @@ interface Place {
 }
 
 /** The longest common subsequence. */
-function findEqual<Item>(before: readonly Item[], after: readonly Item[]): Place[] {
+export function findEqual<Item>(before: readonly Item[], after: readonly Item[]): Place[] {
   const lengths = Array.from({ length: before.length + 1 }, () => new Array<number>(after.length + 1).fill(0))
   const lengthAt = (i: number, j: number) => lengths[i]?.[j] ?? 0
   for (let i = before.length - 1; i >= 0; i--)

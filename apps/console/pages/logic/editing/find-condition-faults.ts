@@ -1,6 +1,7 @@
 import type { Condition } from '@automation/client'
 import { countOperators, type Fault, findOperator, findRuleFaults } from '@automation/engine'
 import { Check } from 'typebox/value'
+import { formatCount } from '../count-words.js'
 import { valueKindOf } from '../value-kind.js'
 import {
   type Clause,
@@ -116,9 +117,7 @@ function faultOfValue(schema: object | undefined, value: unknown): string | unde
         : 'Must be two numbers'
     case 'list':
       if (!Array.isArray(value) || value.length === 0) return 'Must have at least one value'
-      return value.length > maxItems
-        ? `Must have at most ${maxItems.toLocaleString('en-US')} values`
-        : undefined
+      return value.length > maxItems ? `Must have at most ${formatCount(maxItems)} values` : undefined
     case 'text':
       return typeof value === 'string' && value !== '' ? undefined : 'Must be a text'
     case 'scalar':

@@ -5,6 +5,8 @@ import { useChange } from '../../state/use-change.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
 import { DialogForm } from '../dialog-form.js'
+import { Select } from '../select.js'
+import { TextField } from '../text-field.js'
 import { When } from '../when.js'
 
 const kinds: Record<CredentialKind, string> = {
@@ -112,9 +114,7 @@ function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
     <DialogForm
       title={of === undefined ? 'New credential' : `Change ${of.name}`}
       send="Save"
-      close={close}
-      problem={problem}
-      isBusy={isBusy}
+      {...{ close, problem, isBusy }}
       submit={put}
       note={
         of === undefined
@@ -123,63 +123,39 @@ function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
       }
     >
       {of === undefined && (
-        <label>
-          Name
-          <input
-            required
-            maxLength={64}
-            value={name}
-            placeholder="CRM"
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        </label>
+        <TextField label="Name" required maxLength={64} value={name} placeholder="CRM" set={setName} />
       )}
-      <label>
-        Kind
-        <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as CredentialKind)}>
-          {Object.entries(kinds).map(([one, text]) => (
-            <option key={one} value={one}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="Kind" value={kind} options={kinds} set={setKind} />
       {fieldsOf[kind].map(([field, label, type]) => (
-        <label key={field}>
-          {label}
-          <input
-            required={!isPart && type !== 'optional' && field !== 'password'}
-            type={type === 'secret' ? 'password' : 'text'}
-            autocomplete="off"
-            value={values[field] ?? ''}
-            onInput={({ currentTarget }) => setValues({ ...values, [field]: currentTarget.value })}
-          />
-        </label>
+        <TextField
+          key={field}
+          label={label}
+          required={!isPart && type !== 'optional' && field !== 'password'}
+          type={type === 'secret' ? 'password' : 'text'}
+          autocomplete="off"
+          value={values[field] ?? ''}
+          set={(typed) => setValues({ ...values, [field]: typed })}
+        />
       ))}
       {kind === 'oauth2' && (
-        <label>
-          Where the token endpoint reads the client
-          <select
-            value={values.clientAuthentication ?? (isPart ? '' : 'header')}
-            onChange={({ currentTarget }) =>
-              setValues({ ...values, clientAuthentication: currentTarget.value })
-            }
-          >
-            {isPart && <option value="">as before</option>}
-            <option value="header">in the Authorization header</option>
-            <option value="body">in the body</option>
-          </select>
-        </label>
-      )}
-      <label>
-        Hosts that it is sent to
-        <input
-          required
-          value={hosts}
-          placeholder="api.example.com"
-          onInput={({ currentTarget }) => setHosts(currentTarget.value)}
+        <Select
+          label="Where the token endpoint reads the client"
+          value={values.clientAuthentication ?? (isPart ? '' : 'header')}
+          options={{
+            ...(isPart && { '': 'as before' }),
+            header: 'in the Authorization header',
+            body: 'in the body',
+          }}
+          set={(clientAuthentication) => setValues({ ...values, clientAuthentication })}
         />
-      </label>
+      )}
+      <TextField
+        label="Hosts that it is sent to"
+        required
+        value={hosts}
+        placeholder="api.example.com"
+        set={setHosts}
+      />
     </DialogForm>
   )
 }

@@ -6,7 +6,9 @@ import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
 import { DialogForm } from '../dialog-form.js'
 import { Mark } from '../mark.js'
+import { Select } from '../select.js'
 import { ShownOnceDialog } from '../shown-once.js'
+import { TextField } from '../text-field.js'
 import { When } from '../when.js'
 
 const scopes = {
@@ -72,23 +74,8 @@ function NewKey({ close }: { close: () => void }) {
     setText((await change(() => api().developer.apiKeys.create(key)))?.key)
   }
   return (
-    <DialogForm
-      title="New API key"
-      send="Create"
-      close={close}
-      problem={problem}
-      isBusy={isBusy}
-      submit={create}
-    >
-      <label>
-        Name
-        <input
-          required
-          maxLength={200}
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </label>
+    <DialogForm title="New API key" send="Create" {...{ close, problem, isBusy }} submit={create}>
+      <TextField label="Name" required maxLength={200} value={name} set={setName} />
       <fieldset>
         <legend>The key</legend>
         {Object.entries(scopes).map(([value, words]) => (
@@ -103,16 +90,7 @@ function NewKey({ close }: { close: () => void }) {
           </label>
         ))}
       </fieldset>
-      <label>
-        Ends
-        <select value={endsIn} onChange={({ currentTarget }) => setEndsIn(currentTarget.value)}>
-          {Object.entries(days).map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="Ends" value={endsIn} options={days} set={setEndsIn} />
     </DialogForm>
   )
 }

@@ -5,6 +5,9 @@ import { useChange } from '../../state/use-change.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
 import { DialogForm } from '../dialog-form.js'
+import { Select } from '../select.js'
+import { Alert } from '../states.js'
+import { TextField } from '../text-field.js'
 import { When } from '../when.js'
 
 const roles: Record<Role, string> = {
@@ -60,9 +63,7 @@ function MemberRole({ userId, role }: { userId: string; role: Role }) {
         role={role}
         choose={(next) => void change(() => api().developer.members.put(userId, next))}
       />
-      <span role="alert" class="sub bad">
-        {problem}
-      </span>
+      <Alert isSmall>{problem}</Alert>
     </>
   )
 }
@@ -80,16 +81,13 @@ function RoleSelect({
   choose: (role: Role) => void
 }) {
   return (
-    <label>
-      <span class={isShort ? 'hidden' : ''}>{label}</span>
-      <select value={role} onChange={({ currentTarget }) => choose(currentTarget.value as Role)}>
-        {Object.entries(roles).map(([name, text]) => (
-          <option key={name} value={name}>
-            {isShort ? name : text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      label={label}
+      isLabelHidden={isShort}
+      value={role}
+      options={isShort ? Object.fromEntries(Object.keys(roles).map((name) => [name, name])) : roles}
+      set={choose}
+    />
   )
 }
 
@@ -101,23 +99,19 @@ function NewMember({ close }: { close: () => void }) {
     <DialogForm
       title="Add a member"
       send="Add"
-      close={close}
-      problem={problem}
-      isBusy={isBusy}
+      {...{ close, problem, isBusy }}
       submit={async () => {
         if ((await change(() => api().developer.members.put(userId.trim(), role))) !== undefined) close()
       }}
     >
-      <label>
-        User
-        <input
-          required
-          maxLength={255}
-          value={userId}
-          aria-describedby="member-hint"
-          onInput={({ currentTarget }) => setUserId(currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="User"
+        required
+        maxLength={255}
+        value={userId}
+        aria-describedby="member-hint"
+        set={setUserId}
+      />
       <p id="member-hint" class="quiet">
         The sub of the user’s tokens.
       </p>

@@ -5,7 +5,9 @@ import { nameSettings } from '../../logic/scheme-settings.js'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
 import { DialogForm } from '../dialog-form.js'
+import { Select } from '../select.js'
 import { ShownOnceDialog } from '../shown-once.js'
+import { TextField } from '../text-field.js'
 import { SettingFields } from './setting-fields.js'
 
 export function NewSecret({ close }: { close: () => void }) {
@@ -33,46 +35,32 @@ export function NewSecret({ close }: { close: () => void }) {
       submit={create}
       wide={isForeign && scheme === 'generic'}
     >
-      <label>
-        It signs
-        <select
-          value={direction}
-          onChange={({ currentTarget }) => setDirection(currentTarget.value as 'incoming')}
-        >
-          <option value="incoming">incoming webhooks</option>
-          <option value="outgoing">outgoing webhooks</option>
-        </select>
-      </label>
+      <Select
+        label="It signs"
+        value={direction}
+        options={{ incoming: 'incoming webhooks', outgoing: 'outgoing webhooks' }}
+        set={setDirection}
+      />
       {direction === 'incoming' && (
-        <label>
-          From
-          <select
-            value={scheme}
-            onChange={({ currentTarget }) => {
-              const chosen = currentTarget.value as SchemeName
-              setScheme(chosen)
-              // Another scheme has other settings.
-              setGiven({ ...given, settings: {} })
-              if (provider === '' || provider in schemes) setProvider(nameOf(chosen))
-            }}
-          >
-            {Object.entries(schemes).map(([name, title]) => (
-              <option key={name} value={name}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <label>
-        {direction === 'incoming' ? 'Provider' : 'Host'}
-        <input
-          required
-          value={provider}
-          placeholder={direction === 'incoming' ? 'shop' : 'hooks.example.com'}
-          onInput={({ currentTarget }) => setProvider(currentTarget.value)}
+        <Select
+          label="From"
+          value={scheme}
+          options={schemes}
+          set={(chosen) => {
+            setScheme(chosen)
+            // Another scheme has other settings.
+            setGiven({ ...given, settings: {} })
+            if (provider === '' || provider in schemes) setProvider(nameOf(chosen))
+          }}
         />
-      </label>
+      )}
+      <TextField
+        label={direction === 'incoming' ? 'Provider' : 'Host'}
+        required
+        value={provider}
+        placeholder={direction === 'incoming' ? 'shop' : 'hooks.example.com'}
+        set={setProvider}
+      />
       {isForeign && <GivenFields scheme={scheme} given={given} set={setGiven} key={scheme} />}
     </DialogForm>
   )
@@ -123,17 +111,15 @@ function GivenFields({
 }) {
   return (
     <>
-      <label>
-        Secret, as {scheme === 'generic' ? 'the provider' : schemes[scheme].split(',')[0]} shows it
-        <input
-          type="password"
-          autocomplete="off"
-          maxLength={512}
-          placeholder={isKept ? 'unchanged' : 'a new one'}
-          value={given.secret}
-          onInput={({ currentTarget }) => set({ ...given, secret: currentTarget.value.trim() })}
-        />
-      </label>
+      <TextField
+        label={`Secret, as ${scheme === 'generic' ? 'the provider' : schemes[scheme].split(',')[0]} shows it`}
+        type="password"
+        autocomplete="off"
+        maxLength={512}
+        placeholder={isKept ? 'unchanged' : 'a new one'}
+        value={given.secret}
+        set={(typed) => set({ ...given, secret: typed.trim() })}
+      />
       <SettingFields
         scheme={scheme}
         settings={given.settings}

@@ -1,13 +1,15 @@
 import type { Overview } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { formatCount } from '../../logic/count-words.js'
 import { formatDuration, formatStart } from '../../logic/format-time.js'
 import { Chip } from '../../parts/chip.js'
 import { FoldedTable } from '../../parts/folded-table.js'
 import { findTime } from '../../parts/time-bars.js'
+import type { Slices } from '../../parts/use-brush.js'
 import { now } from '../../parts/when.js'
 import { zone } from '../../state/preferences.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
-import { type Slices, Trend } from './trend.js'
+import { Trend } from './trend.js'
 
 type Slice = Overview['slices'][number]
 
@@ -63,7 +65,7 @@ function SlicesTable({ overview, at }: { overview: Overview; at: (index: number)
   const { query } = useFilters()
   const rows = overview.slices.flatMap((slice, index) => {
     if (slice.events + countOf(slice) === 0) return []
-    const counts = [slice.events, countOf(slice), slice.failed].map((count) => count.toLocaleString('en-US'))
+    const counts = [slice.events, countOf(slice), slice.failed].map((count) => formatCount(count))
     return [
       {
         key: slice.from,
@@ -96,7 +98,7 @@ function shareOf(counts: Counts): number | null {
 function sayShare(counts: Counts): string {
   const all = countOf(counts)
   if (all === 0) return 'no executions'
-  return `${writeShare(counts.failed / all)}, ${counts.failed.toLocaleString('en-US')} of ${all.toLocaleString('en-US')}`
+  return `${writeShare(counts.failed / all)}, ${formatCount(counts.failed)} of ${formatCount(all)}`
 }
 
 function sayDuration({ p95Ms }: Pick<Slice, 'p95Ms'>): string {

@@ -1,7 +1,7 @@
 import type { Overview } from '@automation/client'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { countOf } from '../../logic/count-words.js'
+import { countOf, formatCount } from '../../logic/count-words.js'
 import { nameActor } from '../../logic/name-actor.js'
 import { sayError } from '../../logic/say-error.js'
 import { type ShownTime, writeRange } from '../../logic/time-range.js'
@@ -103,7 +103,7 @@ function Described({
     )
   return (
     <div>
-      <span class="group-count">{count.toLocaleString('en-US')} ×</span>{' '}
+      <span class="group-count">{formatCount(count)} ×</span>{' '}
       {ruleName === null ? <strong>Deleted rule</strong> : <a href={linkTo(`rules/${ruleId}`)}>{ruleName}</a>}
       <span class="error-line">{sayError(error) || 'No error was recorded'}</span>
       <span class="sub">

@@ -1,6 +1,6 @@
 import type { AttentionItem, DecisionPage, Overview } from '@automation/client'
 import type { ComponentChildren } from 'preact'
-import { countOf } from '../../logic/count-words.js'
+import { countOf, formatCount } from '../../logic/count-words.js'
 import { describeAttention } from '../../logic/describe-attention.js'
 import { Due } from '../../parts/due.js'
 import { Problem } from '../../parts/states.js'
@@ -41,7 +41,7 @@ export function NeedsAttention({
         {rejectedWebhooks > 0 && (
           <Card
             name="Webhooks"
-            text={`${rejectedWebhooks.toLocaleString('en-US')} refused`}
+            text={`${formatCount(rejectedWebhooks)} refused`}
             note="The signature diagnosis shows what the sender must change."
           >
             <a class="button" href={linkTo('webhooks', { state: 'rejected' })}>

@@ -1,10 +1,5 @@
-import { useState } from 'preact/hooks'
 import { findNiceEnd, findQuarters } from '../../logic/nice-scale.js'
-
-export interface Slices {
-  first: number
-  last: number
-}
+import { type Slices, useBrush } from '../../parts/use-brush.js'
 
 interface Props {
   /** What it shows, such as "Share of failures". */
@@ -33,10 +28,10 @@ const gap = 0.16
 /** A value by time, with axes. A drag over it chooses a time, a click one slice; the table beside it does the same by keyboard. */
 export function Trend(props: Props) {
   const { label, values, least, tone, write, at, readout, point, chosen, choose } = props
-  const [drag, setDrag] = useState<Slices>()
   const most = Math.max(0, ...values.map((value) => value ?? 0))
   const end = findNiceEnd(most, least)
-  const marked = drag ? inOrder(drag) : chosen
+  const brush = useBrush({ count: values.length, choose, point })
+  const marked = brush.marked ?? chosen
   const scale = (value: number) => (value === 0 ? 0 : Math.max(1.5, (value / end) * height))
   const quarters = findQuarters(values.length)
   return (
@@ -56,23 +51,7 @@ export function Trend(props: Props) {
           preserveAspectRatio="none"
           role="img"
           aria-label={`${label}: ${readout}; at most ${write(most)}`}
-          onPointerDown={(event) => {
-            const index = findSlice(event, values.length)
-            if (event.button === 0) setDrag({ first: index, last: index })
-          }}
-          onPointerMove={(event) => {
-            const index = findSlice(event, values.length)
-            point(index)
-            if (drag) setDrag({ ...drag, last: index })
-          }}
-          onPointerLeave={() => {
-            point(undefined)
-            setDrag(undefined)
-          }}
-          onPointerUp={() => {
-            if (drag) choose(inOrder(drag))
-            setDrag(undefined)
-          }}
+          {...brush.handlers}
         >
           {[0, height / 2].map((y) => (
             <path key={y} class="grid-line" d={`M0,${y}H${values.length}`} />
@@ -112,13 +91,4 @@ export function Trend(props: Props) {
       </div>
     </figure>
   )
-}
-
-function inOrder({ first, last }: Slices): Slices {
-  return { first: Math.min(first, last), last: Math.max(first, last) }
-}
-
-function findSlice(event: { clientX: number; currentTarget: Element }, count: number): number {
-  const { left, width } = event.currentTarget.getBoundingClientRect()
-  return Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * count)))
 }

@@ -24,9 +24,8 @@ export function ExpectEvery({ rule, close }: { rule: Rule; close: () => void }) 
     <DialogForm
       title={`How often ${rule.name} should match`}
       send="Save"
-      close={close}
       submit={save}
-      {...{ problem, isBusy }}
+      {...{ close, problem, isBusy }}
     >
       <Field
         label="At least once in"

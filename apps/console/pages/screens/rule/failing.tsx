@@ -1,4 +1,5 @@
 import type { Rule } from '@automation/client'
+import { formatCount } from '../../logic/count-words.js'
 import { sayError } from '../../logic/say-error.js'
 import { RetryMany } from '../../parts/retry.js'
 import { When } from '../../parts/when.js'
@@ -12,8 +13,7 @@ export function Failing({ rule }: { rule: Rule }) {
   return (
     <div class="notice bad row">
       <span>
-        {failureCount.toLocaleString('en-US')} of {executionCount.toLocaleString('en-US')} failed, last{' '}
-        <When at={lastFailureAt} />
+        {formatCount(failureCount)} of {formatCount(executionCount)} failed, last <When at={lastFailureAt} />
         {lastError && `: ${sayError(lastError)}`}
       </span>
       <a class="button" href={linkTo('executions', { rule: id, status: 'failed', last: '30d' })}>

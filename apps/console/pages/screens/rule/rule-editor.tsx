@@ -4,7 +4,9 @@ import { lazy } from 'preact-iso'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Icon } from '../../parts/icon.js'
 import { Screen } from '../../parts/screen.js'
+import { Alert } from '../../parts/states.js'
 import { Switch } from '../../parts/switch.js'
+import { Tabs } from '../../parts/tabs.js'
 import { When } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
@@ -29,7 +31,8 @@ interface Props {
   reload: () => Promise<Rule | undefined>
 }
 
-const tabs = { '': 'Editor', json: 'JSON', rollout: 'Rollout', versions: 'Versions' } as const
+const tabsOfNew = { '': 'Editor', json: 'JSON' }
+const tabs = { ...tabsOfNew, rollout: 'Rollout', versions: 'Versions' }
 
 export function RuleEditor({ id, saved, template, reload }: Props) {
   const { query, set } = useFilters()
@@ -66,25 +69,16 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
       }
     >
       {saved && <Failing rule={saved} />}
-      <fieldset class="tabs" aria-label="Parts of the rule">
-        {Object.entries(tabs).map(([name, label]) =>
-          (name === 'versions' || name === 'rollout') && saved === undefined ? null : (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={tab === name}
-              onClick={() => set({ tab: name, version: '' })}
-            >
-              {label}
-            </button>
-          ),
-        )}
+      <Tabs
+        label="Parts of the rule"
+        tabs={saved ? tabs : tabsOfNew}
+        chosen={tab}
+        choose={(name) => set({ tab: name, version: '' })}
+      >
         {saved && <a href={linkTo('executions', { rule: saved.id, last: '30d' })}>Executions</a>}
         {saved && <a href={linkTo('events', { rule: saved.id, last: '30d' })}>Events</a>}
-      </fieldset>
-      <p role="alert" class={saving.problem ? 'notice bad' : 'hidden'}>
-        {saving.problem}
-      </p>
+      </Tabs>
+      <Alert>{saving.problem}</Alert>
       {saving.meanwhile && (
         <Conflict
           mine={definition}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { nameActor } from '../../logic/name-actor.js'
 import { type Definition, definitionOf, writeDefinition } from '../../logic/rule-definition.js'
 import { Source } from '../../parts/source.js'
-import { Loading, Problem } from '../../parts/states.js'
+import { Unread } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
 import { useFilters } from '../../state/use-filters.js'
@@ -19,9 +19,8 @@ export function Versions({ rule, reload }: { rule: Rule; reload: () => PromiseLi
     read: () => api().rules.versions.list(rule.id, { limit: 50 }),
     pollMs: false,
   })
-  if (versions.isPending) return <Loading what="the versions" />
-  if (versions.error) return <Problem error={versions.error} retry={() => void versions.refetch()} />
-  const all = versions.data?.versions ?? []
+  if (!versions.data) return <Unread {...versions} what="the versions" />
+  const all = versions.data.versions
   const chosen = all.find(({ version }) => String(version) === query.version) ?? all[0]
   const before = all.find(({ version }) => version === (chosen?.version ?? 0) - 1)
   return (

@@ -1,3 +1,4 @@
+import { TextField } from '../../parts/text-field.js'
 import '../../styles/history.css'
 import type { EventTypeToCreate, ListedEventType } from '@automation/client'
 import { useState } from 'preact/hooks'
@@ -94,25 +95,21 @@ function TypeForm({ title, of, close }: { title: string; of?: EventTypeToCreate;
       }}
     >
       {!of && (
-        <label>
-          Name
-          <input
-            required
-            maxLength={64}
-            placeholder="ORDER_SHIPPED"
-            value={name}
-            onInput={({ currentTarget }) => setValues({ ...values, name: currentTarget.value })}
-          />
-        </label>
-      )}
-      <label>
-        What it means
-        <input
-          maxLength={2000}
-          value={description}
-          onInput={({ currentTarget }) => setValues({ ...values, description: currentTarget.value })}
+        <TextField
+          label="Name"
+          required
+          maxLength={64}
+          placeholder="ORDER_SHIPPED"
+          value={name}
+          set={(typed) => setValues({ ...values, name: typed })}
         />
-      </label>
+      )}
+      <TextField
+        label="What it means"
+        maxLength={2000}
+        value={description}
+        set={(typed) => setValues({ ...values, description: typed })}
+      />
     </DialogForm>
   )
 }

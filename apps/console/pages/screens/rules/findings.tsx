@@ -1,7 +1,7 @@
 import { countOf } from '../../logic/count-words.js'
 import { namePath } from '../../logic/name-path.js'
 import { FindingText } from '../../parts/finding.js'
-import { Empty, Loading, Problem } from '../../parts/states.js'
+import { Empty, Unread } from '../../parts/states.js'
 import { api } from '../../state/session.js'
 import { linkTo } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
@@ -9,8 +9,7 @@ import { useQuery } from '../../state/use-query.js'
 /** Do the rules get in each other's way? The service checks them all, and refuses nothing because of it. */
 export function Findings() {
   const check = useQuery({ key: ['rules', 'check'], read: () => api().rules.check(), pollMs: false })
-  if (check.isPending) return <Loading what="the findings" rows={3} />
-  if (check.error && !check.data) return <Problem error={check.error} retry={() => void check.refetch()} />
+  if (!check.data) return <Unread {...check} what="the findings" rows={3} />
   const { findings = [], notKnown = [] } = check.data ?? {}
   return (
     <>

@@ -5,7 +5,7 @@ import { showControls } from '../../logic/show.js'
 import { afterDrawing } from '../../parts/after-drawing.js'
 import { Icon } from '../../parts/icon.js'
 import { Mark } from '../../parts/mark.js'
-import { Unread } from '../../parts/states.js'
+import { Alert, Unread } from '../../parts/states.js'
 import { api, may } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { useChange } from '../../state/use-change.js'
@@ -69,9 +69,7 @@ export function GroupOrder({ name }: { name: string }) {
           </ol>
         </section>
       ))}
-      <p role="alert" class={problem ? 'notice bad' : 'hidden'}>
-        {problem && `Not saved: ${problem}`}
-      </p>
+      <Alert>{problem && `Not saved: ${problem}`}</Alert>
       {moved && (
         <div class="row">
           <button

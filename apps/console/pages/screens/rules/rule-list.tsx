@@ -1,4 +1,5 @@
 import type { RuleOverview, RuleRollout, RuleSummary, RulesOverview } from '@automation/client'
+import { formatCount } from '../../logic/count-words.js'
 import { describePerKey } from '../../logic/editing/describe-per-key.js'
 import { describeSchedule } from '../../logic/editing/schedule-kinds.js'
 import { sayError } from '../../logic/say-error.js'
@@ -9,6 +10,7 @@ import { Rows } from '../../parts/rows.js'
 import { Spark } from '../../parts/spark.js'
 import { Empty, Loading, Problem, Stale } from '../../parts/states.js'
 import { Switch } from '../../parts/switch.js'
+import { TextField } from '../../parts/text-field.js'
 import { CountedFrom } from '../../parts/time-bars.js'
 import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
@@ -102,15 +104,13 @@ function RuleFilters({ types }: { types: string[] }) {
   const { q = '', state = '', trigger = '' } = query
   return (
     <search class="filters">
-      <label>
-        Find
-        <input
-          data-filter
-          type="search"
-          value={q}
-          onInput={({ currentTarget }) => set({ q: currentTarget.value }, { replaces: true })}
-        />
-      </label>
+      <TextField
+        label="Find"
+        data-filter
+        type="search"
+        value={q}
+        set={(typed) => set({ q: typed }, { replaces: true })}
+      />
       <ChoiceFilter
         label="Trigger"
         value={trigger}
@@ -185,12 +185,12 @@ function RuleRow({
       </td>
       <td data-label="Last 24 hours">{overview && <LastDay {...{ overview, doing, last }} />}</td>
       <td data-label="Succeeded" class="number low">
-        {rule.successCount.toLocaleString('en-US')}
+        {formatCount(rule.successCount)}
       </td>
       <td data-label="Failed" class="number">
         {rule.failureCount > 0 ? (
           <a href={linkTo('executions', { rule: rule.id, status: 'failed', last: '30d' })}>
-            {rule.failureCount.toLocaleString('en-US')}
+            {formatCount(rule.failureCount)}
           </a>
         ) : (
           0

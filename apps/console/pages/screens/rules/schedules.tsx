@@ -4,7 +4,7 @@ import { formatDuration } from '../../logic/format-time.js'
 import { Mark } from '../../parts/mark.js'
 import { NextRun } from '../../parts/next-run.js'
 import { Rows } from '../../parts/rows.js'
-import { Empty, Loading, Problem } from '../../parts/states.js'
+import { Empty, Unread } from '../../parts/states.js'
 import { now } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo } from '../../state/use-filters.js'
@@ -13,9 +13,8 @@ import { useRules } from '../../state/use-rules.js'
 /** What runs next by itself, and when? */
 export function Schedules() {
   const found = useRules()
-  if (found.isPending) return <Loading what="schedules" rows={3} />
-  if (found.error && !found.data) return <Problem error={found.error} retry={() => void found.refetch()} />
-  const scheduled = (found.data?.rules ?? [])
+  if (!found.data) return <Unread {...found} what="schedules" rows={3} />
+  const scheduled = found.data.rules
     .filter(({ schedule }) => schedule !== null)
     .toSorted((left, right) => orderOf(left.nextRunAt) - orderOf(right.nextRunAt))
   if (scheduled.length === 0)

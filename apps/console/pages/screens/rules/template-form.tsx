@@ -1,6 +1,7 @@
 import type { EmailTemplate, EmailTemplateToCreate } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { DialogForm } from '../../parts/dialog-form.js'
+import { TextField } from '../../parts/text-field.js'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
 
@@ -62,15 +63,7 @@ function TemplateForm({
         if ((await change(async () => save({ name, ...texts }))) !== undefined) close()
       }}
     >
-      <label>
-        Name
-        <input
-          required
-          maxLength={200}
-          value={values.name}
-          onInput={({ currentTarget }) => set({ name: currentTarget.value })}
-        />
-      </label>
+      <TextField label="Name" required maxLength={200} value={values.name} set={(name) => set({ name })} />
       <label>
         Text
         <textarea

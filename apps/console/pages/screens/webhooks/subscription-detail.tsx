@@ -6,7 +6,7 @@ import { DetailHead } from '../../parts/detail-head.js'
 import { Newer, Older } from '../../parts/list-controls.js'
 import { Mark } from '../../parts/mark.js'
 import { RetryMany } from '../../parts/retry.js'
-import { Loading, Problem } from '../../parts/states.js'
+import { Alert, ReadState } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { linkToExecution } from '../../state/links.js'
 import { api, may } from '../../state/session.js'
@@ -85,10 +85,7 @@ function Deliveries({ id }: { id: string }) {
   return (
     <>
       <Newer {...list} what="deliveries" />
-      {list.first.isPending && <Loading what="deliveries" />}
-      {list.first.error && !list.first.data && (
-        <Problem error={list.first.error} retry={() => void list.first.refetch()} />
-      )}
+      <ReadState {...list.first} what="deliveries" />
       {list.first.data && list.rows.length === 0 && <p class="quiet">No deliveries yet.</p>}
       <ul class="verdicts">
         {list.rows.map((delivery) => (
@@ -134,9 +131,7 @@ function DeliverAgain({ delivery: { id, status } }: { delivery: SubscriptionDeli
       >
         Deliver again
       </button>
-      <span role="alert" class="sub bad">
-        {problem}
-      </span>
+      <Alert isSmall>{problem}</Alert>
     </>
   )
 }

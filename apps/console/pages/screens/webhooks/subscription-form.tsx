@@ -2,6 +2,7 @@ import type { Subscription, SubscriptionToCreate } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { DialogForm } from '../../parts/dialog-form.js'
 import { ShownOnceDialog } from '../../parts/shown-once.js'
+import { TextField } from '../../parts/text-field.js'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
 
@@ -77,25 +78,21 @@ function SubscriptionForm({
   const set = (changes: Partial<Values>) => setValues({ ...values, ...changes })
   return (
     <DialogForm {...dialog} submit={() => submit(values)}>
-      <label>
-        URL
-        <input
-          type="url"
-          required
-          maxLength={2000}
-          placeholder="https://hooks.example.com/rules"
-          value={values.url}
-          onInput={({ currentTarget }) => set({ url: currentTarget.value })}
-        />
-      </label>
-      <label>
-        Description
-        <input
-          maxLength={2000}
-          value={values.description}
-          onInput={({ currentTarget }) => set({ description: currentTarget.value })}
-        />
-      </label>
+      <TextField
+        label="URL"
+        type="url"
+        required
+        maxLength={2000}
+        placeholder="https://hooks.example.com/rules"
+        value={values.url}
+        set={(url) => set({ url })}
+      />
+      <TextField
+        label="Description"
+        maxLength={2000}
+        value={values.description}
+        set={(description) => set({ description })}
+      />
       <fieldset>
         <legend>Events to send</legend>
         {Object.entries(eventTypes).map(([type, words]) => (

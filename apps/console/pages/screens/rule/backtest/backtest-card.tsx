@@ -5,7 +5,8 @@ import { readLocalTime, writeLocalTime } from '../../../logic/format-time.js'
 import { nameActor } from '../../../logic/name-actor.js'
 import type { Definition } from '../../../logic/rule-definition.js'
 import { clauseAt, type RangeName, rangeOf, ranges } from '../../../logic/tested-rule.js'
-import { Loading, Problem, Stale } from '../../../parts/states.js'
+import { Select } from '../../../parts/select.js'
+import { Alert, Loading, Problem, Stale } from '../../../parts/states.js'
 import { When } from '../../../parts/when.js'
 import { updates, zone } from '../../../state/preferences.js'
 import { may } from '../../../state/session.js'
@@ -39,9 +40,7 @@ export function BacktestCard({ ruleId, version, definition, isChanged, showFault
         )}
       </div>
       <Start {...backtest} />
-      <p role="alert" class={problem ? 'notice bad' : 'hidden'}>
-        {problem}
-      </p>
+      <Alert>{problem}</Alert>
       {id === undefined && !backtest.isStarting && (
         <p class="quiet">
           {version === undefined || isChanged
@@ -74,16 +73,15 @@ function Start({ id, isStarting, start, isOutdated }: ReturnType<typeof useBackt
         void start(rangeOf(name, own, Date.now()))
       }}
     >
-      <label>
-        <span class="hidden">Time of the backtest</span>
-        <select value={name} onChange={({ currentTarget }) => setName(currentTarget.value as RangeName)}>
-          {ranges.map((one) => (
-            <option key={one} value={one}>
-              {one === 'own' ? 'Another time' : spans[one].label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Time of the backtest"
+        isLabelHidden
+        value={name}
+        options={Object.fromEntries(
+          ranges.map((one) => [one, one === 'own' ? 'Another time' : spans[one].label]),
+        )}
+        set={setName}
+      />
       <button type="submit" class={isOutdated ? 'primary' : ''} aria-disabled={isStarting}>
         {isStarting ? 'Starting…' : id === undefined ? 'Run a backtest' : 'Run again'}
       </button>

@@ -1,7 +1,7 @@
 import type { BacktestPage } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { Mark } from '../../../parts/mark.js'
-import { Loading, Problem } from '../../../parts/states.js'
+import { ReadState } from '../../../parts/states.js'
 import { When } from '../../../parts/when.js'
 import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
@@ -31,8 +31,7 @@ export function EarlierBacktests({
   return (
     <details onToggle={({ currentTarget }) => open(currentTarget.open)}>
       <summary>Earlier backtests</summary>
-      {isOpen && found.isPending && <Loading what="the backtests" />}
-      {found.error && <Problem error={found.error} retry={() => void found.refetch()} />}
+      {isOpen && <ReadState {...found} what="the backtests" />}
       {found.data && listed.length === 0 && <p class="quiet">None of this rule in the last 30 days.</p>}
       <ul class="plan earlier">
         {listed.map((one) => (

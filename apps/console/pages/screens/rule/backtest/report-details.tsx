@@ -1,8 +1,8 @@
 import { formatCount } from '@automation/backtest/words'
 import type { BacktestReport } from '@automation/client'
+import { timeOfId } from '../../../logic/format-time.js'
 import { namePath } from '../../../logic/name-path.js'
 import { showControls } from '../../../logic/show.js'
-import { timeOfId } from '../../../logic/tested-rule.js'
 import { FoldedTable } from '../../../parts/folded-table.js'
 import { When } from '../../../parts/when.js'
 import { linkTo } from '../../../state/use-filters.js'
@@ -67,7 +67,7 @@ function Examples({ title, ids }: { title: string; ids: string[] }) {
         {ids.map((id) => (
           <li key={id}>
             <a href={linkTo('events', { id, last: '30d' })}>
-              <When at={timeOfId(id)} /> <code>…{id.slice(-6)}</code>
+              <When at={new Date(timeOfId(id)).toISOString()} /> <code>…{id.slice(-6)}</code>
             </a>
           </li>
         ))}

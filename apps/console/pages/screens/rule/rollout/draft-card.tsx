@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { nameActor } from '../../../logic/name-actor.js'
 import { type Definition, definitionOf } from '../../../logic/rule-definition.js'
 import { Confirm } from '../../../parts/confirm.js'
-import { Loading, Problem, Stale } from '../../../parts/states.js'
+import { ReadState } from '../../../parts/states.js'
 import { When } from '../../../parts/when.js'
 import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
@@ -39,11 +39,7 @@ export function DraftCard({ rule, mark, draft, reload }: RuleEditing & { mark: D
   return (
     <section class="card" aria-labelledby="draft">
       <h2 id="draft">Draft</h2>
-      {mark !== null && found.isPending && <Loading what="the draft" rows={3} />}
-      {mark !== null && found.error && !saved && (
-        <Problem error={found.error} retry={() => void found.refetch()} />
-      )}
-      {saved && found.error && <Stale error={found.error} since={found.dataUpdatedAt} />}
+      {mark !== null && <ReadState {...found} what="the draft" rows={3} />}
       {mark === null && <NoDraft isChanged={draft.isChanged} />}
       {saved && (
         <>

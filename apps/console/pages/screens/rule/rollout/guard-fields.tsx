@@ -1,4 +1,6 @@
 import type { GuardToSet } from '@automation/client'
+import { Select } from '../../../parts/select.js'
+import { TextField } from '../../../parts/text-field.js'
 
 /** What is typed. An empty limit is none. */
 export interface GuardForm {
@@ -48,42 +50,31 @@ export function GuardFields({
             If a limit is exceeded, v{version} is restored within 5 seconds. Leave a field empty for no limit.
           </p>
           <div class="fields thirds">
-            <label>
-              Watch for
-              <select
-                value={guard.for}
-                onChange={({ currentTarget }) => set({ ...guard, for: currentTarget.value })}
-              >
-                {Object.entries(times).map(([value, label]) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <label>
-              Maximum executions per hour
-              <input
-                type="number"
-                min="1"
-                max="100000"
-                required={guard.failures === ''}
-                value={guard.runs}
-                onInput={({ currentTarget }) => set({ ...guard, runs: currentTarget.value })}
-              />
-            </label>
-            <label>
-              Maximum failure rate, %
-              <input
-                type="number"
-                min="0"
-                max="100"
-                step="any"
-                required={guard.runs === ''}
-                value={guard.failures}
-                onInput={({ currentTarget }) => set({ ...guard, failures: currentTarget.value })}
-              />
-            </label>
+            <Select
+              label="Watch for"
+              value={guard.for}
+              options={times}
+              set={(time) => set({ ...guard, for: time })}
+            />
+            <TextField
+              label="Maximum executions per hour"
+              type="number"
+              min="1"
+              max="100000"
+              required={guard.failures === ''}
+              value={guard.runs}
+              set={(runs) => set({ ...guard, runs })}
+            />
+            <TextField
+              label="Maximum failure rate, %"
+              type="number"
+              min="0"
+              max="100"
+              step="any"
+              required={guard.runs === ''}
+              value={guard.failures}
+              set={(failures) => set({ ...guard, failures })}
+            />
           </div>
           <p class="sub">Failures count from the fifth finished execution of an hour on.</p>
         </>

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import { Loading, Problem, Stale } from '../../../parts/states.js'
+import { Stale, Unread } from '../../../parts/states.js'
 import { useRollouts } from '../../../state/use-rollouts.js'
 import { DraftCard, type RuleEditing } from './draft-card.js'
 import { GuardCard } from './guard-card.js'
@@ -15,8 +15,7 @@ export function Rollout({ rule, draft, reload }: RuleEditing) {
     // It has just restored the previous version.
     if ((guard?.restoredVersion ?? 0) > rule.version) void reload()
   }, [guard?.restoredVersion])
-  if (marks.isPending) return <Loading what="the draft and the guard" rows={6} />
-  if (!marks.data) return <Problem error={marks.error} retry={() => void marks.refetch()} />
+  if (!marks.data) return <Unread {...marks} what="the draft and the guard" rows={6} />
   return (
     <>
       {marks.error && <Stale error={marks.error} since={marks.dataUpdatedAt} />}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { definitionOf } from '../../../logic/rule-definition.js'
 import { Confirm } from '../../../parts/confirm.js'
 import { Mark } from '../../../parts/mark.js'
-import { Loading, Problem } from '../../../parts/states.js'
+import { Alert, ReadState } from '../../../parts/states.js'
 import { When } from '../../../parts/when.js'
 import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
@@ -95,18 +95,13 @@ function InShadow({ rule, reload, isDrafted }: Props) {
           </button>
         </div>
       )}
-      {problem && (
-        <p role="alert" class="notice bad">
-          {problem}
-        </p>
-      )}
+      <Alert>{problem}</Alert>
       {!isWanted && (
         <button type="button" onClick={() => want(true)}>
           Compute
         </button>
       )}
-      {isWanted && found.isPending && <Loading what="what it would have done" rows={3} />}
-      {found.error && !found.data && <Problem error={found.error} retry={() => void found.refetch()} />}
+      {isWanted && <ReadState {...found} what="what it would have done" rows={3} />}
       {found.data && (
         <DifferenceView
           comparison={found.data}

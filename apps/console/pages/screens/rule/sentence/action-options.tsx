@@ -3,9 +3,9 @@ import { describeCondition } from '../../../logic/editing/describe-condition.js'
 import type { LooseAction } from '../../../logic/editing/kept-configs.js'
 import { emptyOfField, type FieldSchema } from '../../../logic/editing/schema-kind.js'
 import { show } from '../../../logic/show.js'
-import { Icon } from '../../../parts/icon.js'
+import { AddChip } from './chip-buttons.js'
 import { ConfigChip } from './config-chip.js'
-import { focusSoon, useEditing, vocabulary } from './editing.js'
+import { useEditing, vocabulary } from './editing.js'
 import { JsonInput } from './json-input.js'
 
 const words: Readonly<Record<string, string>> = {
@@ -70,18 +70,13 @@ export function ActionOptions({ action, path, change }: Props) {
         {options
           .filter(({ name }) => action[name] === undefined)
           .map(({ name, schema }) => (
-            <button
+            <AddChip
               key={name}
-              type="button"
-              class="chip empty-chip"
+              words={nameOf(name)}
               title={schema.description}
-              onClick={() => {
-                set(name, emptyOfField(schema))
-                focusSoon(`${path}.${name}`)
-              }}
-            >
-              <Icon name="plus" /> {nameOf(name)}
-            </button>
+              path={`${path}.${name}`}
+              add={() => set(name, emptyOfField(schema))}
+            />
           ))}
       </div>
     </details>

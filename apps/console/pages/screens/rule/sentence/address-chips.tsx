@@ -113,8 +113,7 @@ function AddressChip({ label, path, address, placeholder, change, add, paste, re
           placeholder={placeholder}
           fields={suggestions.fields}
           filters={filterOptions}
-          isInvalid={fault.isInvalid}
-          describedBy={fault.describedBy}
+          {...fault.own}
         />
         {remove && (
           <button type="button" class="chip-remove" aria-label={`Remove ${label}`} onClick={remove}>

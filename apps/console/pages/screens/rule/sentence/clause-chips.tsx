@@ -46,8 +46,7 @@ export function ClauseChips({ clause, path, change }: Props) {
         change={(field) => write({ field })}
         takesFirst
         taken={() => focusSoon(`${path}.operator`)}
-        isInvalid={fault.isInvalid}
-        describedBy={fault.describedBy}
+        {...fault.own}
       />
       <Comparison {...{ clause, path, choose }} />
       <ValueChip

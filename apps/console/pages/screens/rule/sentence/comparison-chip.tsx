@@ -41,8 +41,7 @@ export function ComparisonChip({ path, operator, offered, choose, more }: Props)
         options={options}
         change={choose}
         taken={() => focusSoon(`${path}.value`)}
-        isInvalid={fault.isInvalid}
-        describedBy={fault.describedBy}
+        {...fault.own}
       />
       {fault.text}
     </>

@@ -10,11 +10,12 @@ import {
 } from '../../../logic/editing/schema-kind.js'
 import { readNumber } from '../../../logic/value-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
-import { Icon } from '../../../parts/icon.js'
 import { TemplateInput } from '../../../parts/template-input.js'
 import { AddressChips } from './address-chips.js'
+import { AddChip, RemoveButton } from './chip-buttons.js'
+import { ChipInput } from './chip-input.js'
 import { ConditionLine, ConditionLines } from './condition-lines.js'
-import { filterOptions, focusSoon, useEditing } from './editing.js'
+import { filterOptions, useEditing } from './editing.js'
 import { EventScope } from './event-scope.js'
 import { useFault } from './faults.js'
 import { HoursChips } from './hours-chips.js'
@@ -53,11 +54,7 @@ export function ConfigChip(field: ConfigField) {
     >
       {words && <span class="words">{words}</span>}
       <Control {...field} label={label} fault={fault} />
-      {remove && !isWhole && (
-        <button type="button" class="plain icon-button small" aria-label={`Remove ${label}`} onClick={remove}>
-          <Icon name="close" />
-        </button>
-      )}
+      {remove && !isWhole && <RemoveButton what={label} remove={remove} />}
       {kind !== 'addresses' && fault.text}
     </span>
   )
@@ -144,8 +141,7 @@ function TextControl({ name, schema, path, value, example, change, label, fault 
     value: text,
     change,
     placeholder,
-    isInvalid: fault.isInvalid,
-    describedBy: fault.describedBy,
+    ...fault.own,
   }
   if (choices !== undefined)
     return (
@@ -179,8 +175,7 @@ function ChoiceControl({ schema, path, value, change, label, fault }: ControlPro
       value={String(value ?? '')}
       options={(schema.enum ?? []).map((one) => ({ value: one, text: nameChoice(one) }))}
       change={change}
-      isInvalid={fault.isInvalid}
-      describedBy={fault.describedBy}
+      {...fault.own}
     />
   )
 }
@@ -188,17 +183,13 @@ function ChoiceControl({ schema, path, value, change, label, fault }: ControlPro
 function NumberControl({ schema, path, value, change, label, fault }: ControlProps) {
   const isFilled = typeof value === 'number' || typeof value === 'string'
   return (
-    <input
+    <ChipInput
+      {...{ label, path, fault }}
       type="number"
-      class={`chip value-chip ${fault.look}`}
-      aria-label={label}
-      aria-invalid={fault.isInvalid || undefined}
-      aria-describedby={fault.describedBy}
-      data-path={path}
       min={schema.minimum}
       max={schema.maximum}
       value={isFilled ? value : ''}
-      onInput={({ currentTarget: { value: text } }) => change(text === '' ? '' : readNumber(text))}
+      change={(text) => change(text === '' ? '' : readNumber(text))}
     />
   )
 }
@@ -243,18 +234,13 @@ function InnerFields({ schema, path, held, change }: InnerProps) {
         const { [name]: own, ...others } = held
         if (own === undefined && !isNeeded)
           return (
-            <button
+            <AddChip
               key={name}
-              type="button"
-              class="chip empty-chip"
+              words={nameInnerField(name, schema.title) || nameField(name)}
               title={inner.description}
-              onClick={() => {
-                change({ ...held, [name]: emptyOfField(inner) })
-                focusSoon(`${path}.${name}`)
-              }}
-            >
-              <Icon name="plus" /> {nameInnerField(name, schema.title) || nameField(name)}
-            </button>
+              path={`${path}.${name}`}
+              add={() => change({ ...held, [name]: emptyOfField(inner) })}
+            />
           )
         return (
           <ConfigChip

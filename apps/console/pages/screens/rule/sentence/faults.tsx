@@ -15,8 +15,7 @@ export function useFault(path: string) {
   const fault = useContext(Faults).get(path)
   const id = useId()
   return {
-    isInvalid: fault !== undefined && !fault.isUnfinished,
-    describedBy: fault && id,
+    own: { isInvalid: fault !== undefined && !fault.isUnfinished, describedBy: fault && id },
     look: fault === undefined ? '' : fault.isUnfinished ? 'empty-chip' : 'faulty-chip',
     text: fault && (
       <span id={id} class={fault.isUnfinished ? 'sub fault' : 'sub bad fault'}>

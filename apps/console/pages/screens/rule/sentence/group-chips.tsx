@@ -3,9 +3,10 @@ import { findPlace, listMembers } from '../../../logic/editing/group-members.js'
 import type { Definition } from '../../../logic/rule-definition.js'
 import { readNumber } from '../../../logic/value-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
-import { Icon } from '../../../parts/icon.js'
 import { linkTo } from '../../../state/use-filters.js'
 import { useSummaries } from '../../../state/use-rules.js'
+import { AddChip, RemoveButton } from './chip-buttons.js'
+import { ChipInput } from './chip-input.js'
 import { focusSoon, useEditing } from './editing.js'
 import { useFault } from './faults.js'
 
@@ -24,17 +25,12 @@ export function GroupChips({ ruleId, definition, set }: Props) {
   const [groupFault, orderFault] = [useFault('group'), useFault('order')]
   if (group === null)
     return (
-      <button
-        type="button"
-        class="chip empty-chip"
+      <AddChip
+        words="group"
         title="Of the rules of a group only the first that matches runs"
-        onClick={() => {
-          set({ group: '', order: 10 })
-          focusSoon('group')
-        }}
-      >
-        <Icon name="plus" /> group
-      </button>
+        path="group"
+        add={() => set({ group: '', order: 10 })}
+      />
     )
   return (
     <>
@@ -51,38 +47,30 @@ export function GroupChips({ ruleId, definition, set }: Props) {
           takesFirst
           begin={() => want(true)}
           taken={() => focusSoon('order')}
-          isInvalid={groupFault.isInvalid}
-          describedBy={groupFault.describedBy}
+          {...groupFault.own}
         />
         {groupFault.text}
       </span>
       <span class="config">
         <span class="words">as number</span>
-        <input
+        <ChipInput
+          label="Number in the group"
+          path="order"
+          fault={orderFault}
           type="number"
-          class={`chip value-chip ${order === null ? 'empty-chip' : orderFault.look}`}
-          aria-label="Number in the group"
-          aria-invalid={orderFault.isInvalid || undefined}
-          aria-describedby={orderFault.describedBy}
-          data-path="order"
+          isEmpty={order === null}
           min={0}
           value={order ?? ''}
           onFocus={() => want(true)}
-          onInput={({ currentTarget: { value } }) =>
-            set({ order: value === '' ? null : (readNumber(value) as number) })
-          }
+          change={(typed) => set({ order: typed === '' ? null : (readNumber(typed) as number) })}
         />
-        <button
-          type="button"
-          class="plain icon-button small"
-          aria-label="Remove the group"
-          onClick={() => {
+        <RemoveButton
+          what="the group"
+          remove={() => {
             removes('the group')
             set({ group: null, order: null })
           }}
-        >
-          <Icon name="close" />
-        </button>
+        />
         {orderFault.text}
       </span>
       <Members names={listMembers(others, { id: ruleId, group, order })} group={group} />

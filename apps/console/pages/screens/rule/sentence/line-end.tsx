@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { Icon } from '../../../parts/icon.js'
 import { Menu, type MenuItem } from '../../../parts/menu.js'
+import { RemoveButton } from './chip-buttons.js'
 
 interface Props {
   /** What stands in the line: "action 2". */
@@ -16,9 +16,7 @@ export function LineEnd({ name, menu, remove, children }: Props) {
     <span class="line-end">
       {children}
       <Menu label={`More for ${name}`} look="plain icon-button small" items={menu} />
-      <button type="button" class="plain icon-button small" aria-label={`Remove ${name}`} onClick={remove}>
-        <Icon name="close" />
-      </button>
+      <RemoveButton what={name} remove={remove} />
     </span>
   )
 }

@@ -37,8 +37,7 @@ export function ListChips({ condition, kind, path, change }: Props) {
         change={(next) => write({ [kind.keyword]: next })}
         takesFirst
         taken={() => focusSoon(isCount ? `${path}.operator` : `${path}.that`)}
-        isInvalid={fault.isInvalid}
-        describedBy={fault.describedBy}
+        {...fault.own}
       />
       {fault.text}
       {isCount && (

@@ -4,6 +4,7 @@ import { type FlatObject, isFlat, renameEntry } from '../../../logic/editing/fla
 import { readScalar, writeScalar } from '../../../logic/value-kind.js'
 import { Icon } from '../../../parts/icon.js'
 import { TemplateInput } from '../../../parts/template-input.js'
+import { RemoveButton } from './chip-buttons.js'
 import { filterOptions, focusSoon, useEditing } from './editing.js'
 import { useFault } from './faults.js'
 import { JsonInput } from './json-input.js'
@@ -81,14 +82,7 @@ function Entries({ label, path, value, hasTexts, change, children }: EntriesProp
               change={(next) => change({ ...value, [name]: next })}
             />
           )}
-          <button
-            type="button"
-            class="plain icon-button small"
-            aria-label={`Remove ${name ?? 'the new entry'}: ${label}`}
-            onClick={() => remove(name)}
-          >
-            <Icon name="close" />
-          </button>
+          <RemoveButton what={`${name ?? 'the new entry'}: ${label}`} remove={() => remove(name)} />
         </div>
       ))}
       <div class="row">
@@ -172,8 +166,7 @@ function EntryInput({ label, path, value, hasTexts, change }: EntryProps) {
         }}
         fields={suggestions.fields}
         filters={filterOptions}
-        isInvalid={fault.isInvalid}
-        describedBy={fault.describedBy}
+        {...fault.own}
       />
       {fault.text}
     </>

@@ -2,9 +2,9 @@ import { PerKey as PerKeySchema } from '@automation/engine'
 import type { PerKey } from '../../../logic/editing/describe-per-key.js'
 import { emptyOfField, type FieldSchema } from '../../../logic/editing/schema-kind.js'
 import type { Definition } from '../../../logic/rule-definition.js'
-import { Icon } from '../../../parts/icon.js'
+import { AddChip, RemoveButton } from './chip-buttons.js'
 import { ConfigChip } from './config-chip.js'
-import { focusSoon, useEditing } from './editing.js'
+import { useEditing } from './editing.js'
 import { FaultOf } from './faults.js'
 
 interface Props {
@@ -23,17 +23,12 @@ export function PerKeyChips({ definition: { perKey = null }, set }: Props) {
       <span class="joint">{perKey === null ? '' : 'but'}</span>
       <div class="chips">
         {perKey === null ? (
-          <button
-            type="button"
-            class="chip empty-chip"
+          <AddChip
+            words="limit"
             title="Limits how often the rule runs for each customer, order or other key"
-            onClick={() => {
-              set({ perKey: { key: '', atMost: { ...atMost, per: '7d' } } as PerKey })
-              focusSoon('perKey.key')
-            }}
-          >
-            <Icon name="plus" /> limit
-          </button>
+            path="perKey.key"
+            add={() => set({ perKey: { key: '', atMost: { ...atMost, per: '7d' } } as PerKey })}
+          />
         ) : (
           <ConfigChip
             name="perKey"
@@ -48,17 +43,13 @@ export function PerKeyChips({ definition: { perKey = null }, set }: Props) {
       </div>
       <span class="line-end">
         {perKey !== null && (
-          <button
-            type="button"
-            class="plain icon-button small"
-            aria-label="Remove the limit"
-            onClick={() => {
+          <RemoveButton
+            what="the limit"
+            remove={() => {
               removes('the limit')
               set({ perKey: null })
             }}
-          >
-            <Icon name="close" />
-          </button>
+          />
         )}
       </span>
     </div>

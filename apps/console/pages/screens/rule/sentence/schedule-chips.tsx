@@ -14,10 +14,10 @@ import {
 import type { FieldSchema } from '../../../logic/editing/schema-kind.js'
 import { readNumber } from '../../../logic/value-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
-import { Icon } from '../../../parts/icon.js'
+import { AddChip } from './chip-buttons.js'
+import { ChipInput } from './chip-input.js'
 import { ConfigChip } from './config-chip.js'
 import { DayChips } from './day-chips.js'
-import { focusSoon } from './editing.js'
 import { useFault } from './faults.js'
 import { TimeChip } from './time-chip.js'
 import { ownZone, ZoneChip } from './zone-chip.js'
@@ -127,18 +127,16 @@ function SmallNumber({ label, value, min, max, change }: NumberProps) {
   }
   const isOpen = typed !== undefined && read(typed) === undefined
   return (
-    <input
+    <ChipInput
+      {...{ label, min, max }}
+      path="schedule.cron"
+      fault={{ own: { isInvalid: false, describedBy: undefined }, look: '' }}
       type="number"
-      class={`chip value-chip ${isOpen ? 'faulty-chip' : ''}`}
-      aria-label={label}
-      aria-invalid={isOpen || undefined}
-      data-path="schedule.cron"
-      min={min}
-      max={max}
+      isFaulty={isOpen}
       value={typed ?? value}
-      onInput={({ currentTarget }) => {
-        type(currentTarget.value)
-        const number = read(currentTarget.value)
+      change={(text) => {
+        type(text)
+        const number = read(text)
         if (number !== undefined) change(number)
       }}
       onBlur={() => type(undefined)}
@@ -162,8 +160,7 @@ function EveryChip({ schedule, change }: Props) {
         value={every}
         options={intervals}
         change={(next) => change({ ...schedule, every: next })}
-        isInvalid={fault.isInvalid}
-        describedBy={fault.describedBy}
+        {...fault.own}
       />
       {fault.text}
     </span>
@@ -175,19 +172,16 @@ function CronChip({ schedule, change }: Props) {
   const { cron = '' } = schedule
   return (
     <>
-      <input
-        type="text"
-        class={`chip value-chip mono ${cron === '' ? 'empty-chip' : fault.look}`}
+      <ChipInput
+        label="Cron expression"
+        path="schedule.cron"
+        fault={fault}
+        look="value-chip mono"
+        isEmpty={cron === ''}
         size={Math.max(9, cron.length)}
-        aria-label="Cron expression"
-        aria-invalid={fault.isInvalid || undefined}
-        aria-describedby={fault.describedBy}
-        data-path="schedule.cron"
         placeholder="0 9 * * 1-5"
-        spellcheck={false}
-        autocomplete="off"
         value={cron}
-        onInput={({ currentTarget }) => change({ ...schedule, cron: currentTarget.value })}
+        change={(typed) => change({ ...schedule, cron: typed })}
       />
       {fault.text}
     </>
@@ -201,17 +195,12 @@ function CatchUp({ schedule, change }: Props) {
   const { catchUp, ...others } = schedule
   if (catchUp === undefined)
     return (
-      <button
-        type="button"
-        class="chip empty-chip"
+      <AddChip
+        words="after an outage"
         title={catchUpSchema.description}
-        onClick={() => {
-          change({ ...schedule, catchUp: 'none' })
-          focusSoon('schedule.catchUp')
-        }}
-      >
-        <Icon name="plus" /> after an outage
-      </button>
+        path="schedule.catchUp"
+        add={() => change({ ...schedule, catchUp: 'none' })}
+      />
     )
   return (
     <ConfigChip

@@ -102,8 +102,8 @@ function Head({ definition, set }: Pick<Props, 'definition' | 'set'>) {
           maxLength={200}
           data-path="name"
           value={name}
-          aria-invalid={fault.isInvalid || undefined}
-          aria-describedby={fault.describedBy}
+          aria-invalid={fault.own.isInvalid || undefined}
+          aria-describedby={fault.own.describedBy}
           onInput={({ currentTarget }) => set({ name: currentTarget.value })}
         />
         {!isDescribed && description === '' && (
@@ -162,8 +162,7 @@ function Trigger({
           options={types}
           change={change}
           begin={() => want(true)}
-          isInvalid={fault.isInvalid}
-          describedBy={fault.describedBy}
+          {...fault.own}
         />
         {fault.text}
         {children}

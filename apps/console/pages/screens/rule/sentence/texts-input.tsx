@@ -1,5 +1,6 @@
 import { nameChoice } from '../../../logic/editing/action-words.js'
 import type { FieldSchema } from '../../../logic/editing/schema-kind.js'
+import { ChipInput } from './chip-input.js'
 import type { useFault } from './faults.js'
 import { useTyped } from './use-typed.js'
 
@@ -17,18 +18,14 @@ interface Props {
 export function TextsInput({ path, value, change, label, example, fault }: Props) {
   const [text, setText] = useTyped(value, readTexts, writeTexts)
   return (
-    <input
-      type="text"
-      class={`chip value-chip ${text === '' ? 'empty-chip' : fault.look}`}
-      aria-label={label}
-      aria-invalid={fault.isInvalid || undefined}
-      aria-describedby={fault.describedBy}
-      data-path={path}
+    <ChipInput
+      {...{ label, path, fault }}
+      isEmpty={text === ''}
       placeholder={writeTexts(example) || 'approve, reject'}
       value={text}
-      onInput={({ currentTarget }) => {
-        setText(currentTarget.value)
-        change(readTexts(currentTarget.value))
+      change={(typed) => {
+        setText(typed)
+        change(readTexts(typed))
       }}
     />
   )

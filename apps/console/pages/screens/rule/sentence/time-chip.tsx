@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { ChipInput } from './chip-input.js'
 import { useFault } from './faults.js'
 
 interface Props {
@@ -19,21 +20,15 @@ export function TimeChip({ label, path, value, isEnd = false, change }: Props) {
   const isOpen = typed !== undefined && read(typed) === undefined
   return (
     <>
-      <input
-        type="text"
+      <ChipInput
+        {...{ label, path, fault }}
         inputMode="numeric"
-        class={`chip value-chip ${isOpen ? 'faulty-chip' : fault.look}`}
+        isFaulty={isOpen}
         size={5}
-        aria-label={label}
-        aria-invalid={isOpen || fault.isInvalid || undefined}
-        aria-describedby={fault.describedBy}
-        data-path={path}
-        spellcheck={false}
-        autocomplete="off"
         value={typed ?? value}
-        onInput={({ currentTarget }) => {
-          type(currentTarget.value)
-          const time = read(currentTarget.value)
+        change={(text) => {
+          type(text)
+          const time = read(text)
           if (time !== undefined) change(time)
         }}
         onBlur={() => type(undefined)}

@@ -11,6 +11,7 @@ import {
 import { Combobox } from '../../../parts/combobox.js'
 import { Icon } from '../../../parts/icon.js'
 import { Menu } from '../../../parts/menu.js'
+import { ChipInput } from './chip-input.js'
 import { focusSoon, useEditing } from './editing.js'
 import { useFault } from './faults.js'
 import { useTyped } from './use-typed.js'
@@ -111,8 +112,7 @@ function ReferenceChip({ path, value, change }: ReferenceProps) {
         options={fields}
         change={(next) => change({ [key]: next })}
         takesFirst
-        isInvalid={fault.isInvalid}
-        describedBy={fault.describedBy}
+        {...fault.own}
       />
       {fault.text}
     </>
@@ -174,17 +174,14 @@ interface ChipProps {
 export function NumberChip({ label, path, fault, value, change }: ChipProps) {
   const isFilled = typeof value === 'number' || (typeof value === 'string' && value !== '')
   return (
-    <input
+    <ChipInput
+      {...{ label, path, fault }}
       type="number"
       step="any"
-      class={`chip value-chip ${isFilled ? fault.look : 'empty-chip'}`}
+      isEmpty={!isFilled}
       placeholder="number"
-      aria-label={label}
-      aria-invalid={fault.isInvalid || undefined}
-      aria-describedby={fault.describedBy}
-      data-path={path}
       value={isFilled ? (value as string) : ''}
-      onInput={({ currentTarget: { value: text } }) => change(text === '' ? null : readNumber(text))}
+      change={(text) => change(text === '' ? null : readNumber(text))}
     />
   )
 }
@@ -227,8 +224,7 @@ function TypedChip({
         setText(next)
         change(read(next))
       }}
-      isInvalid={fault.isInvalid}
-      describedBy={fault.describedBy}
+      {...fault.own}
     />
   )
 }

@@ -30,8 +30,7 @@ export function ZoneChip({ path, value, change }: Props) {
         options={zones}
         change={change}
         takesFirst
-        isInvalid={fault.isInvalid}
-        describedBy={fault.describedBy}
+        {...fault.own}
       />
       {fault.text}
     </span>
