@@ -14,6 +14,9 @@ export interface Visit {
   complaints: string[]
 }
 
+/** When (ms) a wait is given up: a limit of wall-clock time fails a healthy page on a busy machine, so this one only ends what hangs. */
+const longestWaitMs = 90_000
+
 /** Opens a headless Chromium with a fresh profile. It makes no requests of its own and resolves no host names. */
 export async function openBrowser(owner: BrowserOwner) {
   const browser = await chromium.launch({
@@ -45,6 +48,7 @@ export async function openBrowser(owner: BrowserOwner) {
     async visit(options: BrowserContextOptions = {}): Promise<Visit> {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
       opened.getStore()?.push(context)
+      context.setDefaultTimeout(longestWaitMs)
       const hosts = new Set<string>()
       const complaints: string[] = []
       context.on('request', (request) => {

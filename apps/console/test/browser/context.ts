@@ -24,12 +24,16 @@ export async function go(page: Page, url: string): Promise<void> {
 
 /** Waits until the screen shows what it has to show. */
 export async function settle(page: Page): Promise<void> {
-  await page.locator('h1').first().waitFor()
-  await page.waitForFunction(
-    () =>
-      document.querySelector('.loading, .first, .bars.pending') === null &&
-      !document.body.innerText.includes('Checking…'),
-  )
+  try {
+    await page.locator('h1').first().waitFor()
+    await page.waitForFunction(
+      () =>
+        document.querySelector('.loading, .first, .bars.pending') === null &&
+        !document.body.innerText.includes('Checking…'),
+    )
+  } catch (error) {
+    throw new Error(`${page.url()} is not settled:\n${await page.innerText('body')}`, { cause: error })
+  }
 }
 
 /** What the focused control is called. */

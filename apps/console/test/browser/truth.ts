@@ -25,7 +25,7 @@ async function fill(client: Client) {
     ],
   })
   const data = { name: 'Acme', seats: 20, email: 'ada@example.com' }
-  const event = await client.trigger('LEAD_CREATED', data, { wait: 10 })
+  const event = await client.trigger('LEAD_CREATED', data)
   const waiting = await client.trigger('DEAL_CREATED', { name: 'Acme' })
   return { welcome, later, event, waiting }
 }
@@ -81,7 +81,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
         { type: 'CREATE_TASK', config: { title: 'Ask anybody' } },
       ],
     })
-    await client.trigger('LEAD_CREATED', {}, { wait: 10 })
+    await client.trigger('LEAD_CREATED', {})
     const { page, complaints, at } = await visit(browser)
     await go(page, at('tasks'))
     const table = page.getByRole('table', { name: 'tasks' })

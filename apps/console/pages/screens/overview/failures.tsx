@@ -118,24 +118,18 @@ function Described({
   )
 }
 
-/** The next group takes the place of one that is gone: the second click of a double click is not meant for it. */
-const restMs = 700
-let restsUntil = 0
-
 /** Takes a group off the list, until it fails again, or puts it back. */
 function Acknowledge({ group: { newestId, acknowledgement } }: { group: Group }) {
   const [isBusy, setBusy] = useState(false)
   // In this order no card of the rule comes and goes below.
   const attempt = async (reads: [string, string], change: () => Promise<unknown>) => {
     setBusy(true)
-    restsUntil = Number.POSITIVE_INFINITY
     try {
       await change()
     } catch (error) {
       toast(`It was not changed: ${describeError(error).title}`)
     }
     for (const read of reads) await readAgain(read)
-    restsUntil = performance.now() + restMs
     setBusy(false)
   }
   const takeBack = () => attempt(['overview', 'attention'], () => api().executions.unacknowledge(newestId))
@@ -148,10 +142,9 @@ function Acknowledge({ group: { newestId, acknowledgement } }: { group: Group })
     <button
       type="button"
       aria-disabled={isBusy}
-      onClick={() => {
-        if (isBusy) return
-        if (acknowledgement) void takeBack()
-        else if (performance.now() > restsUntil) void acknowledge()
+      onClick={({ detail: clicks }) => {
+        // The next group takes the place of one that is gone: the second click of a double click is not meant for it.
+        if (!isBusy && clicks < 2) void (acknowledgement ? takeBack() : acknowledge())
       }}
     >
       {acknowledgement ? 'Take back' : 'Acknowledge'}
