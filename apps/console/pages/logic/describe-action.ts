@@ -71,7 +71,7 @@ const descriptions: Readonly<Record<string, (config: Config) => ActionText>> = {
         : until === undefined
           ? `Wait ${write(duration)}`
           : `Wait until ${write(until)}`,
-    facts: listFacts({ Offset: offset, ...rest }),
+    facts: listFacts({ Offset: offset, Choices: (decision as Config | undefined)?.options, ...rest }),
   }),
 }
 

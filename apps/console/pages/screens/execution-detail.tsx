@@ -41,12 +41,19 @@ export function ExecutionDetail({
     )
   const { ruleId, ruleVersion, status, error, eventId, startedAt, suppressed, trace, waitsFor, batch } =
     found.data
+  const latest = findLatestRetry(found.data)
   return (
     <>
       <DetailHead title={nameOf(ruleId)} what="the execution" close={close} />
       <p>
         <Mark of={status} word={waitsFor === null ? undefined : waitWords[waitsFor]} /> · began{' '}
-        <When at={startedAt} /> · <a href={linkToEvent(eventId)}>its event</a>
+        <When at={startedAt} />
+        {latest && (
+          <>
+            , latest attempt <When at={latest} />
+          </>
+        )}{' '}
+        · <a href={linkToEvent(eventId)}>its event</a>
         {ruleVersion !== null && (
           <>
             {' '}
@@ -87,6 +94,15 @@ export function ExecutionDetail({
       <p class="quiet id">{id}</p>
     </>
   )
+}
+
+/** When the last attempt of an action began that has more than one: hours may lie between it and the beginning. */
+function findLatestRetry({ results }: Execution): string | undefined {
+  return results
+    .flatMap(({ attempts = [] }) => attempts.slice(1))
+    .map(({ startedAt }) => startedAt)
+    .sort()
+    .at(-1)
 }
 
 /** The events that it acts for together. */

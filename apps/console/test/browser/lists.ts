@@ -10,8 +10,8 @@ export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
     const trigger = 'LEAD_CREATED'
     await client.rules.create({ name: 'Well', trigger, actions: [task] })
     await client.rules.create({ name: 'Broken', trigger, actions: [{ ...call, retry: { attempts: 1 } }] })
-    const event = await client.trigger(trigger, { name: 'Acme' }, { wait: 10 })
-    const second = await client.trigger(trigger, { name: 'Initech' }, { wait: 10 })
+    const event = await client.trigger(trigger, { name: 'Acme' })
+    const second = await client.trigger(trigger, { name: 'Initech' })
     const { page, complaints, at } = await visit(browser)
 
     await go(page, at('events'))
@@ -41,7 +41,7 @@ export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
     const { client, visit } = await makeWorkspace()
     const task = { type: 'CREATE_TASK' as const, config: { title: 'x' } }
     const { id } = await client.rules.create({ name: 'Well', trigger: 'LEAD_CREATED', actions: [task] })
-    await client.trigger('LEAD_CREATED', { name: 'Acme' }, { wait: 10 })
+    await client.trigger('LEAD_CREATED', { name: 'Acme' })
     const { page, complaints, at } = await visit(browser)
     await go(page, at(`rules/${id}`))
     await page.locator('.sentence').waitFor()
@@ -59,19 +59,24 @@ export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
       trigger: 'LEAD_CREATED',
       actions: [{ type: 'SEND_WEBHOOK', config: { url: 'http://127.0.0.1:9/hook' }, retry: { attempts: 1 } }],
     })
-    await client.trigger('LEAD_CREATED', { name: 'Acme' }, { wait: 10 })
-    await client.trigger('LEAD_CREATED', { name: 'Initech' }, { wait: 10 })
+    await client.trigger('LEAD_CREATED', { name: 'Acme' })
+    await client.trigger('LEAD_CREATED', { name: 'Initech' })
     const { page, complaints, at } = await visit(browser)
     await go(page, at('executions?status=failed'))
     await page.getByRole('button', { name: 'Retry all of these…' }).click()
     await page.getByRole('button', { name: 'Retry 2' }).click()
     await page.getByText('2 continued: 2 failed again.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+    await page.getByRole('table', { name: 'executions' }).getByRole('link').first().click()
+    const details = page.getByRole('complementary', { name: 'Details' })
+    await details.getByText(/began \d+:\d+:\d+, latest attempt \d+:\d+:\d+/).waitFor()
+    await details.getByText('attempt 2', { exact: true }).waitFor()
     t.strictSame(complaints, [])
   })
 
   t.test('a search that cannot be read stays as it was typed', async (t) => {
     const { client, visit } = await makeWorkspace()
-    await client.trigger('LEAD_CREATED', { amount: 1 }, { wait: 10 })
+    await client.trigger('LEAD_CREATED', { amount: 1 })
     const { page, at } = await visit(browser)
     await go(page, at('events'))
     const search = page.locator('.data-search input')

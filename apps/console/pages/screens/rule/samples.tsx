@@ -1,7 +1,7 @@
 import { findRuleFaults } from '@automation/engine'
 import { useState } from 'preact/hooks'
+import { describeAction } from '../../logic/describe-action.js'
 import { describeActual, describeClause } from '../../logic/describe-clause.js'
-import { wordsOf } from '../../logic/editing/action-words.js'
 import { type DraftEvaluation, planSample, type SampleVerdict } from '../../logic/evaluate-draft.js'
 import { findStop, markConditions } from '../../logic/marks.js'
 import { namePath } from '../../logic/name-path.js'
@@ -171,23 +171,8 @@ function Chosen({
       )}
       <h3>{runs ? 'What it would do' : `What it would do if it ${matches ? 'came first' : 'matched'}`}</h3>
       <ol class="plan">
-        {plan.map(({ type, config, fault, skipped, warnings }, index) => (
-          <li key={index}>
-            {wordsOf(type).verb}{' '}
-            {skipped ? (
-              <span class="quiet">skipped: {skipped}</span>
-            ) : isEmpty(definition.actions[index]) ? (
-              <span class="quiet">(not filled in yet)</span>
-            ) : (
-              <code>{show(mainOf(type, config))}</code>
-            )}
-            {fault && !isEmpty(definition.actions[index]) && <span class="sub bad">{sayError(fault)}</span>}
-            {warnings.map((warning) => (
-              <span key={warning} class="sub wait">
-                {warning}
-              </span>
-            ))}
-          </li>
+        {plan.map((action, index) => (
+          <PlannedAction key={index} action={action} isEmpty={isEmpty(definition.actions[index])} />
         ))}
         {plan.length === 0 &&
           findRuleFaults({ conditions: [], actions: definition.actions }).map(({ field, message }) => (
@@ -204,16 +189,38 @@ function Chosen({
   )
 }
 
+interface PlannedProps {
+  action: ReturnType<typeof planSample>[number]
+  isEmpty: boolean
+}
+
+function PlannedAction({
+  action: { type, config, fault, skipped, warnings },
+  isEmpty: isUnfilled,
+}: PlannedProps) {
+  const { heading, facts } = describeAction(type, skipped || isUnfilled ? undefined : config)
+  return (
+    <li>
+      {showControls(heading)}
+      {(skipped || isUnfilled) && (
+        <span class="quiet"> {skipped ? `skipped: ${skipped}` : '(not filled in yet)'}</span>
+      )}
+      {facts.length > 0 && (
+        <span class="sub">
+          {showControls(facts.map(([label, value]) => `${label}: ${value}`).join(', '))}
+        </span>
+      )}
+      {fault && !isUnfilled && <span class="sub bad">{sayError(fault)}</span>}
+      {warnings.map((warning) => (
+        <span key={warning} class="sub wait">
+          {warning}
+        </span>
+      ))}
+    </li>
+  )
+}
+
 /** Nothing was typed into it yet, so nothing is wrong with it. */
 function isEmpty(action: Definition['actions'][number] | undefined): boolean {
   return Object.values(action?.config ?? {}).every((value) => value === '')
-}
-
-/** The field that says most; of a WAIT for a person, what there is to choose. */
-function mainOf(type: string, config: unknown): unknown {
-  const { decision, ...fields } = (config ?? {}) as Record<string, unknown> & {
-    decision?: { options?: unknown }
-  }
-  const choices = Array.isArray(decision?.options) ? decision.options.join(' or ') : undefined
-  return fields[wordsOf(type).main] ?? choices ?? config
 }
