@@ -7,7 +7,7 @@ ARG NODE_IMAGE=node:24-bookworm-slim
 FROM $NODE_IMAGE AS manifests
 WORKDIR /app
 COPY . .
-RUN find . -type f ! -name package.json ! -name package-lock.json ! -name .npmrc -delete
+RUN find . -depth \( -type f ! -name package.json ! -name package-lock.json ! -name .npmrc -o -type d -empty \) -delete
 
 FROM $NODE_IMAGE AS sources
 WORKDIR /app

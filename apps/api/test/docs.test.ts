@@ -131,7 +131,7 @@ t.test(
 
 t.test('the reference leads back to the pages, also before its script has come', async (t) => {
   const page = textOf('/docs/api/')
-  t.match(page, '<nav><a href="../">Documentation</a></nav>')
+  t.match(page, '<nav><a href="../">← Documentation</a></nav>')
   t.match(page, '<div id="app"><p>The API reference is loading.')
   t.match(page, '"url": "../openapi.json"')
 })

@@ -98,11 +98,11 @@ function addWayBack(html: string): string {
   return html
     .replace('"./openapi.json"', '"../openapi.json"')
     .replace('<html>', '<html lang="en">')
-    .replace('</head>', `<style>${referenceStyle}</style></head>`)
+    .replace('</head>', `<link rel="icon" href="data:,"><style>${referenceStyle}</style></head>`)
     .replace('<div id="app"></div>', `${wayBack}<div id="app"><p>${untilLoaded}</p></div>`)
 }
 
-const wayBack = '<nav><a href="../">Documentation</a></nav>'
+const wayBack = '<nav><a href="../">← Documentation</a></nav>'
 /** Scalar replaces it. */
 const untilLoaded =
   'The API reference is loading. It needs JavaScript; <a href="../openapi.json">openapi.json</a> has the same content.'
