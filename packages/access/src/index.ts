@@ -37,7 +37,7 @@ export {
   readCredential,
   type SecretParts,
 } from './credentials/stored-credentials.js'
-export { createDecisionTokens, type DecisionOf, type DecisionTokens } from './decision-tokens.js'
+export { createDecisionTokens } from './decision-tokens.js'
 export { readKeyList } from './key-list.js'
 export {
   findMember,

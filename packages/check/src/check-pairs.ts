@@ -118,14 +118,7 @@ export class PairCheck {
       if (isRelative(atom)) relative.add(variable)
       else if (!hasNoConstant(atom)) absolute.add(variable)
     }
-    return {
-      index,
-      rule,
-      action,
-      ...this.#formulasOf(conditions),
-      relative,
-      absolute,
-    }
+    return { index, rule, action, ...this.#formulasOf(conditions), relative, absolute }
   }
 
   #isRelative(when: CheckedRule['conditions'][number]): boolean {
@@ -170,42 +163,16 @@ export class PairCheck {
         `actions[${second.action}]`,
         `Whether it runs whenever ${quote(first.rule)} does was not decided`,
       )
-    const both = `both ${describeEffect(actionOf(second))}.`
     const isSame = secondInFirst && firstInSecond
-    if (isSame && this.#areTwins(first, second)) {
-      this.#add(
-        'duplicate',
-        second,
-        first,
-        `Does the same for the same events as ${quote(first.rule)}: ${both}`,
-        witness,
-      )
-    } else if (isSame) {
-      this.#add(
-        'contained',
-        second,
-        first,
-        `${quote(first.rule)} runs for the same events, and ${both}`,
-        witness,
-      )
-    } else if (secondInFirst || firstInSecond) {
-      const [narrow, wide] = secondInFirst ? [second, first] : [first, second]
-      this.#add(
-        'contained',
-        narrow,
-        wide,
-        `Whenever this runs, ${quote(wide.rule)} runs too, and ${both}`,
-        witness,
-      )
-    } else {
-      this.#add(
-        'overlap',
-        second,
-        first,
-        `For some events ${quote(first.rule)} runs too, and ${both}`,
-        witness,
-      )
-    }
+    const [narrow, wide] = firstInSecond && !secondInFirst ? [first, second] : [second, first]
+    const [name, both] = [quote(wide.rule), `both ${describeEffect(actionOf(second))}.`]
+    if (isSame && this.#areTwins(first, second))
+      this.#add('duplicate', narrow, wide, `Does the same for the same events as ${name}: ${both}`, witness)
+    else if (isSame)
+      this.#add('contained', narrow, wide, `${name} runs for the same events, and ${both}`, witness)
+    else if (secondInFirst || firstInSecond)
+      this.#add('contained', narrow, wide, `Whenever this runs, ${name} runs too, and ${both}`, witness)
+    else this.#add('overlap', narrow, wide, `For some events ${name} runs too, and ${both}`, witness)
   }
 
   #isWithin(one: Pick<Effect, 'holds'>, other: Pick<Effect, 'fails'>): boolean {

@@ -41,6 +41,11 @@ export function firstIdOf(time: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
 }
 
+/** The lowest id of the time so many ms after another one. */
+export function idNear(time: Date, offsetMs: number): string {
+  return firstIdOf(Math.max(0, time.getTime() + offsetMs))
+}
+
 /** How much two clocks may differ (ms): an id contains the time of one process, and a column often that of Postgres. */
 export const clockSkewMs = 60 * 60 * 1_000
 

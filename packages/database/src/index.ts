@@ -12,7 +12,6 @@ export {
   isTooLarge,
   ReadTooLong,
 } from './database-errors.js'
-export { diffSchemas } from './diff-schemas.js'
 export { escapeLike } from './escape-like.js'
 export { Prisma } from './generated/client.js'
 export type { ExecutionStatus, Plan, Role } from './generated/enums.js'
@@ -22,6 +21,7 @@ export {
   firstIdOf,
   highestId,
   highestIdLike,
+  idNear,
   isTick,
   isUuid,
   keyIdOf,

@@ -289,6 +289,6 @@ function report(search: Pick<Search, 'faults'>, field: string, message: string):
   search.faults.push({ field, message: capitalize(message) })
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -23,17 +23,11 @@ export {
   type Leaf,
   listLeaves,
   mapLeaves,
-  type Part,
   partsOf,
   readList,
 } from './condition-parts.js'
-export { listConditionPaths, listRootPaths, type PlacedPath } from './condition-paths.js'
-export {
-  compileCondition,
-  compileItemConditions,
-  normaliseConditions,
-  normaliseRule,
-} from './conditions.js'
+export { listConditionPaths, listRootPaths } from './condition-paths.js'
+export { compileCondition, normaliseConditions, normaliseRule } from './conditions.js'
 export { type CredentialUse, listConfigUses, listCredentialUses, type PlacedUse } from './config-uses.js'
 export { credentialName, wholeCredential } from './credential.js'
 export { findCredentialWarnings, type KnownCredential } from './credential-warnings.js'
@@ -51,7 +45,6 @@ export {
 export type { DecisionLinks, LinksToMake } from './decision-links.js'
 export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
 export { findDurationFault, parseDuration } from './duration.js'
-export type { ItemEvent } from './emit-each.js'
 export { defaultWorkLimits, Evaluation, type WorkLimits } from './evaluation.js'
 export {
   EventType,
@@ -78,7 +71,6 @@ export { httpUrl } from './formats.js'
 export { findHoursFault, Hours, readHours } from './hours/hours.js'
 export { findNextInside, isInside } from './hours/inside.js'
 export { type Limit, maxEmissionDepth } from './limits.js'
-export { listTexts } from './list-texts.js'
 export {
   compileMailTemplate,
   escapeHtml,
@@ -86,40 +78,30 @@ export {
   type MailTemplate,
   type RenderedMail,
 } from './mail-template.js'
-export { describeNearest, findMisspelt, findNearest, findSimilar } from './nearest.js'
+export { describeNearest, findMisspelt, findSimilar } from './nearest.js'
 export { findOperator } from './operators/index.js'
 export type { Operator, Test } from './operators/operator.js'
 export { instantDescription } from './operators/times.js'
-export {
-  ActionResult,
-  Attempt,
-  type ClauseTrace,
-  type ConditionTrace,
-  isOpen,
-  type ListTrace,
-  Trace,
-} from './outcome.js'
+export { ActionResult, Attempt, type ConditionTrace, isOpen, type ListTrace, Trace } from './outcome.js'
 export { compilePath, isIndex, parsePath, readPath } from './path.js'
 export {
   type Batch,
-  type CompiledCollect,
   collectData,
   collectedAlone,
   maxCollectedBytes,
   parseCollection,
   type StoredCollection,
-  withCollected,
 } from './per-key/collect.js'
-export { type CompiledPerKey, compilePerKey, type RenderedKey, showKey } from './per-key/compile-key.js'
-export { type Decision, decide, type KeyState } from './per-key/decide.js'
+export { type CompiledPerKey, compilePerKey, showKey } from './per-key/compile-key.js'
+export { decide, type KeyState } from './per-key/decide.js'
 export { describeSuppression } from './per-key/describe-suppression.js'
 export { isBefore, type KeyEvent } from './per-key/key-event.js'
 export { maxCounted, maxQueued, PerKey, PerKeyOrNone } from './per-key/per-key.js'
 export { findPerKeyFaults } from './per-key/per-key-faults.js'
-export { type SavedKeys, type SimulatedDecision, SimulatedKeys } from './per-key/simulated-keys.js'
+export { type SavedKeys, SimulatedKeys } from './per-key/simulated-keys.js'
 export { KeyPreview, Suppression } from './per-key/suppression.js'
 export { capitalize, plainBounds } from './plain-bounds.js'
-export { planEvent, type RulePlanInEvent, type RuleToPlan } from './plan-event.js'
+export { planEvent, type RulePlanInEvent } from './plan-event.js'
 export {
   type Effect,
   findError,
@@ -129,7 +111,7 @@ export {
   simulatePlan,
   skippedAfterFailure,
 } from './progress.js'
-export { type Quantifier, quantifierDefinitions, quantifiers } from './quantifiers.js'
+export { type Quantifier, quantifiers } from './quantifiers.js'
 export {
   keepDigits,
   type LongNumber,
@@ -139,16 +121,7 @@ export {
   readJson,
 } from './read-json.js'
 export { firstMilliseconds, firstSeconds, lastMilliseconds, readTime } from './read-time.js'
-export {
-  type Declared,
-  findReadFault,
-  findRoot,
-  findSources,
-  listCaptured,
-  maxCaptured,
-  readDeclared,
-  readWaitedPaths,
-} from './recorded.js'
+export { findRoot, readDeclared, readWaitedPaths } from './recorded.js'
 export { findRecordedReads } from './recorded-reads.js'
 export { findRetryDelay, Retry } from './retry.js'
 export {
@@ -159,7 +132,6 @@ export {
   Conditions,
   countOperators,
   type ListCondition,
-  maxPlaceholders,
   RuleDefinition,
   RuleDescription,
   RuleName,
@@ -181,20 +153,15 @@ export {
 export { scanJson } from './scan-json.js'
 export { describeClockChange } from './schedule/describe-clock-change.js'
 export { findScheduleFaults } from './schedule/find-schedule-faults.js'
-export { describeTick, nextTick, type Tick } from './schedule/next-tick.js'
+export { describeTick, nextTick } from './schedule/next-tick.js'
 export { Schedule, scheduleType } from './schedule/schedule.js'
-export {
-  compileTemplate,
-  listPlaceholderUses,
-  type PlaceholderUse,
-  type Template,
-} from './template.js'
+export { compileTemplate, listPlaceholderUses } from './template.js'
 export { parseTimestamp } from './timestamp.js'
 export { listPaths } from './trace-hints.js'
 export { usesPatterns } from './uses-patterns.js'
-export { isReference, readReference, type ValueReference } from './value-reference.js'
+export { isReference, readReference } from './value-reference.js'
 export { describeVocabulary, type Vocabulary } from './vocabulary.js'
-export { findWaitEnd, type WaitEnd } from './wait-end.js'
+export { findWaitEnd } from './wait-end.js'
 export {
   type EndingEvent,
   endsWait,
@@ -204,7 +171,7 @@ export {
   type WaitFor,
   writeMatch,
 } from './wait-for.js'
-export { evaluateWhy, explainWhy, NearestChange, type Why } from './why.js'
+export { evaluateWhy, explainWhy, NearestChange } from './why.js'
 export { unlimitedBudget, type WorkBounds, WorkBudget } from './work-budget.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */

@@ -1,6 +1,5 @@
 export { acceptDeliveries, type Delivery } from './acceptance/accept-deliveries.js'
 export {
-  type Acceptance,
   acceptEvents,
   type CarriedEvent,
   type NewEvent,
@@ -14,14 +13,13 @@ export { countsOf } from './counters/counts-of.js'
 export { clearAttention, createCounters, lockCounters, markAutoPaused } from './counters/rule-counters.js'
 export { sizeRules } from './counters/size-rules.js'
 export {
-  type EvaluationStatus,
   listEvaluations,
   type MatchedEvaluation,
   type Outranked,
   type RuleEvaluation,
   writeOutranked,
 } from './evaluations.js'
-export { type Acknowledged, acknowledge, findAcknowledged, unacknowledge } from './history/acknowledge.js'
+export { acknowledge, findAcknowledged, unacknowledge } from './history/acknowledge.js'
 export { cancelExecution, cancelMany, countCancellable } from './history/cancel-executions.js'
 export {
   type ConsideredRule,
@@ -29,21 +27,18 @@ export {
   findUnconsidered,
   listConsidered,
   readEvaluatedEvent,
-  type Verdict,
 } from './history/considered-rules.js'
 export {
   type CountsByTime,
   countByRule,
   countByTime,
-  type Durations,
   longestCountedMs,
   maxCountedByTime,
   type RuleCounts,
-  type SliceCount,
 } from './history/count-by-time.js'
-export { countEmitted, type EmittedCounts } from './history/count-emitted.js'
-export { countMatches, type Matches, maxCounted } from './history/count-matches.js'
-export { countRuns, type RunCounts } from './history/count-runs.js'
+export { countEmitted } from './history/count-emitted.js'
+export { countMatches, maxCounted } from './history/count-matches.js'
+export { countRuns } from './history/count-runs.js'
 export {
   type DecisionRow,
   type DecisionStatus,
@@ -52,12 +47,10 @@ export {
   lookAtDecision,
   readDecisionRow,
   recordDecision,
-  type StoredDecision,
 } from './history/decisions.js'
 export { findNewerEvents, mostNewer } from './history/find-newer-events.js'
 export { type FailureGroup, groupFailures, maxGroupedFailures } from './history/group-failures.js'
 export {
-  type EventFilter,
   type EventProgress,
   type EventRow,
   type EventState,
@@ -74,7 +67,7 @@ export {
   narrowExecutions,
   narrowToExecution,
 } from './history/list-executions.js'
-export { type ListedTaskRow, listTasks, type TaskFilter } from './history/list-tasks.js'
+export { type ListedTaskRow, listTasks } from './history/list-tasks.js'
 export {
   listUnstarted,
   type UnstartedRow,
@@ -93,40 +86,38 @@ export { createTaskRemoval } from './history/remove-tasks.js'
 export { createUnusedRemovals } from './history/remove-unused.js'
 export { countRetryable, reopenExecutions, type VersionToRun } from './history/reopen-executions.js'
 export { countReplayable, findReplayable, type ReplayableEvent } from './history/replayable-events.js'
-export { findSampleEvents, maxSampleBytes, type SampleEvent } from './history/sample-events.js'
+export { findSampleEvents, maxSampleBytes } from './history/sample-events.js'
 export {
   type ScanLimits,
   type Scanned,
   type ScannedEvent,
   type ScanRange,
   scanEvents,
-  type VisitEvents,
 } from './history/scan-events.js'
 export { findSettled } from './history/settled-until.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
 export { closeBatch } from './keys/batches.js'
-export { type CollectedEvents, findCollected, readCollected } from './keys/collected.js'
-export { waitsForKey } from './keys/end-of-time.js'
+export { findCollected, readCollected } from './keys/collected.js'
 export { finishKeyedEvents } from './keys/finish-keyed-events.js'
+export { waitsForKey } from './keys/never-due.js'
 export { queuedKeyOf, recordKeyedSteps } from './keys/record-keyed-steps.js'
-export { openWaitOf } from './keys/settle-waits.js'
 export { FreeQueues } from './keys/wake-queues.js'
-export { lockKeys, withKeys } from './keys/with-keys.js'
 export { mayRunSql } from './may-run.js'
 export { capError, capResults, maxErrorLength, maxResultsBytes } from './outcomes/cap-results.js'
-export type {
-  EmittedEvent,
-  ExecutionRecord,
-  KeyToClaim,
-  RecordableExecution,
-  TaskToCreate,
+export {
+  type EmittedEvent,
+  type ExecutionRecord,
+  type KeyToClaim,
+  openWaitOf,
+  type RecordableExecution,
+  type TaskToCreate,
 } from './outcomes/execution-record.js'
 export { type Finished, finishEvents, type Outcome } from './outcomes/finish-events.js'
-export { type FailingRule, type FollowUps, isToBePaused, noteCancelled } from './outcomes/follow-ups.js'
+export { type FollowUps, isToBePaused, noteCancelled } from './outcomes/follow-ups.js'
 export { recordSteps, type Step } from './outcomes/record-steps.js'
 export { type Audit, auditLedger } from './reconciliation/reconcile.js'
 export { faultKinds, type InconsistencyKind } from './reconciliation/slice.js'
-export { type MadeTicks, makeTicks } from './schedules/make-ticks.js'
+export { makeTicks } from './schedules/make-ticks.js'
 export {
   cancelledByHand,
   type ExecutionStatus,
@@ -134,7 +125,7 @@ export {
   isUnfinished,
   retryableStatuses,
 } from './statuses.js'
-export { BacklogWalk, type FindPage } from './unfinished/backlog-walk.js'
+export { BacklogWalk } from './unfinished/backlog-walk.js'
 export {
   cancelWaiting,
   continueCancellations,
@@ -154,7 +145,6 @@ export {
   withdrawInterruptions,
 } from './unfinished/leases.js'
 export { type LoadedEvent, loadEvents, loadIsolated } from './unfinished/load-events.js'
-export { endOfTime, firstSliceMs, fitSlice, LowWaterMark } from './unfinished/low-water-mark.js'
 export { createOldestDue, markEvents, markExecutions } from './unfinished/oldest-due.js'
 export { findOldestUndone } from './unfinished/oldest-undone.js'
 export { maxCrashes, noteCrash, withdrawCrash } from './unfinished/poison-events.js'
@@ -168,11 +158,5 @@ export {
 } from './unfinished/unfinished-work.js'
 export { findEndingEvents } from './waits/find-ending-events.js'
 export { TimeOuts } from './waits/find-time-outs.js'
-export {
-  maxOpenWaits,
-  nothingSeen,
-  type OpenWait,
-  tooManySeen,
-  type WokenExecution,
-} from './waits/open-wait.js'
+export { maxOpenWaits, nothingSeen, type OpenWait, tooManySeen } from './waits/open-wait.js'
 export { wakeOn } from './waits/wake-waits.js'

@@ -18,7 +18,7 @@ import type { ExecutionStatus } from '@automation/database'
  *
  * - running: a worker holds it under a lease, or held it when the worker ended. `dueAt` is the end of the lease.
  * - waiting: a WAIT ends at `dueAt`, or its call, for which there was no room, is tried again. retrying: the next attempt of an action is at `dueAt`.
- *   Neither has a time while it waits for its key (keys/end-of-time.ts).
+ *   Neither has a time while it waits for its key (keys/never-due.ts).
  * - An execution that would begin to wait after its rule was switched off is stored as cancelled, by finishEvents and recordSteps.
  * - One that somebody cancels while a worker holds it is marked (`cancelRequested`): its next step, whatever it is, is stored as cancelled.
  * - succeeded, failed, cancelled, suppressed: finished; `finishedAt` is set and `dueAt` is null.

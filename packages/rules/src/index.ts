@@ -26,7 +26,6 @@ export {
   isBacktestRunning,
   isBacktestUnfinished,
   listBacktests,
-  maxUnfinishedBacktests,
 } from './backtests/stored-backtests.js'
 export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
@@ -47,24 +46,23 @@ export {
   deleteEventType,
   EventTypeToCreate,
   EventTypeToUpdate,
-  maxEventTypes,
   OwnEventType,
   updateEventType,
 } from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
-export { findGuardFaults, GuardToSet, maxRunsPerHour, setGuard } from './guards.js'
+export { findGuardFaults, GuardToSet, setGuard } from './guards.js'
 export { observationLimits, observedEvents, observeTypes, typesOf } from './observe-types.js'
 export { listOwnNames } from './own-names.js'
-export { type Changes, type ImportPlan, planImport } from './plan-import.js'
+export { type ImportPlan, planImport } from './plan-import.js'
 export { digestPlan, pickTexts, presentPlan } from './present-plan.js'
 export { maxDefinitionBytes } from './refuse-excess.js'
 export { countDeletions, refuseExcessDeletions } from './refuse-excess-deletions.js'
 export { findPlaceFaults, reorderGroup } from './reorder-group.js'
 export { findRuleBodyFaults } from './rule-body.js'
 export { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
-export { type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'
+export { completeDefinition, type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'
 export { exportRules, type RuleFile } from './rule-file.js'
-export { completeGroup, findGroupFaults, settleGroup } from './rule-group.js'
+export { findGroupFaults, settleGroup } from './rule-group.js'
 export { completeMode, isShadow, modeOf, RuleMode } from './rule-mode.js'
 export { findTriggerFaults, settleSchedule } from './rule-schedule.js'
 export {

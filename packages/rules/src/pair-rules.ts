@@ -1,7 +1,6 @@
 import { arrangeRule } from './arrange-rule.js'
-import type { RuleFields, StoredRule } from './rule-fields.js'
+import { completeDefinition, type RuleFields, type StoredRule } from './rule-fields.js'
 import type { FileRule } from './rule-file.js'
-import { completeGroup } from './rule-group.js'
 import { completeMode, isShadow, modeOf } from './rule-mode.js'
 
 /** An item of a file, and the row that it describes. Without a row, the item is new. */
@@ -40,13 +39,8 @@ export function pairRules(entries: FileRule[], rows: StoredRule[]): Pair<RuleFie
   }
   return entries.map((entry) => {
     const row = found.get(entry)
-    const parts = {
-      ...completeGroup(entry),
-      schedule: entry.schedule ?? null,
-      perKey: entry.perKey ?? null,
-      expectEvery: entry.expectEvery ?? null,
-    }
-    return { fields: { ...entry, ...parts, ...stateOf(entry, row) }, row }
+    const { expectEvery = null } = entry
+    return { fields: { ...completeDefinition(entry), expectEvery, ...stateOf(entry, row) }, row }
   })
 }
 

@@ -47,6 +47,12 @@ export function definitionOf({
   return { name, description, trigger, group, order, schedule, perKey, conditions, actions }
 }
 
+/** A definition with the usual values of what a request may leave out, and all else that the request has. */
+export function completeDefinition<Body extends Partial<DefinitionFields>>(body: Body) {
+  const { group = null, order = null, schedule = null, perKey = null } = body
+  return { description: '', conditions: [], ...body, group, order, schedule, perKey }
+}
+
 /** A row without its texts: many small versions have a limit, too. */
 export const rowBytes = 1_024
 

@@ -6,11 +6,6 @@ interface Wished {
   order?: unknown
 }
 
-/** The two fields of a whole definition. */
-export function completeGroup({ group, order }: Partial<Grouped>): Grouped {
-  return { group: group ?? null, order: order ?? null }
-}
-
 /** A rule that leaves its group has no place in it. */
 export function settleGroup<Fields extends Partial<Grouped>>(fields: Fields): Fields {
   return fields.group === null && fields.order === undefined ? { ...fields, order: null } : fields

@@ -43,25 +43,8 @@ export const ExpectEvery = Type.Unsafe<string | null>({
     'The rule should match at least once in this time, such as 24h: otherwise it needs attention with the reason `silent`, and subscriptions get rule.silent, and rule.heard when it matches again. At least 1m, at most 366d. null: it may be silent. No part of the definition, so a change makes no version.',
 })
 
-/** The definition of a rule. A change of it makes a new version. */
-export const FullDefinition = Type.Object(
-  {
-    name: RuleName,
-    description: RuleDescription,
-    trigger: EventType,
-    group: GroupOrNone,
-    order: OrderOrNone,
-    schedule: ScheduleOrNone,
-    perKey: PerKeyOrNone,
-    conditions: Conditions,
-    actions: Actions,
-  },
-  { additionalProperties: false },
-)
-export type FullDefinition = Type.Static<typeof FullDefinition>
-
 /** Shape before vocabulary: here a trigger is any string. An unknown one is reported once the shape is right. */
-const fields = {
+const definition = {
   name: RuleName,
   description: RuleDescription,
   trigger: Type.String({
@@ -73,24 +56,23 @@ const fields = {
   perKey: PerKeyOrNone,
   conditions: Conditions,
   actions: Actions,
-  isActive: Type.Boolean(),
-  mode: RuleMode,
-  expectEvery: ExpectEvery,
 }
+const state = { isActive: Type.Boolean(), mode: RuleMode, expectEvery: ExpectEvery }
+
+/** What a request may leave out. */
+const optional = Type.Partial(
+  Type.Pick(Type.Object(definition), ['description', 'group', 'order', 'schedule', 'perKey', 'conditions']),
+).properties
+
+/** The definition of a rule. A change of it makes a new version. */
+export const FullDefinition = Type.Object(
+  { ...definition, trigger: EventType },
+  { additionalProperties: false },
+)
+export type FullDefinition = Type.Static<typeof FullDefinition>
 
 export const RuleToCreate = Type.Object(
-  {
-    ...fields,
-    description: Type.Optional(fields.description),
-    group: Type.Optional(fields.group),
-    order: Type.Optional(fields.order),
-    schedule: Type.Optional(fields.schedule),
-    perKey: Type.Optional(fields.perKey),
-    conditions: Type.Optional(fields.conditions),
-    isActive: Type.Optional(fields.isActive),
-    mode: Type.Optional(fields.mode),
-    expectEvery: Type.Optional(fields.expectEvery),
-  },
+  { ...definition, ...optional, ...Type.Partial(Type.Object(state)).properties },
   {
     title: 'RuleToCreate',
     additionalProperties: false,
@@ -106,24 +88,14 @@ export const RuleToCreate = Type.Object(
 )
 export type RuleToCreate = Type.Static<typeof RuleToCreate>
 
-const { isActive: _isActive, mode: _mode, expectEvery: _expectEvery, ...definition } = fields
-
 /** The definition that a rule may get: that of a creation, without a state. */
 export const DraftToSave = Type.Object(
-  {
-    ...definition,
-    description: Type.Optional(fields.description),
-    group: Type.Optional(fields.group),
-    order: Type.Optional(fields.order),
-    schedule: Type.Optional(fields.schedule),
-    perKey: Type.Optional(fields.perKey),
-    conditions: Type.Optional(fields.conditions),
-  },
+  { ...definition, ...optional },
   { title: 'DraftToSave', additionalProperties: false },
 )
 export type DraftToSave = Type.Static<typeof DraftToSave>
 
-export const RuleToUpdate = Type.Partial(Type.Object(fields), {
+export const RuleToUpdate = Type.Partial(Type.Object({ ...definition, ...state }), {
   additionalProperties: false,
   title: 'RuleToUpdate',
 })

@@ -8,7 +8,7 @@ import { endGuards } from './guards.js'
 import { lockRules } from './lock-rules.js'
 import { planTicks } from './plan-ticks.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
-import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
+import { bytesOf, definitionOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 import { settleGroup } from './rule-group.js'
 import { isShadow, settleMode } from './rule-mode.js'
 import { settleSchedule } from './rule-schedule.js'
@@ -143,40 +143,20 @@ async function updateRows(
   rules: StoredRule[],
   updatedAt: Date,
 ): Promise<void> {
-  const rows = rules.map(
-    ({
-      id,
-      name,
-      description,
-      trigger,
-      group,
-      order,
-      schedule,
-      perKey,
-      conditions,
-      actions,
-      isActive,
-      mode,
-      version,
-      ...rest
-    }) => {
-      const place = { group_name: group, group_order: order, per_key: perKey ?? null }
-      return {
-        id,
-        name,
-        description,
-        trigger,
-        ...place,
-        schedule,
-        conditions,
-        actions,
-        is_active: isActive,
-        mode,
-        expect_every: rest.expectEvery,
-        version,
-      }
-    },
-  )
+  const rows = rules.map((rule) => {
+    const { group, order, perKey, ...definition } = definitionOf(rule)
+    return {
+      id: rule.id,
+      ...definition,
+      group_name: group,
+      group_order: order,
+      per_key: perKey,
+      is_active: rule.isActive,
+      mode: rule.mode,
+      expect_every: rule.expectEvery,
+      version: rule.version,
+    }
+  })
   await transaction.$executeRaw(Prisma.sql`
     UPDATE rules SET
       name = input.name, description = input.description, trigger = input.trigger, group_name = input.group_name,

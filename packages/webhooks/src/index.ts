@@ -1,6 +1,5 @@
 export { diagnose, diagnoseHeaders } from './diagnose.js'
-export type { SignatureFinding, SignatureFindingCode } from './findings.js'
-export type { KnownSecret, RefusedDelivery } from './refused-delivery.js'
+export type { SignatureFinding } from './findings.js'
 export {
   diagnoseProvider,
   type KnownProviderSecret,
@@ -8,15 +7,8 @@ export {
 export { findSettingsFaults } from './schemes/find-settings-faults.js'
 export { readForm } from './schemes/read-form.js'
 export { readSchemeKey } from './schemes/read-scheme-key.js'
-export { readySchemes } from './schemes/ready-schemes.js'
 export { type BodyForm, type Scheme, SchemeName } from './schemes/scheme.js'
-export {
-  listSignedParts,
-  readHeader,
-  readTimestamp,
-  type SchemeInUse,
-  type SchemeRequest,
-} from './schemes/scheme-request.js'
+export { listSignedParts, readHeader, readTimestamp, type SchemeInUse } from './schemes/scheme-request.js'
 export { SchemeSettings } from './schemes/scheme-settings.js'
 export { signByScheme } from './schemes/sign-by-scheme.js'
 export { findReadyScheme, maySign, type ProviderScheme, useScheme } from './schemes/use-scheme.js'
@@ -24,7 +16,6 @@ export { verifyByScheme } from './schemes/verify-by-scheme.js'
 export {
   newSigningSecret,
   readSigningKey,
-  type SignedParts,
   signWebhook,
   toleranceSeconds,
   verifySignature,

@@ -25,17 +25,17 @@ export const definitionColumns = {
   actions: true,
 }
 
-/** @param rule without a group where it meets its event alone */
-export function makeReady(
-  rule: {
-    id: string
-    name: string
-    version: number
-    perKey?: unknown
-    conditions: unknown
-    actions: unknown
-  } & Partial<Grouped>,
-): ReadyRule {
+/** A stored rule; without a group where it meets its event alone. */
+export interface RuleRow extends Partial<Grouped> {
+  id: string
+  name: string
+  version: number
+  perKey?: unknown
+  conditions: unknown
+  actions: unknown
+}
+
+export function makeReady(rule: RuleRow): ReadyRule {
   const { id, name, version, group = null, order = null, conditions, actions } = rule
   const heapBytes = leastBytes + compiledFactor * heapBytesOf(JSON.stringify([conditions, actions]))
   const ready = { id, name, version, group, order, heapBytes }

@@ -112,7 +112,7 @@ export class Recorder {
     const { execution } = step
     return this.#inTurn(execution.record.id, () =>
       this.#record(execution.event, [execution], 0, () =>
-        openWaitOf(execution) || queuedKeyOf(execution)
+        openWaitOf(execution.record) || queuedKeyOf(execution)
           ? this.#recordKeyedStep(step)
           : this.#recordStep(step),
       ),
@@ -230,7 +230,7 @@ export class Recorder {
 
 /** Whether it is recorded under the lock of a key: that of its rule, or of what it waits for. */
 function asksForKey(execution: Execution): boolean {
-  return execution.claim !== undefined || openWaitOf(execution) !== undefined
+  return execution.claim !== undefined || openWaitOf(execution.record) !== undefined
 }
 
 /** Of an execution that has not begun: what was prepared for it is not recorded. */

@@ -1,7 +1,7 @@
 import { findSubscription, subscriptionRetry } from '@automation/access'
 import { type Database, isTick } from '@automation/database'
 import { type Addressee, type LoadedEvent, mayRunSql } from '@automation/ledger'
-import { makeReady, type ReadyRule } from '../executions/ready-rule.js'
+import { makeReady, type ReadyRule, type RuleRow } from '../executions/ready-rule.js'
 
 /**
  * Finds the current state of an event's addressee: a rule that was triggered manually, active or not, one whose schedule has a tick, or an active
@@ -17,7 +17,7 @@ export async function findAddressee(
     const subscription = await findSubscription(database, workspaceId, id)
     return { rule: subscription?.isActive ? makeReadySubscription(subscription) : undefined, rulesVersion }
   }
-  const [row] = await database.run<RuleRow>('find_addressee', findAddresseeSql, [
+  const [row] = await database.run<AddresseeRow>('find_addressee', findAddresseeSql, [
     workspaceId,
     id,
     !isTick({ id: eventId, addressee }),
@@ -26,15 +26,10 @@ export async function findAddressee(
   return { rule: makeReady({ ...row, id: row.id }), rulesVersion: row.rulesVersion }
 }
 
-interface RuleRow {
+interface AddresseeRow extends Omit<RuleRow, 'id'> {
   rulesVersion: number
   /** null where the rule was deleted, or may not run. */
   id: string | null
-  name: string
-  version: number
-  perKey: unknown
-  conditions: unknown
-  actions: unknown
 }
 
 /** $1 workspace · $2 rule · $3 whether it was requested by hand. One statement: the rule is as it was at that version of the workspace's rules. */

@@ -1,4 +1,4 @@
-import { newId, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import { newId, type Prisma, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
 import type { Fault } from '@automation/engine'
 import { type Administrator, changeWorkspace } from '../change-workspace.js'
 import { Refused } from '../refused.js'
@@ -171,14 +171,7 @@ const columns = {
   lastUsedAt: true,
 } as const
 
-interface Row {
-  name: string
-  kind: string
-  hosts: string[]
-  createdAt: Date
-  updatedAt: Date
-  lastUsedAt: Date | null
-}
+type Row = Prisma.CredentialGetPayload<{ select: typeof columns }>
 
 function presentCredential({ name, kind, hosts, createdAt, updatedAt, lastUsedAt }: Row): Credential {
   return {

@@ -56,23 +56,19 @@ export interface Operator {
   findWanted?(value: unknown): readonly unknown[]
 }
 
-interface Definition<Value extends TSchema> {
-  name: string
+interface Definition<Value extends TSchema>
+  extends Pick<
+    Operator,
+    'name' | 'description' | 'compares' | 'reads' | 'example' | 'describeReading' | 'compareTwo' | 'textUnits'
+  > {
   aliases?: string[]
-  description: string
-  compares: readonly Kind[]
-  reads?: string
-  example: OperatorExample
   value?: Value
   findFault?(value: Static<Value>): string | undefined
   patternSteps?(value: Static<Value>): number
   findUnread?(actual: unknown, value: Static<Value>): string | undefined
-  describeReading?(actual: unknown): string | undefined
   describeDifference?(actual: unknown, value: Static<Value>): string | undefined
   measure?(actual: unknown, value: Static<Value>, now: number): Distance
   compile(value: Static<Value>): Test
-  compareTwo?(left: unknown, right: unknown, evaluation: Evaluation): boolean
-  textUnits?(length: number): number
   findWanted?(value: Static<Value>): readonly unknown[]
 }
 

@@ -1,5 +1,5 @@
 import { findDurationFault } from '../duration.js'
-import type { Fault } from '../faults.js'
+import { type Fault, isObject } from '../faults.js'
 import { findForeignSyntax } from '../foreign-syntax.js'
 import { capitalize } from '../plain-bounds.js'
 import { type Declared, findReadFault, readDeclared } from '../recorded.js'
@@ -76,8 +76,4 @@ function findCollectFaults({ atLeast, atMost, whileRunning, collect }: Record<st
 
 function fault(field: string, message: string): Fault {
   return { field, message }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import { clockSkewMs, firstIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
+import { clockSkewMs, idNear, Prisma, type WorkspaceDatabase } from '@automation/database'
 import { joinConditions, type Narrowing } from './narrowing.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
 
@@ -145,8 +145,4 @@ export async function readProgress(
   const [row] = await database.$queryRaw<{ progress: EventProgress }[]>(Prisma.sql`
     SELECT ${progress} AS progress FROM events WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`)
   return row?.progress ?? { matched: 0, suppressed: 0, failed: 0, continuesMs: null }
-}
-
-function idNear(time: Date, offsetMs: number): string {
-  return firstIdOf(Math.max(0, time.getTime() + offsetMs))
 }

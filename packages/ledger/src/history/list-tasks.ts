@@ -1,4 +1,4 @@
-import { clockSkewMs, firstIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
+import { clockSkewMs, idNear, Prisma, type WorkspaceDatabase } from '@automation/database'
 import { joinConditions } from './narrowing.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
 
@@ -15,19 +15,7 @@ export interface TaskFilter {
   to?: Date
 }
 
-export interface ListedTaskRow {
-  id: string
-  workspaceId: string
-  executionId: string
-  actionIndex: number
-  ruleId: string
-  title: string
-  description: string | null
-  assigneeId: string | null
-  priority: string
-  dueAt: Date | null
-  createdAt: Date
-}
+export type ListedTaskRow = Prisma.TaskGetPayload<object>
 
 const columns = Prisma.sql`
   id, workspace_id AS "workspaceId", execution_id AS "executionId", action_index AS "actionIndex", rule_id AS "ruleId", title, description,
@@ -60,8 +48,4 @@ export function listTasks(
   if (dueBefore !== undefined) rest.push(Prisma.sql`tasks.due_at < ${dueBefore}`)
   const narrowing = { range: joinConditions(range), rest: joinConditions(rest) }
   return scanPage<ListedTaskRow>(database, Prisma.sql`tasks`, columns, narrowing, page)
-}
-
-function idNear(time: Date, offsetMs: number): string {
-  return firstIdOf(Math.max(0, time.getTime() + offsetMs))
 }

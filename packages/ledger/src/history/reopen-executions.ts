@@ -1,6 +1,6 @@
 import { Prisma, type UnscopedSql, type WorkspaceTransaction } from '@automation/database'
 import { maxQueued, skippedAfterFailure } from '@automation/engine'
-import { endOfTime } from '../keys/end-of-time.js'
+import { neverDue } from '../keys/never-due.js'
 import { lockKeys } from '../keys/with-keys.js'
 import { mayRunSql } from '../may-run.js'
 import { countMatches, type Matches } from './count-matches.js'
@@ -69,7 +69,7 @@ export async function reopenExecutions(
         status = 'retrying', error = NULL, finished_at = NULL, lease = NULL,
         rule_version = coalesce(chosen_executions.version, chosen_executions.rule_version),
         decision = CASE WHEN ${keepsDecision} THEN executions.decision END,
-        due_at = CASE WHEN waits_for_key THEN ${endOfTime}::timestamptz
+        due_at = CASE WHEN waits_for_key THEN ${neverDue}::timestamptz
                       ELSE now() + make_interval(secs => ${spacingSeconds}::float8 * (position - 1)) END,
         results = coalesce(
           (SELECT json_agg(${reopenedResult} ORDER BY index)

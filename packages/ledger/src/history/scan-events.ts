@@ -1,4 +1,4 @@
-import { clockSkewMs, firstIdOf, highestId, lowestId, Prisma, type UnscopedRows } from '@automation/database'
+import { clockSkewMs, highestId, idNear, lowestId, Prisma, type UnscopedRows } from '@automation/database'
 
 /** Stored events of one workspace, in the order of their ids. Deliveries to subscriptions are none of them. */
 export interface ScanRange {
@@ -172,8 +172,4 @@ function isWithin({ from, to }: ScanRange): Prisma.Sql {
     ],
     ' AND ',
   )
-}
-
-function idNear(time: Date, offsetMs: number): string {
-  return firstIdOf(Math.max(0, time.getTime() + offsetMs))
 }

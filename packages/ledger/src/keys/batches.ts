@@ -1,7 +1,7 @@
 import type { Database, Statements } from '@automation/database'
 import type { Batch } from '@automation/engine'
 import type { WokenExecution } from '../waits/open-wait.js'
-import { endOfTime } from './end-of-time.js'
+import { neverDue } from './never-due.js'
 import { withKeys } from './with-keys.js'
 
 /** A batch that has not begun, of a version of its rule. */
@@ -84,12 +84,10 @@ const moveBatchesSql = `
   moved_executions AS (
     UPDATE executions SET due_at = to_timestamp(ends_ms / 1000)
     FROM moved_batches JOIN waiting_executions USING (id) WHERE executions.id = moved_batches.id
-    RETURNING executions.id, executions.event_id, executions.workspace_id, executions.due_at
+    RETURNING executions.id AS "executionId", executions.event_id AS "eventId", executions.workspace_id AS "workspaceId", executions.due_at AS "dueAt",
+              (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"
   )
-  SELECT moved.id AS "executionId", moved.event_id AS "eventId", moved.workspace_id AS "workspaceId", moved.due_at AS "dueAt",
-         workspaces.created_by AS "createdBy"
-  FROM moved_executions AS moved JOIN workspaces ON workspaces.id = moved.workspace_id
-  WHERE moved.due_at < now() + interval '1 minute'`
+  SELECT * FROM moved_executions WHERE "dueAt" < now() + interval '1 minute'`
 
 /** Stores the ends of batches that took events. @returns those that are due soon; the sweeper adds the jobs of the others */
 export async function moveBatches(
@@ -146,7 +144,7 @@ export function closeBatch(
   { executionId, lease, keyId, isExclusive }: BatchToClose,
 ): Promise<boolean> {
   return withKeys(database, [`key ${keyId}`], async (statements) => {
-    const values = [executionId, lease, keyId, isExclusive, endOfTime]
+    const values = [executionId, lease, keyId, isExclusive, neverDue]
     const [closed] = await statements.run<{ isFree: boolean }>('close_batch', closeBatchSql, values)
     return closed?.isFree === true
   })

@@ -2,9 +2,9 @@ import type { Statements } from '@automation/database'
 import { type Batch, decide, isBefore, type KeyEvent } from '@automation/engine'
 import type { ExecutionRecord, KeyToClaim, RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
-import { endOfTime } from './end-of-time.js'
 import type { NewClaim, SuppressedExecution } from './key-claims.js'
 import { readKeyStates, type StoredKeyState } from './key-states.js'
+import { neverDue } from './never-due.js'
 import { lockReplaceable, type Replacement } from './replace-executions.js'
 
 type Asking<Execution> = Execution & { claim: KeyToClaim }
@@ -146,5 +146,5 @@ export function unbegunRecord(
   const clean = { ...own, error: null, results: [], lease: null, awaitsSlot: false, attention: null }
   return suppression
     ? { ...clean, status: 'suppressed', suppression, finishedAt: new Date(), dueAt: null }
-    : { ...clean, status: 'waiting', finishedAt: null, dueAt: endOfTime }
+    : { ...clean, status: 'waiting', finishedAt: null, dueAt: neverDue }
 }

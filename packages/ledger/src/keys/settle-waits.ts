@@ -1,5 +1,5 @@
 import type { Statements } from '@automation/database'
-import type { RecordableExecution } from '../outcomes/execution-record.js'
+import { openWaitOf, type RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
 import { maxOpenWaits, type OpenWait, tooManySeen, type WokenExecution } from '../waits/open-wait.js'
 import { wakeWaits } from '../waits/wake-waits.js'
@@ -11,15 +11,10 @@ export function waitLocksOf(
 ): string[] {
   const keys = outcomes.flatMap(({ waitKeys = [] }) => waitKeys)
   for (const execution of executions) {
-    const wait = openWaitOf(execution)
+    const wait = openWaitOf(execution.record)
     if (wait !== undefined) keys.push(wait.key)
   }
   return keys.map((key) => `wait ${key}`)
-}
-
-/** What an execution waits for when it is recorded. */
-export function openWaitOf({ record: { status, wait } }: RecordableExecution): OpenWait | undefined {
-  return status === 'waiting' ? wait : undefined
 }
 
 /**
@@ -40,20 +35,15 @@ export async function settleWaits(
     }),
   )
   const waits = executions.flatMap((execution) => {
-    const wait = openWaitOf(execution)
+    const wait = openWaitOf(execution.record)
     return wait === undefined ? [] : [waitRow(execution.record.id, wait)]
   })
   const woken: WokenExecution[] = []
   if (keys.length > 0) {
     const values = [JSON.stringify(keys)]
     const waking = await statements.run<{ id: string }>('note_event_keys', noteEventKeysSql, values)
-    if (waking.length > 0)
-      woken.push(
-        ...(await wakeWaits(
-          statements,
-          waking.map(({ id }) => id),
-        )),
-      )
+    const ids = waking.map(({ id }) => id)
+    if (ids.length > 0) woken.push(...(await wakeWaits(statements, ids)))
   }
   if (waits.length > 0) {
     const values = [JSON.stringify(waits), maxOpenWaits, tooManySeen]
@@ -97,37 +87,30 @@ const wakeLateWaitsSql = `
     WHERE (
       SELECT count(*) FROM (
         SELECT FROM executions WHERE wait_key = keys.key AND status = 'waiting' LIMIT $2::int + 1) AS open_waits) > $2::int
-  ),
-  refused_waits AS (
-    SELECT id FROM input_waits WHERE seen < 0 AND key IN (SELECT key FROM full_keys)
-  ),
-  woken_executions AS (
-    UPDATE executions SET
-      due_at = now(),
-      wait_key = CASE WHEN executions.id NOT IN (SELECT id FROM refused_waits) THEN wait_key END,
-      wait_seen = CASE WHEN executions.id IN (SELECT id FROM refused_waits) THEN $3::bigint ELSE wait_seen END
-    FROM input_waits
-    WHERE executions.id = input_waits.id AND executions.status = 'waiting'
-      AND executions.id = ANY (ARRAY(SELECT id FROM input_waits))
-      AND (
-        executions.id IN (SELECT id FROM refused_waits)
-        OR input_waits.seen < 0 AND EXISTS (
-          SELECT FROM event_keys
-          WHERE event_keys.key = input_waits.key
-            AND event_keys.accepted_at BETWEEN input_waits.after_at AND input_waits.until
-            AND (event_keys.accepted_at, event_keys.event_id) > (input_waits.after_at, input_waits.after_id))
-        OR input_waits.seen >= 0 AND EXISTS (
-          SELECT FROM (
-            SELECT accepted_at, event_id FROM event_keys
-            WHERE key = input_waits.key AND id > input_waits.seen ORDER BY id OFFSET 0) AS newer
-          WHERE newer.accepted_at BETWEEN input_waits.after_at AND input_waits.until
-            AND (newer.accepted_at, newer.event_id) > (input_waits.after_at, input_waits.after_id))
-        OR input_waits.seen < 0 AND EXISTS (
-          SELECT FROM rule_versions
-          WHERE rule_versions.rule_id = executions.rule_id AND rule_versions.version = executions.rule_version
-            AND rule_versions.created_at > input_waits.after_at - interval '1 minute'))
-    RETURNING executions.id, executions.event_id, executions.workspace_id, executions.due_at
   )
-  SELECT woken.id AS "executionId", woken.event_id AS "eventId", woken.workspace_id AS "workspaceId",
-         woken.due_at AS "dueAt", workspaces.created_by AS "createdBy"
-  FROM woken_executions AS woken JOIN workspaces ON workspaces.id = woken.workspace_id`
+  UPDATE executions SET
+    due_at = now(),
+    wait_key = CASE WHEN full_keys.key IS NULL THEN wait_key END,
+    wait_seen = CASE WHEN full_keys.key IS NULL THEN wait_seen ELSE $3::bigint END
+  FROM input_waits LEFT JOIN full_keys ON full_keys.key = input_waits.key AND input_waits.seen < 0
+  WHERE executions.id = input_waits.id AND executions.status = 'waiting'
+    AND executions.id = ANY (ARRAY(SELECT id FROM input_waits))
+    AND (
+      full_keys.key IS NOT NULL
+      OR input_waits.seen < 0 AND EXISTS (
+        SELECT FROM event_keys
+        WHERE event_keys.key = input_waits.key
+          AND event_keys.accepted_at BETWEEN input_waits.after_at AND input_waits.until
+          AND (event_keys.accepted_at, event_keys.event_id) > (input_waits.after_at, input_waits.after_id))
+      OR input_waits.seen >= 0 AND EXISTS (
+        SELECT FROM (
+          SELECT accepted_at, event_id FROM event_keys
+          WHERE key = input_waits.key AND id > input_waits.seen ORDER BY id OFFSET 0) AS newer
+        WHERE newer.accepted_at BETWEEN input_waits.after_at AND input_waits.until
+          AND (newer.accepted_at, newer.event_id) > (input_waits.after_at, input_waits.after_id))
+      OR input_waits.seen < 0 AND EXISTS (
+        SELECT FROM rule_versions
+        WHERE rule_versions.rule_id = executions.rule_id AND rule_versions.version = executions.rule_version
+          AND rule_versions.created_at > input_waits.after_at - interval '1 minute'))
+  RETURNING executions.id AS "executionId", executions.event_id AS "eventId", executions.workspace_id AS "workspaceId", executions.due_at AS "dueAt",
+            (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"`

@@ -31,15 +31,11 @@ const wakeQueuesSql = `
     UPDATE key_claims SET place = CASE WHEN is_over THEN NULL ELSE 'holds' END FROM queued_claims
     WHERE key_claims.execution_id = queued_claims.execution_id
       AND (is_over OR queued_claims.execution_id IN (SELECT execution_id FROM first_claims))
-  ),
-  woken_executions AS (
-    UPDATE executions SET due_at = now() FROM first_claims
-    WHERE executions.id = first_claims.execution_id AND executions.due_at IS NOT NULL
-    RETURNING executions.id, executions.event_id, executions.workspace_id, executions.due_at
   )
-  SELECT woken.id AS "executionId", woken.event_id AS "eventId", woken.workspace_id AS "workspaceId", woken.due_at AS "dueAt",
-         workspaces.created_by AS "createdBy"
-  FROM woken_executions AS woken JOIN workspaces ON workspaces.id = woken.workspace_id`
+  UPDATE executions SET due_at = now() FROM first_claims
+  WHERE executions.id = first_claims.execution_id AND executions.due_at IS NOT NULL
+  RETURNING executions.id AS "executionId", executions.event_id AS "eventId", executions.workspace_id AS "workspaceId", executions.due_at AS "dueAt",
+            (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"`
 
 /** Wakes the next of each key, under the locks of the keys. */
 export async function wakeQueues(

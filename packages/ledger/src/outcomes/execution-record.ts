@@ -31,6 +31,16 @@ export interface ExecutionRecord {
   attention: 'unknown_outcome' | 'event_loop' | 'work_budget' | 'event_budget' | null
 }
 
+/** What an execution waits for when it is recorded. */
+export function openWaitOf({ status, wait }: ExecutionRecord): OpenWait | undefined {
+  return status === 'waiting' ? wait : undefined
+}
+
+export function waitColumnsOf(record: ExecutionRecord): object {
+  const wait = openWaitOf(record)
+  return wait ? { wait_key: wait.key, wait_type: wait.eventType, wait_seen: wait.seen } : {}
+}
+
 /** An execution with its event, and the effects since it was last recorded: they are committed with it. */
 export interface RecordableExecution {
   readonly record: ExecutionRecord

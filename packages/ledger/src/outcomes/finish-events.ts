@@ -5,7 +5,7 @@ import { leaseSeconds } from '../unfinished/leases.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
 import { capError, capResults } from './cap-results.js'
 import { effectRowsOf, lengthOfExecution, writeEvents, writeRows, writeTasks } from './effect-rows.js'
-import type { RecordableExecution } from './execution-record.js'
+import { type RecordableExecution, waitColumnsOf } from './execution-record.js'
 import { findRecorded } from './find-recorded.js'
 import { areSuccesses, finishSuccesses } from './finish-successes.js'
 import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
@@ -288,13 +288,6 @@ function executionRow({ record, event }: RecordableExecution) {
     lease: record.lease,
     awaits_slot: record.awaitsSlot || undefined,
     attention: record.attention,
-    ...waitColumns(record),
+    ...waitColumnsOf(record),
   }
-}
-
-/** Nothing where it waits for no event. */
-export function waitColumns({ status, wait }: RecordableExecution['record']): object {
-  return status === 'waiting' && wait !== undefined
-    ? { wait_key: wait.key, wait_type: wait.eventType, wait_seen: wait.seen }
-    : {}
 }

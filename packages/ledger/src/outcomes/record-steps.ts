@@ -3,9 +3,8 @@ import { isDelivery } from '../addressee.js'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capError, capResults } from './cap-results.js'
 import { effectRowsOf, lengthOfExecution, writeEvents, writeRows, writeTasks } from './effect-rows.js'
-import type { RecordableExecution } from './execution-record.js'
+import { type RecordableExecution, waitColumnsOf } from './execution-record.js'
 import { findRecorded } from './find-recorded.js'
-import { waitColumns } from './finish-events.js'
 import { type FollowUps, pickIds, type ReturnedRow, readFollowUps } from './follow-ups.js'
 
 /** How far an execution has come, under the lease with which its worker holds it. */
@@ -259,6 +258,6 @@ function stepRow({ execution: { record, event }, lease, settled = record.results
     attention: record.attention,
     is_by_hand: event.addressee !== null,
     settled,
-    ...waitColumns(record),
+    ...waitColumnsOf(record),
   }
 }

@@ -1,12 +1,12 @@
 import type { Database } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
-import { type Addressee, addresseeOf } from '../addressee.js'
+import { addresseeOf } from '../addressee.js'
 import { type HeldLease, leaseSeconds } from './leases.js'
-import { parseData, parseInTurns } from './load-events.js'
+import { type LoadedEvent, parseData, parseInTurns } from './load-events.js'
 import { maxCrashes } from './poison-events.js'
 
 /** A claimed execution, with its event, its workspace and the version of the rule that it began with. */
-export interface ClaimedExecution {
+export interface ClaimedExecution extends Omit<LoadedEvent, 'id'> {
   executionId: string
   lease: string
   results: ActionResult[]
@@ -23,20 +23,6 @@ export interface ClaimedExecution {
   conditions: unknown
   actions: unknown
   eventId: string
-  workspaceId: string
-  type: string
-  data: object
-  /** About what its data takes in memory. */
-  heapBytes: number
-  /** Epoch ms. */
-  acceptedAt: number
-  addressee: Addressee | null
-  depth: number
-  rootId: string | null
-  rulesVersion: number
-  autoPauseAfter: number | null
-  /** The creator of the workspace, whose calls share slots; null where it has none. */
-  createdBy: string | null
   interruptions: number
   /** Of one that waited for an event (OpenWait); null where it did not. */
   waitSeen: string | null

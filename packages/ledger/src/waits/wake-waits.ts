@@ -28,15 +28,11 @@ const wakeWaitsSql = `
       SELECT FROM executions
       WHERE executions.wait_key = waking_keys.key AND executions.status = 'waiting' AND executions.due_at > now()
         AND executions.wait_seen < waking_keys.id AND executions.id NOT IN (SELECT id FROM waiting_executions))
-  ),
-  woken_executions AS (
-    UPDATE executions SET due_at = now() FROM waiting_executions
-    WHERE executions.id = waiting_executions.id
-    RETURNING executions.id, executions.event_id, executions.workspace_id, executions.due_at
   )
-  SELECT woken.id AS "executionId", woken.event_id AS "eventId", woken.workspace_id AS "workspaceId",
-         woken.due_at AS "dueAt", workspaces.created_by AS "createdBy"
-  FROM woken_executions AS woken JOIN workspaces ON workspaces.id = woken.workspace_id`
+  UPDATE executions SET due_at = now() FROM waiting_executions
+  WHERE executions.id = waiting_executions.id
+  RETURNING executions.id AS "executionId", executions.event_id AS "eventId", executions.workspace_id AS "workspaceId", executions.due_at AS "dueAt",
+            (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"`
 
 /** Wakes what waits for keys that events have left. Beyond a thousand it is left to workers (wakeOn). */
 export function wakeWaits(statements: Statements, keys: readonly string[]): Promise<WokenExecution[]> {

@@ -1,10 +1,8 @@
+import { DateTime, orNull } from '@automation/access'
 import { BacktestReport } from '@automation/backtest'
 import { Actions, Conditions, PerKeyOrNone } from '@automation/engine'
 import { Type } from 'typebox'
 import { GroupOrNone, OrderOrNone, ScheduleOrNone } from '../rule-schemas.js'
-
-const Time = Type.String({ format: 'date-time' })
-const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const BacktestPace = Type.Enum(['gentle', 'full'], { title: 'BacktestPace' })
 export type BacktestPace = Type.Static<typeof BacktestPace>
@@ -64,20 +62,20 @@ export type BacktestToCreate = Type.Static<typeof BacktestToCreate>
 export const ListedBacktest = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    ruleId: nullable(Type.String({ format: 'uuid' })),
+    ruleId: orNull(Type.String({ format: 'uuid' })),
     status: BacktestStatus,
     pace: BacktestPace,
-    from: Time,
-    to: Time,
+    from: DateTime,
+    to: DateTime,
     progress: Type.Number({
       minimum: 0,
       maximum: 1,
       description: 'Share of the time range that is done, from 0 to 1',
     }),
-    error: nullable(Type.String({ description: 'Reason of the failure' })),
-    createdAt: Time,
+    error: orNull(Type.String({ description: 'Reason of the failure' })),
+    createdAt: DateTime,
     createdBy: Type.String({ description: 'As in the audit log, such as user:<sub>' }),
-    finishedAt: nullable(Time),
+    finishedAt: orNull(DateTime),
   },
   { title: 'ListedBacktest' },
 )

@@ -5,7 +5,6 @@ import { type Fault, normaliseRule } from '@automation/engine'
 import {
   BacktestToCreate,
   cancelBacktest,
-  completeGroup,
   completeRange,
   createBacktest,
   findBacktest,
@@ -177,7 +176,8 @@ function completeDraft(
 ): TestedDefinition {
   const place = definition.group === undefined ? active?.definition : definition
   const { perKey = active?.definition.perKey } = definition
-  const complete = { conditions: [], ...definition, ...completeGroup(place ?? {}), ...(perKey && { perKey }) }
+  const { group = null, order = null } = place ?? {}
+  const complete = { conditions: [], ...definition, group, order, ...(perKey && { perKey }) }
   return { ...complete, ...normaliseRule(complete) } as TestedDefinition
 }
 

@@ -3,7 +3,7 @@ import {
   activeVersionOf,
   type Compared,
   changeRules,
-  completeGroup,
+  completeDefinition,
   DraftToSave,
   definitionOf,
   definitionToTest,
@@ -65,13 +65,7 @@ export const draftRoutes: FastifyPluginAsyncTypebox<{
     },
     handler: async (request, reply) => {
       const body = await checkRuleOfRequest(request, request.body)
-      const definition = definitionOf({
-        description: '',
-        conditions: [],
-        ...body,
-        ...completeGroup(body),
-        schedule: body.schedule ?? null,
-      })
+      const definition = definitionOf(completeDefinition(body))
       const saved = await changeDraft(request, async (transaction, { rule }) => {
         const draft = await saveDraft(transaction, administratorOf(request), rule, definition)
         const entry = { action: 'draft.saved' as const, subject: rule.id, details: { basedOn: rule.version } }

@@ -2,7 +2,7 @@ import { type CheckedRule, compareWithEvents } from '@automation/check'
 import { findRuleWarnings, type RuleDefinition } from '@automation/engine'
 import {
   arrangeRule,
-  completeGroup,
+  completeDefinition,
   completeMode,
   ExpectEvery,
   FullDefinition,
@@ -54,14 +54,7 @@ export const validateRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number 
     },
     handler: async (request) => {
       const body = await checkRuleOfRequest(request, request.body)
-      const rule = {
-        description: '',
-        conditions: [],
-        ...body,
-        ...completeGroup(body),
-        ...completeMode(body),
-        schedule: body.schedule ?? null,
-      }
+      const rule = { ...completeDefinition(body), ...completeMode(body) }
       const definition = rule as unknown as RuleDefinition & { trigger: string }
       const warnings = [
         ...findRuleWarnings(definition),

@@ -2,7 +2,7 @@ import type { Administrator } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
 import {
   changeRules,
-  completeGroup,
+  completeDefinition,
   completeMode,
   createdEntry,
   createRules,
@@ -67,15 +67,7 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
     },
     handler: async (request, reply) => {
       const body = await checkRuleOfRequest(request, request.body)
-      const fields = {
-        description: '',
-        conditions: [],
-        ...body,
-        ...completeGroup(body),
-        perKey: body.perKey ?? null,
-        ...completeMode(body),
-        schedule: body.schedule ?? null,
-      }
+      const fields = { ...completeDefinition(body), ...completeMode(body) }
       const create = (administrator: Administrator) =>
         changeRules(administrator, async (transaction) => {
           const created = await createRule(transaction, request, fields)

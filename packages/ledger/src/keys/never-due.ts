@@ -1,7 +1,7 @@
 /** When an execution that waits for its key is due: no time ends it. */
-export const endOfTime = new Date(Date.UTC(9_999, 0))
+export const neverDue = new Date(Date.UTC(9_999, 0))
 
 /** Whether an execution waits until the others of its key have ended. */
 export function waitsForKey({ dueAt }: { dueAt: Date | null }): boolean {
-  return dueAt?.getTime() === endOfTime.getTime()
+  return dueAt?.getTime() === neverDue.getTime()
 }
