@@ -579,3 +579,19 @@ t.test('an outcome that is too large by itself is recorded as failed, and no oth
   t.equal(await own.task.count(), 0)
   t.equal(await own.event.count({ where: { doneAt: { not: null } } }), 2)
 })
+
+t.test(
+  'the last error of a rule is that of its last failure, in whichever order two are recorded',
+  async (t) => {
+    const { own, createRule, createOutcome } = await createWorkspace()
+    const ruleId = await createRule()
+    const { record } = openLedger()
+    const first = await createOutcome([{ ruleId, error: 'a' }])
+    const last = await createOutcome([{ ruleId, error: 'b' }])
+    await record(last)
+    await record(first)
+    const { lastError, lastFailureAt } = await own.ruleCounters.findUniqueOrThrow({ where: { ruleId } })
+    t.equal(lastError, 'b')
+    t.same(lastFailureAt, last.executions[0]?.record.finishedAt)
+  },
+)

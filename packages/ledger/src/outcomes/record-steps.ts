@@ -183,7 +183,9 @@ const recordStepsSql = `
       failing_since =
         CASE WHEN rule_totals.successes > 0 OR counters.consecutive_failures = 0 THEN rule_totals.failing_since
              ELSE counters.failing_since END,
-      last_error = coalesce(rule_totals.error, counters.last_error),
+      -- Of the failure at last_failure_at, also where an earlier one is recorded later.
+      last_error = CASE WHEN rule_totals.error IS NULL OR counters.last_failure_at > rule_totals.failure_at THEN counters.last_error
+                        ELSE rule_totals.error END,
       -- A reason to pause the rule stays until somebody changes or activates it (clearAttention).
       attention_reason =
         CASE WHEN rule_totals.attention IS NULL OR counters.attention_reason IN ('auto_paused', 'worker_crashes', 'work_budget')
