@@ -16,7 +16,10 @@ const maxNames = 20_000
 /** A page does not wait longer (ms): it then has ids. */
 const waitMs = 1_000
 
-/** Jobs carry ids alone, so their names come from Postgres: two small queries for a page of jobs, while somebody looks. */
+/**
+ * Jobs carry ids alone, so their names come from Postgres: two small queries for a page of jobs, while somebody looks. The type of an event stays. The
+ * name of a workspace may change, so it is read for each page.
+ */
 export class StoredJobNames implements JobNames {
   readonly #database: Database
   readonly #types = new Map<string, string>()
@@ -48,16 +51,15 @@ export class StoredJobNames implements JobNames {
     if (this.#workspaces.size > maxNames) this.#workspaces.clear()
     const unknownEvents = named.map(({ id }) => id).filter((id) => !this.#types.has(id))
     const owners = [...new Set(named.map(({ workspaceId }) => workspaceId))]
-    const unknownOwners = owners.filter((id) => !this.#workspaces.has(id))
     const { event, workspace } = this.#database.system
     if (unknownEvents.length > 0) {
       const select = { id: true, type: true } as const
       const events = await event.findMany({ where: { id: { in: unknownEvents } }, select })
       for (const { id, type } of events) this.#types.set(id, type)
     }
-    if (unknownOwners.length === 0) return
+    if (owners.length === 0) return
     const select = { id: true, name: true } as const
-    const workspaces = await workspace.findMany({ where: { id: { in: unknownOwners } }, select })
+    const workspaces = await workspace.findMany({ where: { id: { in: owners } }, select })
     for (const { id, name } of workspaces) this.#workspaces.set(id, name)
   }
 }

@@ -99,6 +99,9 @@ t.test(
     const { queues } = (await ask('/api/queues?activeQueue=automation')).json()
     t.match(queues[0].jobs, [{ name: 'trigger: 2 × LEAD_CREATED in Demo' }])
     t.match((await ask(`/api/queues/automation/${job.id}`)).json().job.name, 'in Demo')
+    await database.system.workspace.update({ where: { id: owner }, data: { name: 'Renamed' } })
+    const renamed = (await ask(`/api/queues/automation/${job.id}`)).json().job
+    t.equal(renamed.name, 'trigger: 2 × LEAD_CREATED in Renamed')
     const away = await startBoard(t, { ...env, DATABASE_URL: 'postgresql://nobody@127.0.0.1:9/none' })
     const { job: unnamed } = (await away.ask(`/api/queues/automation/${job.id}`)).json()
     t.equal(unnamed.name, `trigger: 2 events of workspace ${owner}`)
