@@ -2,6 +2,7 @@ import {
   defaultWorkLimits,
   describeTick,
   Evaluation,
+  nextTick,
   scheduleType,
   type WorkLimits,
 } from '@automation/engine'
@@ -18,7 +19,7 @@ import { MatchCounts, type SavedCounts } from './match-counts.js'
 import { MoveTally, type SavedMoves } from './move-tally.js'
 import { listNotKnown } from './not-known.js'
 import { OverTime, type SavedBuckets } from './over-time.js'
-import { findOwnSchedule, listTicks } from './own-ticks.js'
+import { findOwnSchedule } from './own-ticks.js'
 import type { BacktestReport } from './report.js'
 import type { EventVerdicts, Side, TestedEvent } from './tested-event.js'
 
@@ -33,6 +34,8 @@ export interface SavedBacktest {
   fields: SavedFields
   moves: SavedMoves
   examples: Record<ExampleKind, string[]>
+  /** Generated ticks before this moment (epoch ms) were added; undefined: none was. */
+  ticksFrom?: number
   /** Of a subject with `perKey`. */
   keyed?: { sides: SavedSides; turns: SavedTurns }
 }
@@ -75,6 +78,7 @@ export class Backtest {
   readonly #examples: Record<ExampleKind, string[]>
   /** undefined: no definition has `perKey`. */
   readonly #turns: KeyTurns | undefined
+  #ticksFrom: number | undefined
 
   /** @throws where a definition does not compile */
   constructor(subject: BacktestSubject, saved?: SavedBacktest, limits: WorkLimits = defaultWorkLimits) {
@@ -97,6 +101,7 @@ export class Backtest {
     this.#moves = new MoveTally(saved?.moves)
     const { added = [], removed = [], nearMisses = [] } = saved?.examples ?? {}
     this.#examples = { added: [...added], removed: [...removed], nearMisses: [...nearMisses] }
+    this.#ticksFrom = saved?.ticksFrom
   }
 
   /** The event types that it needs to see. */
@@ -144,15 +149,20 @@ export class Backtest {
     for (const next of this.#turns?.drain() ?? []) this.#ask(next)
   }
 
-  /** Adds the ticks that the draft would have had in [from, to), each at the moment at which it would have been due, unless those are stored. */
-  addTicks(from: number, to: number): void {
+  /**
+   * Adds the next tick that the draft would have had in [from, to), at the moment at which it would have been due, unless its ticks are stored.
+   *
+   * @returns whether there was one
+   */
+  addTick(from: number, to: number): boolean {
     const schedule = findOwnSchedule(this.#subject)
-    if (schedule === undefined) return
+    const at = schedule && nextTick(schedule, Math.max(from, this.#ticksFrom ?? from) - 1)
+    if (!schedule || !at || at >= to) return false
     const addressedTo = this.#subject.ruleId ?? null
-    for (const acceptedAt of listTicks(schedule, from, to)) {
-      const data = describeTick(schedule, acceptedAt, 0)
-      this.add({ id: '', type: scheduleType, acceptedAt, addressedTo, data, isGenerated: true })
-    }
+    const data = describeTick(schedule, at, 0)
+    this.add({ id: '', type: scheduleType, acceptedAt: at, addressedTo, data, isGenerated: true })
+    this.#ticksFrom = at + 1
+    return true
   }
 
   save(): SavedBacktest {
@@ -165,6 +175,7 @@ export class Backtest {
       fields: this.#fields.save(),
       moves: this.#moves.save(),
       examples: this.#examples,
+      ...(this.#ticksFrom !== undefined && { ticksFrom: this.#ticksFrom }),
       ...(this.#turns && { keyed: { sides: this.#evaluator.saveKeys(), turns: this.#turns.save() } }),
     }
   }

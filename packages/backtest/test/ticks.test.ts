@@ -24,10 +24,12 @@ function addStored(backtest: Backtest): void {
 }
 
 function report(subject: Omit<BacktestSubject, 'from' | 'to'>) {
-  const backtest = new Backtest({ ...subject, from, to })
+  const ranged = { ...subject, from, to }
+  let backtest = new Backtest(ranged)
   addStored(backtest)
-  backtest.addTicks(from, Date.UTC(2026, 2, 29))
-  backtest.addTicks(Date.UTC(2026, 2, 29), to)
+  for (const until of [Date.UTC(2026, 2, 29), to])
+    while (backtest.addTick(from, until))
+      backtest = new Backtest(ranged, JSON.parse(JSON.stringify(backtest.save())))
   return backtest.report({ isComplete: true })
 }
 

@@ -1,6 +1,7 @@
 import { Backtest } from '@automation/backtest'
 import {
   type Database,
+  highestId,
   isDatabaseAway,
   isStatementCancelled,
   ReadTooLong,
@@ -153,16 +154,19 @@ async function addEvents(
       : noEnds
   const visit = createVisit(backtest, turns, findEnds)
   const scanned = await scanEvents(reads, range, stretch.after ?? undefined, slice, visit)
-  backtest.addTicks(
-    findTickBorder(stretch.after, stretch),
-    scanned.end === undefined ? stretch.to : findTickBorder(scanned.end, stretch),
-  )
-  return scanned
+  const { end = highestId } = scanned
+  const areAllTicked = await addTicks(backtest, stretch.from, Math.min(timeOf(end) + 1, stretch.to), turns)
+  // After the highest id the next slice finds no event, and goes on with the ticks.
+  return areAllTicked ? scanned : { ...scanned, end }
 }
 
-/** Slices divide the ticks by time, as they divide the events by ids. */
-function findTickBorder(after: string | null, { from, to }: Stretch): number {
-  return after === null ? from : Math.min(Math.max(timeOf(after) + 1, from), to)
+/** Adds the ticks up to the event at which the slice ended, as far as it has time. @returns whether these are all */
+async function addTicks(backtest: Backtest, from: number, to: number, turns: Turns): Promise<boolean> {
+  while (backtest.addTick(from, to)) {
+    if (turns.isDue) await turns.rest()
+    if (turns.isOver) return false
+  }
+  return true
 }
 
 /** A Postgres that is too busy to say so does not know yet. */
