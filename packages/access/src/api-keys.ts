@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { isUuid, newId, type WorkspaceDatabase } from '@automation/database'
+import { isUuid, newId, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import { parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
@@ -146,15 +146,7 @@ function readExpiry(text: string): Date {
   return new Date(parseTimestamp(text))
 }
 
-interface Row {
-  id: string
-  name: string
-  scopes: string[]
-  createdAt: Date
-  expiresAt: Date | null
-  revokedAt: Date | null
-  lastUsedAt: Date | null
-}
+type Row = Omit<Prisma.ApiKeyGetPayload<object>, 'workspaceId' | 'hash'>
 
 function presentApiKey(row: Row): ApiKey {
   const isExpired = row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()

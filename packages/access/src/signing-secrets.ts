@@ -1,4 +1,10 @@
-import { isUuid, newId, type WorkspaceDatabase, type WorkspaceTransaction } from '@automation/database'
+import {
+  isUuid,
+  newId,
+  type Prisma,
+  type WorkspaceDatabase,
+  type WorkspaceTransaction,
+} from '@automation/database'
 import { newSigningSecret, readSigningKey, type SchemeName, type SchemeSettings } from '@automation/webhooks'
 import type { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
@@ -216,19 +222,7 @@ async function refuseUnknownSubscription(transaction: WorkspaceTransaction, id: 
     throw new Refused('validation_failed', 'No subscription has this id', 'provider')
 }
 
-interface Row {
-  id: string
-  workspaceId: string
-  direction: SecretDirection
-  provider: string
-  scheme: string
-  settings: unknown
-  sealed: Uint8Array
-  createdAt: Date
-  retiresAt: Date | null
-  revokedAt: Date | null
-  lastUsedAt: Date | null
-}
+type Row = Prisma.SigningSecretGetPayload<object>
 
 export function presentSigningSecret(row: Row): SigningSecret {
   return {

@@ -1,11 +1,11 @@
 import type { Administrator } from '@automation/access'
 import { Refused } from '@automation/access'
-import { newId, type Prisma, type WorkspaceTransaction } from '@automation/database'
+import { newId, type WorkspaceTransaction } from '@automation/database'
 import { createCounters } from '@automation/ledger'
 import { refuseUnknownTypes } from './event-types.js'
 import { planTicks } from './plan-ticks.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
-import { definitionColumnsOf, type RuleFields, versionRowOf } from './rule-fields.js'
+import { definitionColumnsOf, definitionOf, type RuleFields, versionRowOf } from './rule-fields.js'
 import { completeMode } from './rule-mode.js'
 import { maxRules } from './rule-schemas.js'
 import { noteStates } from './rule-states.js'
@@ -31,15 +31,7 @@ export async function createRules(
   const rules = inputs.map((fields) => ({
     id: newId(),
     workspaceId,
-    name: fields.name,
-    description: fields.description,
-    trigger: fields.trigger,
-    group: fields.group,
-    order: fields.order,
-    schedule: fields.schedule,
-    perKey: fields.perKey ?? null,
-    conditions: fields.conditions as Prisma.InputJsonValue,
-    actions: fields.actions as Prisma.InputJsonValue,
+    ...definitionOf(fields),
     ...completeMode(fields),
     expectEvery: fields.expectEvery ?? null,
     version: 1,

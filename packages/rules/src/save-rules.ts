@@ -102,15 +102,7 @@ export async function saveRules<Rule extends StoredRule>(
 }
 
 /** Any other change leaves the next tick as it is, also one that is due. */
-function changesTicks({
-  before,
-  rule,
-  changed,
-}: {
-  before: StoredRule
-  rule: StoredRule
-  changed: string[]
-}) {
+function changesTicks({ before, rule, changed }: ReturnType<typeof applyFields>): boolean {
   if (before.schedule === null && rule.schedule === null) return false
   return changed.includes('schedule') || changed.includes('isActive')
 }

@@ -2,13 +2,24 @@ import type { Statements } from '@automation/database'
 import type { Batch, Suppression } from '@automation/engine'
 import type { RecordableExecution } from '../outcomes/execution-record.js'
 
+/**
+ * The place of an execution at its key, for as long as it may keep the key from others:
+ *
+ *   collects ──▶ its batch ends ──▶ holds ──▶ null: its execution is over, whoever ended it
+ *                        │            ▲
+ *                        └─▶ queued ──┘ those before it are over
+ *
+ * One without a batch begins at holds or queued. One that is only counted or granted has none.
+ */
+export type Place = 'holds' | 'queued' | 'collects' | null
+
 /** What an event claims of its key. */
 export interface NewClaim {
   execution: RecordableExecution
   keyId: string
   isGranted: boolean
   isCounted: boolean
-  place: 'holds' | 'queued' | 'collects' | null
+  place: Place
   /** The batch that has the event. */
   batch: Batch | undefined
   /** Whether executions of the key exclude each other. */

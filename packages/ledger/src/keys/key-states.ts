@@ -1,6 +1,7 @@
 import type { Statements } from '@automation/database'
 import { type CompiledPerKey, type KeyEvent, type KeyState, maxCounted, maxQueued } from '@automation/engine'
 import { readBatches, type StoredBatch } from './batches.js'
+import type { Place } from './key-claims.js'
 
 /** An event that is recorded now, at its moment (epoch ms), and the key that it asks for. */
 export interface Asked {
@@ -23,7 +24,7 @@ interface ClaimRow extends KeyEvent {
   keyId: string
   isGranted: boolean
   isCounted: boolean
-  place: 'holds' | 'queued' | 'collects' | null
+  place: Place
   status: string | null
 }
 

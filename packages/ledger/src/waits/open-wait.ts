@@ -1,4 +1,10 @@
-/** An execution that waits for an event. */
+/**
+ * An execution that waits for an event. What wakes it decides nothing: it is due then, is claimed, and looks by itself.
+ *
+ *   recorded ──▶ waits ──▶ due: an event left its key, or has left it before; the time is over ──▶ claimed: it looks ──▶ the WAIT ends
+ *                  ▲                                                                                       └── nothing ends it ──┐
+ *                  └──────────────────────────────── with the last key that it has seen ─────────────────────────────────────────┘
+ */
 export interface OpenWait {
   /** waitKeyOf: only an event with it may end the wait. */
   readonly key: string
