@@ -100,6 +100,7 @@ t.test('a page is sent compressed to a client that accepts gzip', async (t) => {
 t.test('the root leads to the documentation', async (t) => {
   const { statusCode, headers } = await api.app.inject('/')
   t.strictSame([statusCode, headers.location], [302, 'docs/'])
+  t.match((await api.app.inject('/docs')).payload, 'See /docs/', 'curl follows nothing by itself')
   const { statusCode: other } = await api.app.inject({ method: 'POST', url: '/' })
   t.equal(other, 405)
 })
@@ -128,6 +129,13 @@ t.test(
     }
   },
 )
+
+t.test('the links of pages that are read as Markdown lead to something', async (t) => {
+  const names = Object.keys(plain.pages).filter((path) => path.endsWith('.md'))
+  for (const name of names)
+    for (const [, target = ''] of textOf(name).matchAll(/\]\((\/[^)#\s]+)/g))
+      t.ok(target.replace(/^\/docs$/, '/docs/') in plain.pages, `${name}: ${target}`)
+})
 
 t.test('the reference leads back to the pages, also before its script has come', async (t) => {
   const page = textOf('/docs/api/')
@@ -207,6 +215,7 @@ t.test('llms.txt lists each page with a sentence', async (t) => {
   for (const line of lines) {
     const [, path = ''] = /^- \[[^\]]+\]\(([^)]+)\): \S.{10,}/.exec(line) ?? []
     t.ok(path in plain.pages, line)
+    t.notMatch(line, '```', 'code is no sentence')
   }
   t.match(await api.app.inject('/llms.txt'), { statusCode: 302, headers: { location: 'docs/llms.txt' } })
 })

@@ -81,7 +81,7 @@ function outsideOfCode(markdown: string, change: (text: string) => string): stri
 function summaryOf(markdown: string): string {
   const [paragraph = ''] = markdown
     .split('\n\n')
-    .filter((part) => /^[\w"*`]/.test(part.replace(/^# .+\n/, '')))
+    .filter((part) => /^(?!```)[\w"*`]/.test(part.replace(/^# .+\n/, '')))
   const text = paragraph
     .replace(/^# .+\n/, '')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -54,7 +54,7 @@ export async function renderDocs(site = builtSite): Promise<Docs> {
   await addReference(files)
   await addDataFiles(files)
   for (const { address, markdown } of chapters.flatMap(({ documents }) => documents))
-    files.set(`/docs/${address || 'index'}.md`, Buffer.from(markdown))
+    files.set(`/docs/${address || 'index'}.md`, Buffer.from(markdown.replaceAll('](/', '](/docs/')))
   files.set('/docs/llms.txt', Buffer.from(writeIndex(chapters)))
   if (!(await addSite(files, site))) addPlainPages(files, chapters)
   const missing = files.get('/docs/404.html') ?? Buffer.from('')

@@ -42,11 +42,11 @@ export default fp(
       },
     } as const
 
-    app.route({ ...route, url: '/', handler: (_request, reply) => reply.redirect('docs/', 302) })
+    app.route({ ...route, url: '/', handler: (_request, reply) => redirect(reply, 'docs/', 302) })
     app.route({
       ...route,
       url: '/llms.txt',
-      handler: (_request, reply) => reply.redirect('docs/llms.txt', 302),
+      handler: (_request, reply) => redirect(reply, 'docs/llms.txt', 302),
     })
     for (const url of ['/docs', '/docs/*'])
       app.route({
@@ -57,7 +57,7 @@ export default fp(
           const { pages, missing } = await findDocs(request)
           const page = pages[path]
           const target = page === undefined ? findAddress(path, pages) : undefined
-          if (target !== undefined) return reply.headers(cachingHeaders).redirect(target, 301)
+          if (target !== undefined) return redirect(reply.headers(cachingHeaders), target, 301)
           if (page === undefined)
             return reply.status(404).type('text/html; charset=utf-8').send(missing.plain.body)
           const { body, headers } = acceptsGzip(request) ? page.gzip : page.plain
@@ -70,6 +70,15 @@ export default fp(
   },
   { name: 'docs', dependencies: ['deadline', 'openapi', 'rate-limit', 'not-found'] },
 )
+
+/** curl shows the text, and follows no redirect by itself. */
+function redirect(reply: FastifyReply, target: string, status: 301 | 302): FastifyReply {
+  return reply
+    .status(status)
+    .header('location', target)
+    .type('text/plain; charset=utf-8')
+    .send(`See ${target}\n`)
+}
 
 /** The page for which an address is another way to write it. */
 function findAddress(path: string, pages: Docs['pages']): string | undefined {
