@@ -26,15 +26,24 @@ export interface Names {
 export type Part = string | { text: string; place: [screen: string, query?: Record<string, string>] }
 
 type Details = Readonly<Record<string, unknown>>
-type Describe = (entry: { subject: string; details: Details }, names: Names) => Part[]
+type Subject = { subject: string; details: Details }
 
 /** An entry of the audit log as a sentence, which begins with who did it: `ada added dee as viewer`. */
 export function describeAudit({ actor, action, subject, details }: Entry, names: Names): Part[] {
-  const describe = Object.hasOwn(sentences, action) ? sentences[action] : undefined
-  const rest = describe?.({ subject, details: details as Details }, names) ?? [
-    `${action} ${subject} ${show(details)}`,
+  const entry = { subject, details: details as Details }
+  const sentence = Object.hasOwn(sentences, action) ? sentences[action] : undefined
+  const rest = sentence
+    ?.split(/\{(\w+)\}/)
+    .map((part, index) => (index % 2 === 0 ? part : fill(part, entry, names)))
+  return [
+    `${nameActor(actor, names)} `,
+    ...(rest ?? [`${action} ${subject} ${show(details)}`]).filter((part) => part !== ''),
   ]
-  return [`${nameActor(actor, names)} `, ...rest.filter((part) => part !== '')]
+}
+
+function fill(name: string, entry: Subject, names: Names): Part {
+  const own = Object.hasOwn(fillings, name) ? fillings[name] : undefined
+  return own ? own(entry, names) : write(entry.details[name])
 }
 
 /** The text of a sentence, without its links. */
@@ -42,139 +51,94 @@ export function joinParts(parts: readonly Part[]): string {
   return parts.map((part) => (typeof part === 'string' ? part : part.text)).join('')
 }
 
-const sentences: Readonly<Record<string, Describe>> = {
-  'workspace.created': ({ details }) => [`created the workspace ${write(details.name)}`],
-  'workspace.updated': ({ details }) => [`changed the workspace: ${listChanges(details)}`],
-  'member.added': ({ subject, details }) => [`added ${subject} as ${write(details.role)}`],
-  'member.changed': ({ subject, details }) => [
-    `made ${subject} ${write(details.role)}`,
-    details.before === undefined ? '' : ` (was ${write(details.before)})`,
-  ],
-  'member.removed': ({ subject }) => [`removed ${subject}`],
-  'token.minted': ({ subject, details }, names) => [
-    `made a token for ${subject}`,
-    untilText(details.expiresAt, names),
-  ],
-  'api_key.created': ({ details }, names) => [
-    `created the API key ${write(details.name)} (${write(details.scopes)})`,
-    untilText(details.expiresAt, names),
-  ],
-  'api_key.revoked': ({ details }) => [`revoked the API key ${write(details.name)}`],
-  'signing_secret.created': ({ details }, names) => [
-    `created a signing secret for ${counterparty(details, names)}`,
-  ],
-  'signing_secret.updated': ({ details }, names) => [
-    `changed ${write(details.changed)} of the signing secret of ${counterparty(details, names)}`,
-  ],
-  'signing_secret.retired': ({ details }, names) => [
-    `retired the signing secret of ${counterparty(details, names)}`,
-    untilText(details.retiresAt, names),
-  ],
-  'signing_secret.revoked': ({ details }, names) => [
-    `revoked the signing secret of ${counterparty(details, names)}`,
-  ],
-  'credential.created': ({ subject }) => [`created the credential ${subject}`],
-  'credential.updated': ({ subject }) => [`replaced the values of the credential ${subject}`],
-  'credential.deleted': ({ subject }) => [`deleted the credential ${subject}`],
-  'rule.created': (entry, names) => ['created the rule ', ruleOf(entry, names)],
-  'rule.updated': (entry, names) => [
-    `changed ${write(entry.details.changed)} of the rule `,
-    ruleOf(entry, names),
-    versionText(entry.details.version),
-  ],
-  'rule.deleted': ({ details }) => [`deleted the rule ${write(details.name)}`, cancelledText(details)],
-  'rule.activated': (entry, names) => ['switched the rule ', ruleOf(entry, names), ' on'],
-  'rule.deactivated': (entry, names) => [
-    'switched the rule ',
-    ruleOf(entry, names),
-    ' off',
-    cancelledText(entry.details),
-  ],
-  'rule.cloned': (entry, names) => [
-    'cloned the rule ',
-    ruleOf({ ...entry, subject: String(entry.details.from) }, names),
-    ' as ',
-    ruleOf(entry, names),
-  ],
-  'rule.restored': (entry, names) => [
-    `restored v${write(entry.details.from)} of the rule `,
-    ruleOf(entry, names),
-    versionText(entry.details.version),
-  ],
-  'rule.paused': (entry, names) => [
-    'switched the rule ',
-    ruleOf(entry, names),
-    ` off after ${countOf(Number(entry.details.failures ?? 0), 'failure')} in a row`,
-    cancelledText(entry.details),
-  ],
-  'rule.promoted': (entry, names) => [
-    'promoted the draft of the rule ',
-    ruleOf(entry, names),
-    versionText(entry.details.version),
-  ],
-  'rule.rolled_back': (entry, names) => [
-    `rolled v${write(entry.details.from)} of the rule `,
-    ruleOf(entry, names),
-    ' back: it exceeded a limit of its guard',
-  ],
-  'draft.saved': (entry, names) => [
-    'saved a draft of the rule ',
-    ruleOf(entry, names),
-    entry.details.basedOn === undefined ? '' : `, based on v${write(entry.details.basedOn)}`,
-  ],
-  'draft.deleted': (entry, names) => ['deleted the draft of the rule ', ruleOf(entry, names)],
-  'guard.ended': (entry, names) => ['ended the guard of the rule ', ruleOf(entry, names)],
-  'email_template.created': ({ details }) => [`created the email template ${write(details.name)}`],
-  'email_template.updated': ({ details }) => [
-    `changed ${write(details.changed)} of the email template ${write(details.name)}`,
-  ],
-  'email_template.deleted': ({ details }) => [`deleted the email template ${write(details.name)}`],
-  'event_type.created': ({ subject }) => [`created the event type ${subject}`],
-  'event_type.deleted': ({ subject }) => [`deleted the event type ${subject}`],
-  'event_type.updated': ({ subject }) => [`changed the description of the event type ${subject}`],
-  'subscription.created': ({ subject, details }) => [
-    'created the subscription ',
-    subscriptionOf(subject, write(details.url)),
-    details.isActive === false ? ', switched off' : '',
-  ],
-  'subscription.updated': ({ subject, details }, { subscription }) => [
-    'changed the subscription ',
-    subscriptionOf(
-      subject,
-      typeof details.url === 'string' ? details.url : (subscription(subject) ?? subject),
-    ),
-    `: ${listChanges(details)}`,
-  ],
-  'subscription.deleted': ({ details }) => [
-    `deleted the subscription ${write(details.url)}`,
-    cancelledText(details),
-  ],
-  'execution.retried': ({ subject, details }) =>
-    details.retried === undefined
-      ? ['retried ', { text: 'an execution', place: ['executions', { id: subject }] }]
-      : [`retried ${countOf(Number(details.retried), 'execution')}`],
-  'execution.decided': ({ subject, details }) => [
-    `decided ${String(details.choice)} for `,
-    { text: 'an execution', place: ['executions', { id: subject }] },
-  ],
-  'execution.cancelled': ({ subject, details }) =>
-    details.cancelled === undefined
-      ? ['cancelled ', { text: 'an execution', place: ['executions', { id: subject }] }]
-      : [`cancelled ${countOf(Number(details.cancelled), 'waiting execution')}`],
-  'failures.acknowledged': (entry, names) => [
-    'acknowledged failures of the rule ',
-    ruleOf(entry, names),
-    `: ${write(entry.details.error) || 'no error'}`,
-  ],
-  'failures.unacknowledged': (entry, names) => [
-    'took back the acknowledgement of failures of the rule ',
-    ruleOf(entry, names),
-    `: ${write(entry.details.error) || 'no error'}`,
-  ],
-  'event.replayed': ({ subject, details }) =>
-    details.replayed === undefined
-      ? ['replayed ', { text: 'an event', place: ['events', { id: subject }] }]
-      : [`replayed ${countOf(Number(details.replayed), 'event')}`],
+/** What was done. A name in braces is that of a filling, or of a detail. */
+const sentences: Readonly<Record<string, string>> = {
+  'workspace.created': 'created the workspace {name}',
+  'workspace.updated': 'changed the workspace: {changes}',
+  'member.added': 'added {subject} as {role}',
+  'member.changed': 'made {subject} {role}{was}',
+  'member.removed': 'removed {subject}',
+  'token.minted': 'made a token for {subject}{until}',
+  'api_key.created': 'created the API key {name} ({scopes}){until}',
+  'api_key.revoked': 'revoked the API key {name}',
+  'signing_secret.created': 'created a signing secret for {counterparty}',
+  'signing_secret.updated': 'changed {changed} of the signing secret of {counterparty}',
+  'signing_secret.retired': 'retired the signing secret of {counterparty}{until}',
+  'signing_secret.revoked': 'revoked the signing secret of {counterparty}',
+  'credential.created': 'created the credential {subject}',
+  'credential.updated': 'replaced the values of the credential {subject}',
+  'credential.deleted': 'deleted the credential {subject}',
+  'rule.created': 'created the rule {rule}',
+  'rule.updated': 'changed {changed} of the rule {rule}{now}',
+  'rule.deleted': 'deleted the rule {name}{which}',
+  'rule.activated': 'switched the rule {rule} on',
+  'rule.deactivated': 'switched the rule {rule} off{which}',
+  'rule.cloned': 'cloned the rule {original} as {rule}',
+  'rule.restored': 'restored v{from} of the rule {rule}{now}',
+  'rule.paused': 'switched the rule {rule} off after {failures} in a row{which}',
+  'rule.promoted': 'promoted the draft of the rule {rule}{now}',
+  'rule.rolled_back': 'rolled v{from} of the rule {rule} back: it exceeded a limit of its guard',
+  'draft.saved': 'saved a draft of the rule {rule}{based}',
+  'draft.deleted': 'deleted the draft of the rule {rule}',
+  'guard.ended': 'ended the guard of the rule {rule}',
+  'email_template.created': 'created the email template {name}',
+  'email_template.updated': 'changed {changed} of the email template {name}',
+  'email_template.deleted': 'deleted the email template {name}',
+  'event_type.created': 'created the event type {subject}',
+  'event_type.deleted': 'deleted the event type {subject}',
+  'event_type.updated': 'changed the description of the event type {subject}',
+  'subscription.created': 'created the subscription {subscription}{off}',
+  'subscription.updated': 'changed the subscription {subscription}: {changes}',
+  'subscription.deleted': 'deleted the subscription {url}{which}',
+  'execution.retried': 'retried {retried}',
+  'execution.decided': 'decided {choice} for {execution}',
+  'execution.cancelled': 'cancelled {cancelled}',
+  'failures.acknowledged': 'acknowledged failures of the rule {rule}: {error}',
+  'failures.unacknowledged': 'took back the acknowledgement of failures of the rule {rule}: {error}',
+  'event.replayed': 'replayed {replayed}',
+}
+
+export const auditActions = Object.keys(sentences)
+
+const execution = ({ subject }: Subject): Part => ({
+  text: 'an execution',
+  place: ['executions', { id: subject }],
+})
+
+const fillings: Readonly<Record<string, (entry: Subject, names: Names) => Part>> = {
+  execution,
+  subject: ({ subject }) => subject,
+  rule: ruleOf,
+  original: ({ details }, names) => ruleOf({ subject: String(details.from), details }, names),
+  changes: ({ details }) => listChanges(details),
+  was: ({ details: { before } }) => (before === undefined ? '' : ` (was ${write(before)})`),
+  now: ({ details: { version } }) => (version === undefined ? '' : ` (now v${write(version)})`),
+  based: ({ details: { basedOn } }) => (basedOn === undefined ? '' : `, based on v${write(basedOn)}`),
+  off: ({ details: { isActive } }) => (isActive === false ? ', switched off' : ''),
+  error: ({ details: { error } }) => write(error) || 'no error',
+  failures: ({ details: { failures } }) => countOf(Number(failures ?? 0), 'failure'),
+  counterparty: ({ details: { provider } }, { subscription }) =>
+    // A provider, or a host; a subscription has its URL.
+    subscription(String(provider)) ?? write(provider),
+  subscription: ({ subject, details: { url } }, { subscription }) => ({
+    text: typeof url === 'string' ? url : (subscription(subject) ?? subject),
+    place: ['webhooks', { way: 'out', id: subject }],
+  }),
+  which: ({ details: { cancelled } }) =>
+    cancelled ? `, which cancelled ${countOf(Number(cancelled), 'waiting execution')}` : '',
+  until: ({ details: { expiresAt, retiresAt } }, { zone, now }) => {
+    const at = expiresAt ?? retiresAt
+    return typeof at === 'string' ? `, until ${formatTime(at, zone, now)}` : ''
+  },
+  // One, or so many.
+  retried: (entry) => countOr(entry.details.retried, 'execution', execution(entry)),
+  cancelled: (entry) => countOr(entry.details.cancelled, 'waiting execution', execution(entry)),
+  replayed: ({ subject, details: { replayed } }) =>
+    countOr(replayed, 'event', { text: 'an event', place: ['events', { id: subject }] }),
+}
+
+function countOr(count: unknown, one: string, otherwise: Part): Part {
+  return count === undefined ? otherwise : countOf(Number(count), one)
 }
 
 function ruleOf(
@@ -185,28 +149,6 @@ function ruleOf(
   if (name !== undefined) return { text: name, place: [`rules/${subject}`, { tab: 'versions' }] }
   const gone = typeof details.name === 'string' ? details.name : goneRule?.(subject)
   return `${gone ?? subject} (deleted)`
-}
-
-function subscriptionOf(id: string, text: string): Part {
-  return { text, place: ['webhooks', { way: 'out', id }] }
-}
-
-/** A provider, or a host; a subscription has its URL. */
-function counterparty({ provider }: Details, { subscription }: Names): string {
-  return subscription(String(provider)) ?? write(provider)
-}
-
-function versionText(version: unknown): string {
-  return version === undefined ? '' : ` (now v${write(version)})`
-}
-
-function cancelledText({ cancelled }: Details): string {
-  const count = Number(cancelled ?? 0)
-  return count > 0 ? `, which cancelled ${countOf(count, 'waiting execution')}` : ''
-}
-
-function untilText(at: unknown, { zone, now }: Names): string {
-  return typeof at === 'string' ? `, until ${formatTime(at, zone, now)}` : ''
 }
 
 /** What was changed, and to what. */

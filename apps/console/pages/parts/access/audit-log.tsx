@@ -1,5 +1,5 @@
 import type { ApiKey, AuditEntry, Subscription } from '@automation/client'
-import { describeAudit, type Part } from '../../logic/describe-audit.js'
+import { auditActions, describeAudit, type Part } from '../../logic/describe-audit.js'
 import { nameActor } from '../../logic/name-actor.js'
 import { readShownRange } from '../../logic/time-range.js'
 import { zone } from '../../state/preferences.js'
@@ -16,32 +16,16 @@ import { now, When } from '../when.js'
 type Action = AuditEntry['action']
 
 /** What can be looked for, by the noun that an action begins with. */
-const kinds: Record<string, readonly string[]> = {
-  Members: ['member.added', 'member.changed', 'member.removed', 'token.minted'],
-  Rules: [
-    ...['rule.created', 'rule.updated', 'rule.deleted', 'rule.activated', 'rule.deactivated', 'rule.cloned'],
-    ...['rule.restored', 'rule.paused', 'rule.promoted', 'rule.rolled_back', 'draft.saved', 'draft.deleted'],
-    'guard.ended',
-  ],
-  Executions: [
-    ...['execution.retried', 'execution.cancelled', 'execution.decided', 'event.replayed'],
-    ...['failures.acknowledged', 'failures.unacknowledged'],
-  ],
-  Access: [
-    ...['api_key.created', 'api_key.revoked'],
-    ...[
-      'signing_secret.created',
-      'signing_secret.updated',
-      'signing_secret.retired',
-      'signing_secret.revoked',
-    ],
-    ...['credential.created', 'credential.updated', 'credential.deleted'],
-  ],
-  Subscriptions: ['subscription.created', 'subscription.updated', 'subscription.deleted'],
-  Texts: ['email_template.created', 'email_template.updated', 'email_template.deleted'],
-  'Event types': ['event_type.created', 'event_type.updated', 'event_type.deleted'],
-  Workspace: ['workspace.created', 'workspace.updated'],
-}
+const nouns: [string, RegExp][] = [
+  ['Members', /^(member|token)\./],
+  ['Rules', /^(rule|draft|guard)\./],
+  ['Executions', /^(execution|event|failures)\./],
+  ['Access', /^(api_key|signing_secret|credential)\./],
+  ['Subscriptions', /^subscription\./],
+  ['Texts', /^email_template\./],
+  ['Event types', /^event_type\./],
+  ['Workspace', /^workspace\./],
+]
 
 /** Who changed what, and when: in sentences. */
 export function AuditLog() {
@@ -72,13 +56,15 @@ export function AuditLog() {
           Kind
           <select value={action} onChange={({ currentTarget }) => set({ action: currentTarget.value })}>
             <option value="">any</option>
-            {Object.entries(kinds).map(([group, actions]) => (
+            {nouns.map(([group, pattern]) => (
               <optgroup key={group} label={group}>
-                {actions.map((one) => (
-                  <option key={one} value={one}>
-                    {one.replaceAll(/[._]/g, ' ')}
-                  </option>
-                ))}
+                {auditActions
+                  .filter((one) => pattern.test(one))
+                  .map((one) => (
+                    <option key={one} value={one}>
+                      {one.replaceAll(/[._]/g, ' ')}
+                    </option>
+                  ))}
               </optgroup>
             ))}
           </select>

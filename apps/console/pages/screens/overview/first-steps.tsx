@@ -79,7 +79,7 @@ function Steps() {
             <pre>{command}</pre>
           </Source>
           <div class="row">
-            <CopyButton text={command} label="Copy the command" />
+            <CopyButton text={command} label="Copy the command" look="" />
             <SendSample />
           </div>
         </li>

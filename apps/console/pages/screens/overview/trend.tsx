@@ -83,12 +83,18 @@ export function Trend(props: Props) {
           )}
         </svg>
         <div class="times" aria-hidden="true">
-          {quarters.map((index) => (
-            <span key={index}>{at(index)}</span>
+          {quarters.map(at).map((text, index, all) => (
+            <span key={text}>{withoutDay(text, all[index - 1])}</span>
           ))}
           <span class="end-of-time">now</span>
         </div>
       </div>
     </figure>
   )
+}
+
+/** `Nov 27, 16:00` after `Nov 27, 10:00` is `16:00`. */
+function withoutDay(text: string, before = ''): string {
+  const [day = '', clock = ''] = text.split(', ')
+  return clock !== '' && before.startsWith(`${day}, `) ? clock : text
 }

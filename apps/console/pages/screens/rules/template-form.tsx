@@ -5,63 +5,29 @@ import { TextField } from '../../parts/text-field.js'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
 
-export function NewTemplate({ close }: { close: () => void }) {
-  return (
-    <TemplateForm
-      title="New email template"
-      send="Create"
-      first={{ name: '', text: '', html: '' }}
-      save={(values) => api().emailTemplates.create(values)}
-      close={close}
-    />
-  )
-}
-
-export function EditTemplate({ template, close }: { template: EmailTemplate; close: () => void }) {
-  const { id, name, text, html } = template
-  return (
-    <TemplateForm
-      title="Edit the template"
-      send="Save"
-      first={{ name, text: text ?? '', html: html ?? '' }}
-      save={(values) => api().emailTemplates.update(id, values)}
-      close={close}
-    />
-  )
-}
-
-interface Values {
-  name: string
-  text: string
-  html: string
-}
-
-function TemplateForm({
-  title,
-  send,
-  first,
-  save,
-  close,
-}: {
-  title: string
-  send: string
-  first: Values
-  save: (values: EmailTemplateToCreate) => PromiseLike<unknown>
-  close: () => void
-}) {
+/** @param of the one that is changed; undefined for a new one */
+export function TemplateForm({ of, close }: { of?: EmailTemplate; close: () => void }) {
   const { change, problem, isBusy } = useChange('templates')
+  const first = { name: of?.name ?? '', text: of?.text ?? '', html: of?.html ?? '' }
   const [values, setValues] = useState(first)
-  const set = (changes: Partial<Values>) => setValues({ ...values, ...changes })
+  const set = (changes: Partial<typeof first>) => setValues({ ...values, ...changes })
+  async function save(): Promise<void> {
+    const { name, text, html } = values
+    const body = { name, ...(text !== first.text && { text }), ...(html !== first.html && { html }) }
+    const { emailTemplates } = api()
+    const saved = await change(() =>
+      of ? emailTemplates.update(of.id, body) : emailTemplates.create(body as EmailTemplateToCreate),
+    )
+    if (saved !== undefined) close()
+  }
   return (
     <DialogForm
       wide
-      {...{ title, send, close, problem, isBusy }}
+      title={of ? 'Edit the template' : 'New email template'}
+      send={of ? 'Save' : 'Create'}
+      {...{ close, problem, isBusy }}
       note="Takes effect with the next email."
-      submit={async () => {
-        const { name, text, html } = values
-        const texts = { ...(text !== first.text && { text }), ...(html !== first.html && { html }) }
-        if ((await change(async () => save({ name, ...texts }))) !== undefined) close()
-      }}
+      submit={save}
     >
       <TextField label="Name" required maxLength={200} value={values.name} set={(name) => set({ name })} />
       <label>

@@ -5,12 +5,12 @@ import { Confirm } from '../../parts/confirm.js'
 import { DetailHead } from '../../parts/detail-head.js'
 import { Split } from '../../parts/screen.js'
 import { Source } from '../../parts/source.js'
-import { Loading, Problem } from '../../parts/states.js'
+import { Unread } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
 import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
-import { EditTemplate, NewTemplate } from './template-form.js'
+import { TemplateForm } from './template-form.js'
 
 /** What the mails of SEND_EMAIL are written with. */
 export function Templates() {
@@ -30,7 +30,7 @@ export function Templates() {
           }}
           add={
             may('editor')
-              ? { label: 'New template', form: (close) => <NewTemplate close={close} /> }
+              ? { label: 'New template', form: (close) => <TemplateForm close={close} /> }
               : undefined
           }
           row={({ id, name, updatedAt }) => (
@@ -57,12 +57,11 @@ function TemplateDetail({ id, close }: { id: string; close: () => void }) {
     pollMs: false,
   })
   const [isEditing, setEditing] = useState(false)
-  if (template.isPending) return <Loading what="the template" />
   if (!template.data)
     return (
       <>
         <DetailHead title="Template" what="the template" close={close} />
-        <Problem error={template.error} retry={() => void template.refetch()} />
+        <Unread {...template} what="the template" />
       </>
     )
   const { name, text, html, updatedAt } = template.data
@@ -103,7 +102,7 @@ function TemplateDetail({ id, close }: { id: string; close: () => void }) {
           )}
         </section>
       ))}
-      {isEditing && <EditTemplate template={template.data} close={() => setEditing(false)} />}
+      {isEditing && <TemplateForm of={template.data} close={() => setEditing(false)} />}
     </>
   )
 }

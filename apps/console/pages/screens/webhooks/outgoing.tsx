@@ -9,7 +9,7 @@ import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { useQuery } from '../../state/use-query.js'
 import { SubscriptionDetail } from './subscription-detail.js'
-import { EditSubscription, NewSubscription } from './subscription-form.js'
+import { SubscriptionForm } from './subscription-form.js'
 
 /** The URLs that hear of what happens here, and what was delivered to each. */
 export function Outgoing() {
@@ -38,7 +38,7 @@ export function Outgoing() {
               title: 'No subscriptions',
               text: 'A subscription sends events such as failed executions, or rules that were switched off, to a URL of yours.',
             }}
-            add={{ label: 'New subscription', form: (close) => <NewSubscription close={close} /> }}
+            add={{ label: 'New subscription', form: (close) => <SubscriptionForm close={close} /> }}
             row={({ id, url, description, eventTypes, isActive }) => (
               <>
                 <th scope="row">
@@ -67,7 +67,7 @@ export function Outgoing() {
           )
         }
       />
-      {isEditing && selected && <EditSubscription subscription={selected} close={() => setEditing(false)} />}
+      {isEditing && selected && <SubscriptionForm of={selected} close={() => setEditing(false)} />}
     </>
   )
 }

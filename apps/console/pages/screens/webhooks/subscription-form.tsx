@@ -25,59 +25,31 @@ const eventTypes: Record<ServiceEventType, string> = {
   'rule.heard': 'a silent rule matched again',
 }
 
-export function NewSubscription({ close }: { close: () => void }) {
+/** @param of the one that is changed; undefined for a new one */
+export function SubscriptionForm({ of, close }: { of?: Subscription; close: () => void }) {
   const { change, problem, isBusy } = useChange('subscriptions')
   const [secret, setSecret] = useState<string>()
+  const [values, setValues] = useState<Required<SubscriptionToCreate>>({
+    url: of?.url ?? '',
+    description: of?.description ?? '',
+    eventTypes: of?.eventTypes ?? ['execution.failed', 'rule.paused'],
+    isActive: of?.isActive ?? true,
+  })
+  const set = (changes: Partial<typeof values>) => setValues({ ...values, ...changes })
   if (secret !== undefined)
     return <ShownOnceDialog title="The secret of the subscription" text={secret} close={close} />
+  async function save(): Promise<void> {
+    const { subscriptions } = api().developer
+    if (of === undefined) setSecret((await change(() => subscriptions.create(values)))?.secret)
+    else if ((await change(() => subscriptions.update(of.id, values))) !== undefined) close()
+  }
   return (
-    <SubscriptionForm
-      title="New subscription"
-      send="Create"
-      first={{ url: '', description: '', eventTypes: ['execution.failed', 'rule.paused'], isActive: true }}
-      submit={async (body) =>
-        setSecret((await change(() => api().developer.subscriptions.create(body)))?.secret)
-      }
-      {...{ problem, isBusy, close }}
-    />
-  )
-}
-
-export function EditSubscription({ subscription, close }: { subscription: Subscription; close: () => void }) {
-  const { change, problem, isBusy } = useChange('subscriptions')
-  const { id, url, description, eventTypes, isActive } = subscription
-  return (
-    <SubscriptionForm
-      title="Edit the subscription"
-      send="Save"
-      first={{ url, description, eventTypes, isActive }}
-      submit={async (body) => {
-        if ((await change(() => api().developer.subscriptions.update(id, body))) !== undefined) close()
-      }}
-      {...{ problem, isBusy, close }}
-    />
-  )
-}
-
-type Values = Required<SubscriptionToCreate>
-
-function SubscriptionForm({
-  first,
-  submit,
-  ...dialog
-}: {
-  title: string
-  send: string
-  first: Values
-  submit: (values: Values) => Promise<void>
-  problem: string | undefined
-  isBusy: boolean
-  close: () => void
-}) {
-  const [values, setValues] = useState(first)
-  const set = (changes: Partial<Values>) => setValues({ ...values, ...changes })
-  return (
-    <DialogForm {...dialog} submit={() => submit(values)}>
+    <DialogForm
+      title={of ? 'Edit the subscription' : 'New subscription'}
+      send={of ? 'Save' : 'Create'}
+      submit={save}
+      {...{ close, problem, isBusy }}
+    >
       <TextField
         label="URL"
         type="url"
