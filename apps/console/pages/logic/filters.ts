@@ -23,3 +23,11 @@ export function writeQuery(values: Record<string, string | undefined>): string {
   const text = new URLSearchParams(set).toString()
   return text === '' ? '' : `?${text}`
 }
+
+/** Of the filters of a list those that are set: what is empty narrows nothing. */
+export function given<Values extends object>(
+  values: Values,
+): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } {
+  const set = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
+  return Object.fromEntries(set) as never
+}

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { countOf } from '../logic/count-words.js'
 import { describeError, readAgain } from '../state/use-query.js'
 import { Dialog } from './dialog.js'
+import { Alert } from './states.js'
 
 /** So many at once: the dialog says how far it is, and can stop in between. */
 const atOnce = 25
@@ -91,9 +92,7 @@ function PickedDialog({
           </p>
         </>
       )}
-      <p role="alert" class="bad">
-        {problem}
-      </p>
+      <Alert>{problem}</Alert>
       <div class="row end">
         <button type="button" onClick={leave}>
           {progress && !isOver ? 'Stop' : 'Close'}

@@ -4,6 +4,7 @@ import { workspaceId } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { Icon } from './icon.js'
 import { Popover } from './popover.js'
+import { RemoveButton } from './remove-button.js'
 
 interface Props {
   screen: 'events' | 'executions'
@@ -44,14 +45,10 @@ export function Views({ screen, given }: Props) {
                   {view.name}
                 </a>
                 {index >= given.length && (
-                  <button
-                    type="button"
-                    class="plain icon-button small"
-                    aria-label={`Remove the view ${view.name}`}
-                    onClick={() => keep(own.filter((one) => one !== view))}
-                  >
-                    <Icon name="close" />
-                  </button>
+                  <RemoveButton
+                    what={`the view ${view.name}`}
+                    remove={() => keep(own.filter((one) => one !== view))}
+                  />
                 )}
               </li>
             ))}

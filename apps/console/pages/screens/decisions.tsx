@@ -1,5 +1,6 @@
 import '../styles/history.css'
 import type { Decision } from '@automation/client'
+import { given } from '../logic/filters.js'
 import { timeOfId } from '../logic/format-time.js'
 import { chooseTelling } from '../logic/history/choose-telling.js'
 import { nameActor } from '../logic/name-actor.js'
@@ -32,8 +33,7 @@ export function Decisions() {
         limit: 50,
         excerpt: true,
         status: status || 'open',
-        ...(rule !== '' && { ruleId: rule }),
-        ...(cursor !== undefined && { cursor }),
+        ...given({ ruleId: rule, cursor }),
       })
       return { rows: decisions, nextCursor }
     },

@@ -1,5 +1,6 @@
 import '../styles/history.css'
 import type { EventSummary, Vocabulary } from '@automation/client'
+import { given } from '../logic/filters.js'
 import { chooseTelling } from '../logic/history/choose-telling.js'
 import { Chip } from '../parts/chip.js'
 import { DataSearch } from '../parts/data-search.js'
@@ -127,11 +128,7 @@ function EventCells({
 /** Counts know nothing of the data: they are shown beside no search. */
 function EventBars({ query }: { query: Record<string, string | undefined> }) {
   const { type = '', status = '', rule } = query
-  const filter = {
-    ...(type !== '' && { eventType: type }),
-    ...(rule !== undefined && { ruleId: rule }),
-    ...(status !== '' && { eventStatus: status as 'done' }),
-  }
+  const filter = given({ eventType: type, ruleId: rule, eventStatus: status as 'done' })
   return (
     <div class="short-bars">
       <TimeBars screen="events" query={query} filter={filter} pick={barsOfEvents} />

@@ -1,5 +1,6 @@
 import '../styles/history.css'
 import type { ExecutionSummary } from '@automation/client'
+import { given } from '../logic/filters.js'
 import { timeOfId } from '../logic/format-time.js'
 import { chooseTelling } from '../logic/history/choose-telling.js'
 import { sayDuration, waitWords } from '../logic/history/say-duration.js'
@@ -45,10 +46,7 @@ const views = [
 export function Executions() {
   const { query, set } = useFilters()
   const { status = '', rule = '', error = '', last, from, to, id } = query
-  const narrowing = {
-    ...(rule !== '' && { ruleId: rule }),
-    ...(error !== '' && { error }),
-  }
+  const narrowing = given({ ruleId: rule, error })
   const key = ['executions', status, rule, error, last, from, to]
   const list = useList<ExecutionSummary>(
     key,
@@ -58,8 +56,7 @@ export function Executions() {
         ...narrowing,
         limit: 50,
         excerpt: true,
-        ...(cursor !== undefined && { cursor }),
-        ...(status !== '' && { status }),
+        ...given({ cursor, status }),
       })
       return { rows: executions, nextCursor }
     },

@@ -1,5 +1,5 @@
 import type { Task } from '@automation/client'
-import { spans } from '../logic/filters.js'
+import { given, spans } from '../logic/filters.js'
 import { showControls } from '../logic/show.js'
 import { Chip } from '../parts/chip.js'
 import { Due } from '../parts/due.js'
@@ -27,11 +27,7 @@ export function Tasks() {
     async (cursor) => {
       const { tasks, nextCursor = null } = await api().tasks.list({
         limit: 50,
-        ...(cursor !== undefined && { cursor }),
-        ...(rule !== '' && { ruleId: rule }),
-        ...(execution !== '' && { executionId: execution }),
-        ...(assignee !== '' && { assigneeId: assignee }),
-        ...(priority !== '' && { priority }),
+        ...given({ cursor, ruleId: rule, executionId: execution, assigneeId: assignee, priority }),
         ...(Object.hasOwn(dues, due) && { dueBefore: endOf(due as keyof typeof dues) }),
       })
       return { rows: tasks, nextCursor }

@@ -1,4 +1,5 @@
 import type { EventSummary } from '@automation/client'
+import { given } from '../logic/filters.js'
 import { hasWord, parseSearch } from '../logic/history/parse-search.js'
 import { writeRange } from '../logic/time-range.js'
 import { api, workspaceId } from './session.js'
@@ -19,14 +20,13 @@ interface EventRows {
 /** One page of the events that an address names, by their data, too. The search knows no states and rules: their rows are left out here. */
 export async function listEvents({ query, cursor }: Wanted): Promise<EventRows> {
   const { type = '', status = '', rule, q = '' } = query
-  const page = { limit: pageSize, excerpt: true, ...(cursor !== undefined && { cursor }) }
-  const narrowed = { ...writeRange(query), ...(type !== '' && { eventType: type }) }
+  const page = { limit: pageSize, excerpt: true, ...given({ cursor }) }
+  const narrowed = { ...writeRange(query), ...given({ eventType: type }) }
   if (q === '') {
     const { events, nextCursor = null } = await api().events.list({
       ...page,
       ...narrowed,
-      ...(status !== '' && { status: status as 'done' }),
-      ...(rule !== undefined && { ruleId: rule }),
+      ...given({ status: status as 'done', ruleId: rule }),
     })
     noteFields(events)
     return { rows: events, nextCursor }
@@ -58,14 +58,6 @@ function noteFields(events: readonly EventSummary[]): void {
 /** Which fields a word may be in. A link may lead to a search before any list was read. */
 async function readFields(eventType: string | undefined): Promise<string[]> {
   if (knownFields().length === 0)
-    noteFields(
-      (
-        await api().events.list({
-          limit: pageSize,
-          excerpt: true,
-          ...(eventType !== undefined && { eventType }),
-        })
-      ).events,
-    )
+    noteFields((await api().events.list({ limit: pageSize, excerpt: true, ...given({ eventType }) })).events)
   return knownFields()
 }

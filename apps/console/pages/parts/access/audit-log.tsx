@@ -1,5 +1,6 @@
 import type { ApiKey, AuditEntry, Subscription } from '@automation/client'
 import { auditActions, describeAudit, type Part } from '../../logic/describe-audit.js'
+import { given } from '../../logic/filters.js'
 import { nameActor } from '../../logic/name-actor.js'
 import { readShownRange } from '../../logic/time-range.js'
 import { zone } from '../../state/preferences.js'
@@ -36,9 +37,7 @@ export function AuditLog() {
     const range = readShownRange(query, '30d', Date.now())
     const { data, nextCursor = null } = await api().developer.auditLog.list({
       limit: 50,
-      ...(cursor !== undefined && { cursor }),
-      ...(actor !== '' && { actor }),
-      ...(action !== '' && { action: action as Action }),
+      ...given({ cursor, actor, action: action as Action }),
       ...(hasTime && { from: new Date(range.from).toISOString() }),
       ...(to !== undefined && { to: new Date(range.to ?? 0).toISOString() }),
     })

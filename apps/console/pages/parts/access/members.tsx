@@ -17,6 +17,8 @@ const roles: Record<Role, string> = {
   admin: 'admin: everything',
 }
 
+const roleNames = Object.fromEntries(Object.keys(roles).map((name) => [name, name])) as Record<Role, string>
+
 export function Members() {
   return (
     <AdminList
@@ -57,37 +59,15 @@ function MemberRole({ userId, role }: { userId: string; role: Role }) {
   const { change, problem } = useChange('members')
   return (
     <>
-      <RoleSelect
+      <Select
         label={`Role of ${userId}`}
-        isShort
-        role={role}
-        choose={(next) => void change(() => api().developer.members.put(userId, next))}
+        isLabelHidden
+        value={role}
+        options={roleNames}
+        set={(next) => void change(() => api().developer.members.put(userId, next))}
       />
       <Alert isSmall>{problem}</Alert>
     </>
-  )
-}
-
-function RoleSelect({
-  label,
-  isShort = false,
-  role,
-  choose,
-}: {
-  label: string
-  /** In a row: without its label, and what each role may. */
-  isShort?: boolean
-  role: Role
-  choose: (role: Role) => void
-}) {
-  return (
-    <Select
-      label={label}
-      isLabelHidden={isShort}
-      value={role}
-      options={isShort ? Object.fromEntries(Object.keys(roles).map((name) => [name, name])) : roles}
-      set={choose}
-    />
   )
 }
 
@@ -115,7 +95,7 @@ function NewMember({ close }: { close: () => void }) {
       <p id="member-hint" class="quiet">
         The sub of the user’s tokens.
       </p>
-      <RoleSelect label="Role" role={role} choose={setRole} />
+      <Select label="Role" value={role} options={roles} set={setRole} />
     </DialogForm>
   )
 }

@@ -8,7 +8,7 @@ import {
   settingsOf,
 } from '../../logic/scheme-settings.js'
 import { Field } from '../field.js'
-import { Icon } from '../icon.js'
+import { RemoveButton } from '../remove-button.js'
 
 interface Props {
   scheme: SchemeName
@@ -155,14 +155,7 @@ function Types({
             onInput={({ currentTarget }) => write(lines.with(index, [theirs, currentTarget.value]))}
           />
           {(theirs !== '' || ours !== '') && (
-            <button
-              type="button"
-              class="plain icon-button small"
-              aria-label={`Remove type ${index + 1}`}
-              onClick={() => write(lines.toSpliced(index, 1))}
-            >
-              <Icon name="close" />
-            </button>
+            <RemoveButton what={`type ${index + 1}`} remove={() => write(lines.toSpliced(index, 1))} />
           )}
         </div>
       ))}

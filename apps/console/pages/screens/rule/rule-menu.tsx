@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { lazy, useLocation } from 'preact-iso'
 import { Menu } from '../../parts/menu.js'
 import { Question } from '../../parts/question.js'
+import { Alert } from '../../parts/states.js'
 import { api } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { useChange } from '../../state/use-change.js'
@@ -41,11 +42,7 @@ export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {
           { label: 'Delete…', icon: 'trash', isDanger: true, run: () => askDeletion(true) },
         ]}
       />
-      {problem && !isDeleting && (
-        <span role="alert" class="bad">
-          {problem}
-        </span>
-      )}
+      <Alert isSmall>{!isDeleting && problem}</Alert>
       {isTimed && <ExpectEvery rule={rule} close={() => askTime(false)} />}
       {isDeleting && (
         <Question

@@ -1,4 +1,5 @@
 import type { Receipt } from '@automation/client'
+import { given } from '../../logic/filters.js'
 import { readMerged } from '../../logic/history/read-merged.js'
 import { DetailHead } from '../../parts/detail-head.js'
 import { ChoiceFilter, TextFilter } from '../../parts/filter.js'
@@ -24,8 +25,7 @@ export function Incoming() {
     const { data, nextCursor = null } = await api().developer.receipts.list({
       limit: 50,
       state,
-      ...(cursor !== undefined && { cursor }),
-      ...(provider !== '' && { provider }),
+      ...given({ cursor, provider }),
     })
     return { rows: data, nextCursor }
   })

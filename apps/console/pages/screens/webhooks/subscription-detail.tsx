@@ -1,6 +1,7 @@
 import type { Subscription, SubscriptionDelivery } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { countOf } from '../../logic/count-words.js'
+import { given } from '../../logic/filters.js'
 import { Confirm } from '../../parts/confirm.js'
 import { DetailHead } from '../../parts/detail-head.js'
 import { Newer, Older } from '../../parts/list-controls.js'
@@ -78,7 +79,7 @@ function Deliveries({ id }: { id: string }) {
   const list = useList<SubscriptionDelivery>(['deliveries', id], async (cursor) => {
     const { data, nextCursor = null } = await api().developer.subscriptions.deliveries(id, {
       limit: 50,
-      ...(cursor !== undefined && { cursor }),
+      ...given({ cursor }),
     })
     return { rows: data, nextCursor }
   })

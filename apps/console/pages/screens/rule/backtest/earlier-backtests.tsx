@@ -1,7 +1,7 @@
 import type { BacktestPage } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { Mark } from '../../../parts/mark.js'
-import { ReadState } from '../../../parts/states.js'
+import { Alert, ReadState } from '../../../parts/states.js'
 import { When } from '../../../parts/when.js'
 import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
@@ -64,11 +64,7 @@ export function EarlierBacktests({
           </li>
         ))}
       </ul>
-      {problem && (
-        <p role="alert" class="sub bad">
-          {problem}
-        </p>
-      )}
+      <Alert isSmall>{problem}</Alert>
     </details>
   )
 }

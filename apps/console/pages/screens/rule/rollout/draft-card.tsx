@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { nameActor } from '../../../logic/name-actor.js'
 import { type Definition, definitionOf } from '../../../logic/rule-definition.js'
 import { Confirm } from '../../../parts/confirm.js'
-import { ReadState } from '../../../parts/states.js'
+import { Alert, ReadState } from '../../../parts/states.js'
 import { When } from '../../../parts/when.js'
 import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
@@ -128,11 +128,7 @@ function Standing({ rule, saved }: { rule: Rule; saved: RuleDraft }) {
               Keep it, on top of v{rule.version}
             </button>
           )}
-          {problem && (
-            <p role="alert" class="bad">
-              {problem}
-            </p>
-          )}
+          <Alert>{problem}</Alert>
         </div>
       )}
     </>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { Menu, type MenuItem } from '../../../parts/menu.js'
-import { RemoveButton } from './chip-buttons.js'
+import { RemoveButton } from '../../../parts/remove-button.js'
 
 interface Props {
   /** What stands in the line: "action 2". */

@@ -14,7 +14,7 @@ import {
 import type { FieldSchema } from '../../../logic/editing/schema-kind.js'
 import { readNumber } from '../../../logic/value-kind.js'
 import { Combobox } from '../../../parts/combobox.js'
-import { AddChip } from './chip-buttons.js'
+import { AddChip } from './add-chip.js'
 import { ChipInput } from './chip-input.js'
 import { ConfigChip } from './config-chip.js'
 import { DayChips } from './day-chips.js'

@@ -130,16 +130,11 @@ function SourceMenu({
 }: Omit<ReferenceProps, 'value'> & { kind: ValueKind; value: unknown }) {
   const { event: outer } = useEditing().suggestions
   const now = (isReference(value) ? Object.keys(value)[0] : 'constant') as Source
-  const words: [Source, string][] = outer
-    ? [
-        ['constant', 'a value'],
-        ['field', 'another field of the item'],
-        ['root', 'a field of the event'],
-      ]
-    : [
-        ['constant', 'a value'],
-        ['field', 'another field'],
-      ]
+  const words: [Source, string][] = [
+    ['constant', 'a value'],
+    ['field', outer ? 'another field of the item' : 'another field'],
+    ...(outer ? ([['root', 'a field of the event']] satisfies [Source, string][]) : []),
+  ]
   const choose = (source: Source) => {
     change(source === 'constant' ? emptyValue(kind) : { [source]: '' })
     focusSoon(path)

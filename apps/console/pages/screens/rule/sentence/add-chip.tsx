@@ -26,12 +26,3 @@ export function AddChip({ words, title, path, add }: Props) {
     </button>
   )
 }
-
-/** Removes a part of the sentence. */
-export function RemoveButton({ what, remove }: { what: string; remove: () => void }) {
-  return (
-    <button type="button" class="plain icon-button small" aria-label={`Remove ${what}`} onClick={remove}>
-      <Icon name="close" />
-    </button>
-  )
-}
