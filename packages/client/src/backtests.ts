@@ -1,6 +1,6 @@
 import type { Backtest, BacktestPage, BacktestToCreate, ListedBacktest } from './api.js'
 import type { Inputs } from './operation.js'
-import { Pages } from './pages.js'
+import type { Pages } from './pages.js'
 import { preferring } from './run.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
@@ -25,11 +25,7 @@ export class Backtests {
 
   /** Newest first, without reports. */
   list(query: BacktestQuery = {}, options?: RequestOptions): Pages<ListedBacktest, BacktestPage> {
-    return new Pages(
-      (cursor) =>
-        this.#sender.ask('GET /api/automation-rules/backtests', { query: { ...query, ...cursor } }, options),
-      (page) => page.backtests,
-    )
+    return this.#sender.list('GET /api/automation-rules/backtests', 'backtests', { query }, options)
   }
 
   /** Its progress, and the report so far. */

@@ -1,6 +1,6 @@
 import type { Decision, DecisionPage, DecisionToMake } from './api.js'
 import type { Inputs } from './operation.js'
-import { Pages } from './pages.js'
+import type { Pages } from './pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 type DecisionQuery = NonNullable<Inputs<'GET /api/decisions'>['query']>
@@ -14,10 +14,7 @@ export class Decisions {
 
   /** What executions ask of people, for the newest events first. */
   list(query: DecisionQuery = {}, options?: RequestOptions): Pages<Decision, DecisionPage> {
-    return new Pages(
-      (cursor) => this.#sender.ask('GET /api/decisions', { query: { ...query, ...cursor } }, options),
-      (page) => page.decisions,
-    )
+    return this.#sender.list('GET /api/decisions', 'decisions', { query }, options)
   }
 
   /** Decides for an execution. The first decision counts. */

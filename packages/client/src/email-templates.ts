@@ -7,7 +7,7 @@ import type {
 } from './api.js'
 import { type IfTag, matchingTag } from './if-version.js'
 import type { Inputs } from './operation.js'
-import { Pages } from './pages.js'
+import type { Pages } from './pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 type TemplateQuery = NonNullable<Inputs<'GET /api/email-templates'>['query']>
@@ -21,10 +21,7 @@ export class EmailTemplates {
 
   /** The templates without their texts, newest first. */
   list(query: TemplateQuery = {}, options?: RequestOptions): Pages<EmailTemplateSummary, EmailTemplatePage> {
-    return new Pages(
-      (cursor) => this.#sender.ask('GET /api/email-templates', { query: { ...query, ...cursor } }, options),
-      (page) => page.emailTemplates,
-    )
+    return this.#sender.list('GET /api/email-templates', 'emailTemplates', { query }, options)
   }
 
   create(template: EmailTemplateToCreate, options?: KeyedOptions) {

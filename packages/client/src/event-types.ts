@@ -6,7 +6,7 @@ import type {
   ListedEventType,
 } from './api.js'
 import type { Inputs } from './operation.js'
-import { Pages } from './pages.js'
+import type { Pages } from './pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 type EventTypeQuery = NonNullable<Inputs<'GET /api/event-types'>['query']>
@@ -20,10 +20,7 @@ export class EventTypes {
 
   /** Those of the catalogue, then those of the workspace. */
   list(query: EventTypeQuery = {}, options?: RequestOptions): Pages<ListedEventType, EventTypePage> {
-    return new Pages(
-      (cursor) => this.#sender.ask('GET /api/event-types', { query: { ...query, ...cursor } }, options),
-      (page) => page.eventTypes,
-    )
+    return this.#sender.list('GET /api/event-types', 'eventTypes', { query }, options)
   }
 
   create(body: EventTypeToCreate, options?: KeyedOptions) {

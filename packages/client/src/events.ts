@@ -64,10 +64,7 @@ export class Events {
 
   /** Newest first. */
   list(query: EventQuery = {}, options?: RequestOptions): Pages<EventSummary, EventPage> {
-    return new Pages(
-      (cursor) => this.#sender.ask('GET /api/events', { query: { ...query, ...cursor } }, options),
-      (page) => page.events,
-    )
+    return this.#sender.list('GET /api/events', 'events', { query }, options)
   }
 
   /** The event and its outcome. */
@@ -77,15 +74,7 @@ export class Events {
 
   /** Why each rule matched the event, or not: those that matched first, then the nearest. */
   why(id: string, query: WhyQuery = {}, options?: RequestOptions): Pages<RuleWhy, EventWhy> {
-    return new Pages(
-      (cursor) =>
-        this.#sender.ask(
-          'GET /api/events/{id}/why',
-          { path: { id }, query: { ...query, ...cursor } },
-          options,
-        ),
-      (page) => page.rules,
-    )
+    return this.#sender.list('GET /api/events/{id}/why', 'rules', { path: { id }, query }, options)
   }
 
   /** The events whose data fulfils conditions, newest first. */

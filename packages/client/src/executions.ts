@@ -8,7 +8,7 @@ import type {
   Matched,
 } from './api.js'
 import type { Inputs } from './operation.js'
-import { Pages } from './pages.js'
+import type { Pages } from './pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 import { type WaitOptions, waitUntil } from './wait-until.js'
 
@@ -25,10 +25,7 @@ export class Executions {
 
   /** Newest event first. */
   list(query: ExecutionQuery = {}, options?: RequestOptions): Pages<ExecutionSummary, ExecutionPage> {
-    return new Pages(
-      (cursor) => this.#sender.ask('GET /api/executions', { query: { ...query, ...cursor } }, options),
-      (page) => page.executions,
-    )
+    return this.#sender.list('GET /api/executions', 'executions', { query }, options)
   }
 
   /** The execution with its progress and the result of each action. `explain` adds each clause of the rule and its verdict. */

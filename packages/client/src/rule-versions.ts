@@ -1,7 +1,7 @@
 import type { RuleVersion, RuleVersionPage } from './api.js'
 import { type IfVersion, matching } from './if-version.js'
 import type { Inputs } from './operation.js'
-import { Pages } from './pages.js'
+import type { Pages } from './pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from './send.js'
 
 type PageQuery = NonNullable<Inputs<'GET /api/automation-rules/{id}/versions'>['query']>
@@ -17,10 +17,7 @@ export class RuleVersions {
   /** Newest first. */
   list(id: string, query: PageQuery = {}, options?: RequestOptions): Pages<RuleVersion, RuleVersionPage> {
     const name = 'GET /api/automation-rules/{id}/versions'
-    return new Pages(
-      (cursor) => this.#sender.ask(name, { path: { id }, query: { ...query, ...cursor } }, options),
-      (page) => page.versions,
-    )
+    return this.#sender.list(name, 'versions', { path: { id }, query }, options)
   }
 
   get(id: string, version: number, options?: RequestOptions) {

@@ -17,7 +17,7 @@ import { checkRules } from './check-rules.js'
 import { type AssumedCalls, validateRule, writeAssumed } from './dry-run.js'
 import { type IfTag, type IfVersion, matching, matchingTag } from './if-version.js'
 import type { Inputs } from './operation.js'
-import { Pages } from './pages.js'
+import type { Pages } from './pages.js'
 import { RuleDrafts } from './rule-drafts.js'
 import { RuleVersions } from './rule-versions.js'
 import { preferring, type Run, type RunOptions, toRun } from './run.js'
@@ -50,19 +50,12 @@ export class Rules {
 
   /** All rules, or those that match the query, newest first. */
   list(query: RuleFilter = {}, options?: RequestOptions): Pages<Rule, RulePage> {
-    return new Pages(
-      (cursor) => this.#sender.ask('GET /api/automation-rules', { query: { ...query, ...cursor } }, options),
-      (page) => page.rules,
-    )
+    return this.#sender.list('GET /api/automation-rules', 'rules', { query }, options)
   }
 
   /** Rules without their conditions and actions, newest first: all of them in one request with `limit: 1000`. */
   summaries(query: SummaryQuery = {}, options?: RequestOptions): Pages<RuleSummary, RuleSummaryPage> {
-    return new Pages(
-      (cursor) =>
-        this.#sender.ask('GET /api/automation-rules/summaries', { query: { ...query, ...cursor } }, options),
-      (page) => page.rules,
-    )
+    return this.#sender.list('GET /api/automation-rules/summaries', 'rules', { query }, options)
   }
 
   get(id: string, options?: RequestOptions) {
@@ -163,10 +156,7 @@ export class Rules {
 
   /** The rules that need attention, latest first. */
   attention(options?: RequestOptions): Pages<AttentionItem, AttentionList> {
-    return new Pages(
-      () => this.#sender.ask('GET /api/automation-rules/attention', {}, options),
-      (list) => list.rules,
-    )
+    return this.#sender.list('GET /api/automation-rules/attention', 'rules', {}, options)
   }
 
   /** The executions of each rule by time, and the rules that need attention. */
@@ -176,11 +166,7 @@ export class Rules {
 
   /** The rules that have a draft or a guard, newest first. */
   rollouts(query: RolloutQuery = {}, options?: RequestOptions): Pages<RuleRollout, RuleRolloutPage> {
-    return new Pages(
-      (cursor) =>
-        this.#sender.ask('GET /api/automation-rules/rollouts', { query: { ...query, ...cursor } }, options),
-      (page) => page.rules,
-    )
+    return this.#sender.list('GET /api/automation-rules/rollouts', 'rules', { query }, options)
   }
 
   /** Evaluates the rule, active or inactive, against the data of an event without effects. */

@@ -4,6 +4,7 @@ import { attempt } from './attempt.js'
 import { newIdempotencyKey } from './idempotency-key.js'
 import { type AnswerOf, type Inputs, type LooseInputs, type OperationName, writeUrl } from './operation.js'
 import { Pace } from './pace.js'
+import { Pages } from './pages.js'
 import { pause } from './pause.js'
 import { type RateLimit, readRateLimit } from './rate-limit.js'
 import { readResponseBody } from './read-body.js'
@@ -65,6 +66,9 @@ interface Request {
   options: SendOptions
 }
 
+type PageOf<Name extends OperationName> = Extract<AnswerOf<Name>['body'], object>
+type ItemOf<List> = List extends (infer Item)[] ? Item : never
+
 /** Sends operations, and repeats them if that helps and is safe, until there is a response. */
 export class Sender {
   readonly retries: number
@@ -89,6 +93,21 @@ export class Sender {
     options?: SendOptions,
   ): Promise<AnswerOf<Name>['body']> {
     return (await this.send(name, inputs, options)).body
+  }
+
+  /** A list: each page has its items in one field. */
+  list<Name extends OperationName, Field extends keyof PageOf<Name>>(
+    name: Name,
+    field: Field,
+    inputs: Inputs<Name>,
+    options?: RequestOptions,
+  ): Pages<ItemOf<PageOf<Name>[Field]>, PageOf<Name>> {
+    const { query }: LooseInputs = inputs
+    return new Pages(
+      (cursor) =>
+        this.ask(name, { ...inputs, query: { ...query, ...cursor } }, options) as Promise<PageOf<Name>>,
+      (page) => page[field] as ItemOf<PageOf<Name>[Field]>[],
+    )
   }
 
   async send<Name extends OperationName>(

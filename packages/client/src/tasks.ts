@@ -1,6 +1,6 @@
 import type { Task, TaskPage } from './api.js'
 import type { Inputs } from './operation.js'
-import { Pages } from './pages.js'
+import type { Pages } from './pages.js'
 import type { RequestOptions, Sender } from './send.js'
 
 type TaskQuery = NonNullable<Inputs<'GET /api/tasks'>['query']>
@@ -18,9 +18,6 @@ export class Tasks {
 
   /** The tasks that rules have created, newest first. */
   list(query: TaskQuery = {}, options?: RequestOptions): Pages<Task, TaskPage> {
-    return new Pages(
-      (cursor) => this.#sender.ask('GET /api/tasks', { query: { ...query, ...cursor } }, options),
-      (page) => page.tasks,
-    )
+    return this.#sender.list('GET /api/tasks', 'tasks', { query }, options)
   }
 }

@@ -1,5 +1,5 @@
 import type { ApiKey, ApiKeyList, ApiKeyToCreate } from '../api.js'
-import { Pages } from '../pages.js'
+import type { Pages } from '../pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
 import { withText } from './with-text.js'
 
@@ -12,10 +12,7 @@ export class ApiKeys {
 
   /** Includes expired and revoked keys, newest first. */
   list(options?: RequestOptions): Pages<ApiKey, ApiKeyList> {
-    return new Pages(
-      () => this.#sender.ask('GET /api/developer/v1/api-keys', {}, options),
-      (list) => list.data,
-    )
+    return this.#sender.list('GET /api/developer/v1/api-keys', 'data', {}, options)
   }
 
   /** Only this response contains the text of the key, `key`. @throws ApiError if it was lost on the way */

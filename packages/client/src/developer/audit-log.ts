@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditLogPage } from '../api.js'
 import type { Inputs } from '../operation.js'
-import { Pages } from '../pages.js'
+import type { Pages } from '../pages.js'
 import type { RequestOptions, Sender } from '../send.js'
 
 type AuditQuery = NonNullable<Inputs<'GET /api/developer/v1/audit-log'>['query']>
@@ -14,10 +14,6 @@ export class AuditLog {
 
   /** The changes in the workspace and their actors, newest first. */
   list(query: AuditQuery = {}, options?: RequestOptions): Pages<AuditEntry, AuditLogPage> {
-    return new Pages(
-      (cursor) =>
-        this.#sender.ask('GET /api/developer/v1/audit-log', { query: { ...query, ...cursor } }, options),
-      (page) => page.data,
-    )
+    return this.#sender.list('GET /api/developer/v1/audit-log', 'data', { query }, options)
   }
 }

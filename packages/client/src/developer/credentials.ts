@@ -1,5 +1,5 @@
 import type { Credential, CredentialList, CredentialToPatch, CredentialToPut } from '../api.js'
-import { Pages } from '../pages.js'
+import type { Pages } from '../pages.js'
 import type { RequestOptions, Sender } from '../send.js'
 
 export class Credentials {
@@ -11,10 +11,7 @@ export class Credentials {
 
   /** By name, without their values. */
   list(options?: RequestOptions): Pages<Credential, CredentialList> {
-    return new Pages(
-      () => this.#sender.ask('GET /api/developer/v1/credentials', {}, options),
-      (list) => list.data,
-    )
+    return this.#sender.list('GET /api/developer/v1/credentials', 'data', {}, options)
   }
 
   /** The credential without its values. */

@@ -1,6 +1,6 @@
 import type { Member, MemberList, Role } from '../api.js'
 import { type IfTag, matchingTag } from '../if-version.js'
-import { Pages } from '../pages.js'
+import type { Pages } from '../pages.js'
 import type { RequestOptions, Sender } from '../send.js'
 
 export class Members {
@@ -12,10 +12,7 @@ export class Members {
 
   /** Oldest first. */
   list(options?: RequestOptions): Pages<Member, MemberList> {
-    return new Pages(
-      () => this.#sender.ask('GET /api/developer/v1/members', {}, options),
-      (list) => list.data,
-    )
+    return this.#sender.list('GET /api/developer/v1/members', 'data', {}, options)
   }
 
   get(userId: string, options?: RequestOptions) {

@@ -1,6 +1,6 @@
 import type { Receipt, ReceiptPage } from '../api.js'
 import type { Inputs } from '../operation.js'
-import { Pages } from '../pages.js'
+import type { Pages } from '../pages.js'
 import type { RequestOptions, Sender } from '../send.js'
 
 type ReceiptQuery = NonNullable<Inputs<'GET /api/developer/v1/webhook-receipts'>['query']>
@@ -15,15 +15,7 @@ export class Receipts {
 
   /** Accepted webhooks, or rejected ones with `state: 'rejected'`, newest first. */
   list(query: ReceiptQuery = {}, options?: RequestOptions): Pages<Receipt, ReceiptPage> {
-    return new Pages(
-      (cursor) =>
-        this.#sender.ask(
-          'GET /api/developer/v1/webhook-receipts',
-          { query: { ...query, ...cursor } },
-          options,
-        ),
-      (page) => page.data,
-    )
+    return this.#sender.list('GET /api/developer/v1/webhook-receipts', 'data', { query }, options)
   }
 
   get(id: string, options?: RequestOptions) {

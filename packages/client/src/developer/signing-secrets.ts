@@ -1,6 +1,6 @@
 import type { SigningSecret, SigningSecretList, SigningSecretToCreate, SigningSecretToPut } from '../api.js'
 import type { Inputs } from '../operation.js'
-import { Pages } from '../pages.js'
+import type { Pages } from '../pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
 import { withText } from './with-text.js'
 
@@ -15,10 +15,7 @@ export class SigningSecrets {
 
   /** Includes retired and revoked secrets, newest first. */
   list(query: SecretQuery = {}, options?: RequestOptions): Pages<SigningSecret, SigningSecretList> {
-    return new Pages(
-      () => this.#sender.ask('GET /api/developer/v1/signing-secrets', { query }, options),
-      (list) => list.data,
-    )
+    return this.#sender.list('GET /api/developer/v1/signing-secrets', 'data', { query }, options)
   }
 
   /** Only this response contains the text of the secret, `secret`. @throws ApiError if it was lost on the way */

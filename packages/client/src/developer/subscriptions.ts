@@ -8,7 +8,7 @@ import type {
 } from '../api.js'
 import { type IfTag, matchingTag } from '../if-version.js'
 import type { Inputs } from '../operation.js'
-import { Pages } from '../pages.js'
+import type { Pages } from '../pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
 import { withText } from './with-text.js'
 
@@ -25,10 +25,7 @@ export class Subscriptions {
 
   /** Newest first. */
   list(options?: RequestOptions): Pages<Subscription, SubscriptionList> {
-    return new Pages(
-      () => this.#sender.ask('GET /api/developer/v1/subscriptions', {}, options),
-      (list) => list.data,
-    )
+    return this.#sender.list('GET /api/developer/v1/subscriptions', 'data', {}, options)
   }
 
   /** Only this response contains the `secret` that signs the deliveries. @throws ApiError if it was lost on the way */
@@ -70,9 +67,6 @@ export class Subscriptions {
     query: DeliveryQuery = {},
     options?: RequestOptions,
   ): Pages<SubscriptionDelivery, SubscriptionDeliveryPage> {
-    return new Pages(
-      (cursor) => this.#sender.ask(deliveries, { path: { id }, query: { ...query, ...cursor } }, options),
-      (page) => page.data,
-    )
+    return this.#sender.list(deliveries, 'data', { path: { id }, query }, options)
   }
 }

@@ -1,6 +1,6 @@
 import type { Workspace, WorkspaceList, WorkspaceToCreate, WorkspaceToUpdate } from '../api.js'
 import { type IfTag, matchingTag } from '../if-version.js'
-import { Pages } from '../pages.js'
+import type { Pages } from '../pages.js'
 import type { KeyedOptions, RequestOptions, Sender } from '../send.js'
 
 export class Workspaces {
@@ -12,10 +12,7 @@ export class Workspaces {
 
   /** The workspaces of the user, oldest first. An API key lists its own workspace. */
   list(options?: RequestOptions): Pages<Workspace, WorkspaceList> {
-    return new Pages(
-      () => this.#sender.ask('GET /api/developer/v1/workspaces', {}, options),
-      (list) => list.data,
-    )
+    return this.#sender.list('GET /api/developer/v1/workspaces', 'data', {}, options)
   }
 
   /** Creates a workspace with its first admin: the caller, unless `adminUserId` names another user. */
