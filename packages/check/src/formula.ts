@@ -32,55 +32,43 @@ export function formulaOf(
 }
 
 export function allOf(formulas: readonly Formula[]): Formula {
-  const literals = new Map<number, Bits>()
-  const rest: Formula[] = []
-  for (const formula of formulas.flatMap((one) =>
-    typeof one === 'object' && 'all' in one ? one.all : [one],
-  )) {
-    if (formula === false) return false
-    if (formula === true) continue
-    if (!isLiteral(formula)) {
-      rest.push(formula)
-      continue
-    }
-    const known = literals.get(formula.variable)
-    const bits = known === undefined ? formula.bits : intersect(known, formula.bits)
-    if (isEmpty(bits)) return false
-    literals.set(formula.variable, bits)
-  }
-  return group('all', literals, rest, true)
+  return combine('all', formulas)
 }
 
 export function anyOf(formulas: readonly Formula[]): Formula {
+  return combine('any', formulas)
+}
+
+/** Literals of one variable become one. A false part decides an `all`, and a true one an `any`. */
+function combine(kind: 'all' | 'any', formulas: readonly Formula[]): Formula {
+  const isAll = kind === 'all'
   const literals = new Map<number, Bits>()
   const rest: Formula[] = []
-  for (const formula of formulas.flatMap((one) =>
-    typeof one === 'object' && 'any' in one ? one.any : [one],
-  )) {
-    if (formula === true) return true
-    if (formula === false) continue
+  for (const formula of formulas.flatMap((one) => listParts(one, kind))) {
+    if (formula === !isAll) return formula
+    if (formula === isAll) continue
     if (!isLiteral(formula)) {
       rest.push(formula)
       continue
     }
     const known = literals.get(formula.variable)
-    literals.set(formula.variable, known === undefined ? formula.bits : unite(known, formula.bits))
+    const bits = known === undefined ? formula.bits : (isAll ? intersect : unite)(known, formula.bits)
+    if (isAll && isEmpty(bits)) return false
+    literals.set(formula.variable, bits)
   }
-  return group('any', literals, rest, false)
+  const parts: Formula[] = [...[...literals].map(([variable, bits]) => ({ variable, bits })), ...rest]
+  if (parts.length === 0) return isAll
+  if (parts.length === 1) return parts[0] as Formula
+  return isAll ? { all: parts } : { any: parts }
+}
+
+/** Those of a formula of the same kind. */
+function listParts(formula: Formula, kind: 'all' | 'any'): readonly Formula[] {
+  if (typeof formula !== 'object') return [formula]
+  if (kind === 'all') return 'all' in formula ? formula.all : [formula]
+  return 'any' in formula ? formula.any : [formula]
 }
 
 export function isLiteral(formula: Formula): formula is Literal {
   return typeof formula === 'object' && 'bits' in formula
-}
-
-function group(
-  kind: 'all' | 'any',
-  literals: ReadonlyMap<number, Bits>,
-  rest: Formula[],
-  empty: boolean,
-): Formula {
-  const parts: Formula[] = [...[...literals].map(([variable, bits]) => ({ variable, bits })), ...rest]
-  if (parts.length === 0) return empty
-  if (parts.length === 1) return parts[0] as Formula
-  return kind === 'all' ? { all: parts } : { any: parts }
 }

@@ -4,7 +4,7 @@ import { excerptOf } from './excerpt.js'
 import { explainValue } from './explain-value.js'
 import { findOperator } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
-import { compilePath, type Path, readPath } from './path.js'
+import { compilePath, type Path, readOrMiss, readPath } from './path.js'
 import type { Clause } from './rule.js'
 import { compileItemPath, isReference, readReference } from './value-reference.js'
 
@@ -106,13 +106,5 @@ function explainClause(
           { data, actual, verdict, now: evaluation.now },
         )
       : { warning: evaluation.fault }),
-  }
-}
-
-function readOrMiss(path: Path, data: unknown): unknown {
-  try {
-    return readPath(path, data)
-  } catch {
-    return undefined
   }
 }

@@ -87,3 +87,13 @@ export function memberOf(values: readonly unknown[]): (actual: unknown) => boole
     return typeof actual === 'number' && numbersInTexts.has(actual)
   }
 }
+
+/**
+ * Values that are equal by `equalTo` have the same key: a text that is a number has the key of that number. The converse
+ * is false ("1" and "1.0" share a key and are not equal), which costs no more than a candidate.
+ */
+export function keyOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const number = toNumber(value)
+  return Number.isNaN(number) ? value : number
+}

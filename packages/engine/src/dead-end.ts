@@ -1,4 +1,4 @@
-import { isIndex, type Path, readPath } from './path.js'
+import { isIndex, type Path, readOrMiss } from './path.js'
 
 /**
  * Says why a path leads to nothing if it goes on where nothing is below: in a list without an index, or in a scalar. Undefined if the
@@ -7,22 +7,13 @@ import { isIndex, type Path, readPath } from './path.js'
 export function findDeadEnd(path: Path, data: unknown): string | undefined {
   const keys = path.map(({ key }) => key)
   for (let length = 1; length < path.length; length++) {
-    const holder = readHolder(path.slice(0, length), data)
+    const holder = readOrMiss(path.slice(0, length), data)
     if (holder === undefined || holder === null) return undefined
     if (Array.isArray(holder) && path[length]?.isIndex === false) return describeListEnd(keys, length)
     if (typeof holder !== 'object')
       return `${writeKeys(keys.slice(0, length))} is a ${nameOf(holder)}, and has nothing below it`
   }
   return undefined
-}
-
-/** Undefined for what throws: only data that was never JSON does. */
-function readHolder(path: Path, data: unknown): unknown {
-  try {
-    return readPath(path, data)
-  } catch {
-    return undefined
-  }
 }
 
 /** @param length how many of the keys lead to the list */

@@ -1,6 +1,6 @@
 import { findDeadEnd } from './dead-end.js'
 import { isOver, type Rendering, warnOnce } from './fill-placeholder.js'
-import { type Path, readPath } from './path.js'
+import { type Path, readOrMiss } from './path.js'
 import { showText } from './show-text.js'
 
 /** A list that is read item by item. */
@@ -21,7 +21,7 @@ export function findItems(
   rendering: Rendering,
   reader: string,
 ): readonly unknown[] {
-  const value = readValue(path, data)
+  const value = readOrMiss(path, data)
   if (Array.isArray(value)) return value
   const end = value === undefined ? findDeadEnd(path, data) : undefined
   const state = value === undefined ? 'missing' : showText(value)
@@ -64,14 +64,5 @@ export function forEachItem(
     if (isOver(rendering)) return
     scope.item = item
     render(scope, index)
-  }
-}
-
-/** Only data that was never JSON throws. */
-function readValue(path: Path, data: unknown): unknown {
-  try {
-    return readPath(path, data)
-  } catch {
-    return undefined
   }
 }

@@ -6,7 +6,7 @@ import type { Evaluation } from './evaluation.js'
 import { nameKind } from './explain-value.js'
 import { findOperator } from './operators/index.js'
 import type { ListTrace } from './outcome.js'
-import { compilePath, type Path, readPath } from './path.js'
+import { compilePath, type Path, readOrMiss } from './path.js'
 import type { CountCondition, ListCondition } from './rule.js'
 
 /** Conditions that are evaluated for an item of a list. All of them must hold for the same item. */
@@ -83,14 +83,6 @@ const none: readonly unknown[] = []
 function readItems(path: Path, data: unknown): readonly unknown[] {
   const value = readOrMiss(path, data)
   return Array.isArray(value) ? value : none
-}
-
-function readOrMiss(path: Path, data: unknown): unknown {
-  try {
-    return readPath(path, data)
-  } catch {
-    return undefined
-  }
 }
 
 const undecided = -1

@@ -83,6 +83,15 @@ export function readPath(path: Path, data: unknown): unknown {
   return value
 }
 
+/** The same, and undefined for what throws: only data that was never JSON does. */
+export function readOrMiss(path: Path, data: unknown): unknown {
+  try {
+    return readPath(path, data)
+  } catch {
+    return undefined
+  }
+}
+
 function readOwn(holder: unknown, { key, isIndex, isInherited }: Step): unknown {
   if (typeof holder !== 'object' || holder === null) return undefined
   if (!isIndex && Array.isArray(holder)) return undefined

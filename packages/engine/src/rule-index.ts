@@ -1,7 +1,7 @@
-import { toNumber } from './comparison.js'
+import { keyOf } from './comparison.js'
 import type { CompiledRule } from './compile-rule.js'
 import type { Equality } from './compiled-condition.js'
-import { compilePath, type Path, readPath } from './path.js'
+import { compilePath, type Path, readOrMiss } from './path.js'
 
 /** Finds the few of many rules that one event's data could match. */
 export interface RuleIndex {
@@ -110,24 +110,6 @@ function fileRule(fields: ReadonlyMap<string, Field>, { field, wanted }: Equalit
     if (places === undefined) filed.set(key, [place])
     // The rule is already there if an `in` contains both 1 and "1".
     else if (places.at(-1) !== place) places.push(place)
-  }
-}
-
-/**
- * Values that are equal by `equalTo` have the same key: a text that is a number has the key of that number. The converse
- * is false ("1" and "1.0" share a key and are not equal), which costs no more than a candidate.
- */
-function keyOf(value: unknown): unknown {
-  if (typeof value !== 'string') return value
-  const number = toNumber(value)
-  return Number.isNaN(number) ? value : number
-}
-
-function readOrMiss(path: Path, data: unknown): unknown {
-  try {
-    return readPath(path, data)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,11 +1,11 @@
 import type { ActionConfig } from './actions/index.js'
 import { maxMatchLength } from './actions/wait.js'
-import { areEqual, toNumber } from './comparison.js'
+import { areEqual, keyOf } from './comparison.js'
 import type { CompiledCondition } from './compiled-condition.js'
 import { compileCondition } from './conditions.js'
 import { decisionPath, decisionType } from './decision.js'
 import type { Evaluation } from './evaluation.js'
-import { compilePath, type Path, readPath } from './path.js'
+import { compilePath, readOrMiss } from './path.js'
 import type { Condition } from './rule.js'
 
 type WaitForConfig = NonNullable<ActionConfig<'WAIT'>['for']>
@@ -115,17 +115,4 @@ export function keepWaited(
     return true
   })
   return { waited: Object.fromEntries(kept), warnings }
-}
-
-function keyOf(value: unknown): unknown {
-  const number = typeof value === 'string' ? toNumber(value) : Number.NaN
-  return Number.isNaN(number) ? value : number
-}
-
-function readOrMiss(path: Path, data: unknown): unknown {
-  try {
-    return readPath(path, data)
-  } catch {
-    return undefined
-  }
 }

@@ -158,5 +158,11 @@ export {
 } from './unfinished/unfinished-work.js'
 export { findEndingEvents } from './waits/find-ending-events.js'
 export { TimeOuts } from './waits/find-time-outs.js'
-export { maxOpenWaits, nothingSeen, type OpenWait, tooManySeen } from './waits/open-wait.js'
+export {
+  maxOpenWaits,
+  nothingSeen,
+  type OpenWait,
+  tooManySeen,
+  type WokenExecution,
+} from './waits/open-wait.js'
 export { wakeOn } from './waits/wake-waits.js'

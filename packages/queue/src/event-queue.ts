@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Owned } from '@automation/admission'
 import { createBatcher } from '@automation/database'
+import type { WokenExecution } from '@automation/ledger'
 import type { JobsOptions } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { createFairShare } from './fair-share.js'
@@ -10,13 +11,7 @@ import { describeAway, openRedis } from './open-redis.js'
 import { type Arrival, type EventsJob, type QueuedEvent, shareJobs } from './share-jobs.js'
 
 /** An execution that is not finished, to be claimed when it is due. */
-export interface DueExecution {
-  executionId: string
-  eventId: string
-  workspaceId: string
-  /** Of the workspace. */
-  createdBy: string | null
-  dueAt: Date
+export interface DueExecution extends WokenExecution {
   /** Of its first span. */
   traceparent?: string | undefined
 }

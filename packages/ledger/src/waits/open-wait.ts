@@ -32,6 +32,7 @@ export interface WokenExecution {
   executionId: string
   eventId: string
   workspaceId: string
+  /** Of the workspace. */
   createdBy: string | null
   dueAt: Date
 }
