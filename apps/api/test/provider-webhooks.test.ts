@@ -681,6 +681,63 @@ t.test('the diagnosis names the provider, what differs, and what is usually wron
   }
 })
 
+t.test('a receipt says what was refused, and knows the scheme of the provider', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const stripe = await makeProvider(api, workspace, 'stripe')
+  const slack = await makeProvider(api, workspace, 'slack')
+  const unsigned = { 'stripe-signature': undefined, 'x-slack-signature': undefined }
+  const text = { 'content-type': 'text/plain' }
+  const missing = (name: string) => ({
+    code: 'header_missing',
+    message: `The header ${name} is missing or empty.`,
+  })
+  const asJson = { code: 'refused', message: 'The response said: Content-Type must be application/json.' }
+  const cases: [send: () => Promise<Answer>, reason: string, findings: object[]][] = [
+    [() => stripe.deliver({ headers: text }), 'content_type', [asJson]],
+    [
+      () => stripe.deliver({ headers: { ...text, ...unsigned } }),
+      'content_type',
+      [asJson, missing('stripe-signature')],
+    ],
+    [() => stripe.deliver({ headers: unsigned }), 'header', [missing('stripe-signature')]],
+    [() => slack.deliver({ headers: unsigned }), 'header', [missing('x-slack-signature')]],
+    [
+      () => stripe.deliver({ body: '{x' }),
+      'body',
+      [{ code: 'refused', message: /^The response said: Body is not valid JSON: line 1, column 2/ }],
+    ],
+  ]
+  for (const [send, reason, findings] of cases) {
+    await workspace.database.webhookRejection.deleteMany()
+    await send()
+    const read = () => workspace.database.webhookRejection.findFirst()
+    while ((await read()) === null) await new Promise((resolve) => setTimeout(resolve, 10))
+    const rejection = await read()
+    t.equal(rejection?.reason, reason)
+    matchLists(t, rejection?.findings, findings)
+  }
+})
+
+t.test(
+  'a mapped type that becomes no event is no secret: the response and the receipt say why',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const types = { 'payment_intent.payment_failed': 'DEAL_LOST' }
+    const stripe = await makeProvider(api, workspace, 'stripe', { types, dataFrom: 'data.object' })
+    const warnings = [
+      { field: 'settings.dataFrom', message: 'No event DEAL_LOST: the payload has no object at data.object' },
+    ]
+    const body = JSON.stringify({ id: 'evt_q5', type: 'payment_intent.payment_failed' })
+    const answer = await stripe.deliver({ body })
+    t.match(answer, { status: 202, body: { warnings } })
+    const receipt = await workspace.call(
+      'GET',
+      `/api/developer/v1/webhook-receipts/${(answer.body as { id: string }).id}`,
+    )
+    t.match(receipt, { status: 200, body: { eventTypes: ['webhook_received'], warnings } })
+  },
+)
+
 t.test(
   'a rightly signed body that cannot be read or stored is refused with its reason, and never a fault',
   async (t) => {

@@ -33,7 +33,7 @@ t.test('names that lead to no secret take the newest one of a burst no place', a
       isForm: false,
       body: Buffer.alloc(0),
     }
-    rejections.record({ provider, workspaceId, id, ...none }, 'size')
+    rejections.record({ provider, workspaceId, id, ...none }, 'size', 'said')
   }
   const strangers = Array.from({ length: 40 }, () => newId())
   for (const id of strangers) refuse(id, 'stranger')

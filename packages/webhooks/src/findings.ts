@@ -15,8 +15,9 @@ export interface Deviation {
 
 export type SignatureFindingCode = keyof typeof advice
 
-// %s is the subject of the deviation: a name from the workspace itself, never a part of what was sent.
+// %s is the subject of the deviation: a name from the workspace itself or the refusal's sentence, never a part of what was sent.
 const advice = {
+  refused: 'The response said: %s.',
   foreign_scheme:
     'The delivery is signed in the format of %s, which no signing secret of this provider has as its scheme; create a secret with that scheme, under a provider name of its own.',
   no_match_of_provider:

@@ -1,5 +1,5 @@
 export { diagnose, diagnoseHeaders } from './diagnose.js'
-export type { SignatureFinding } from './findings.js'
+export { presentFinding, type SignatureFinding } from './findings.js'
 export {
   diagnoseProvider,
   type KnownProviderSecret,

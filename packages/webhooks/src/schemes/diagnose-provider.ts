@@ -34,10 +34,12 @@ const bytesPerAttempt = 2048
  * Explains why no secret of the provider fits a delivery in the scheme of a provider. Its work is bounded, and it throws on no input.
  *
  * @param secrets all of the workspace that have the scheme of a provider
+ * @param isRead whether the body was read: otherwise the headers alone are looked at
  */
 export function diagnoseProvider(
   request: RefusedRequest,
   secrets: KnownProviderSecret[],
+  isRead = true,
 ): SignatureFinding[] {
   const ofProvider = secrets.filter(({ provider }) => provider === request.provider)
   const expected = ofProvider.map((secret) => inUseOf(secret).scheme)
@@ -46,6 +48,7 @@ export function diagnoseProvider(
     ? []
     : expected.slice(0, 1).map(({ signature }) => missingHeader(signature.headers))
   const foreign = isExpected ? [] : findForeignScheme(request)
+  if (!isRead) return presentAll([...foreign, ...missing])
   const nearMiss = findNearMiss(request, secrets)
   if (nearMiss?.length === 0) return presentAll([{ code: 'signature_matches' }])
   if (nearMiss) return presentAll([...foreign, ...nearMiss])

@@ -2,7 +2,7 @@ import { orNull } from '@automation/access'
 import type { Prisma } from '@automation/database'
 import type { SignatureFinding } from '@automation/webhooks'
 import { Type } from 'typebox'
-import { Id, Timestamp } from '../../responses.js'
+import { DataWarnings, Id, Timestamp } from '../../responses.js'
 
 export const ReceiptState = Type.Enum(['accepted', 'rejected'])
 
@@ -43,6 +43,10 @@ export const Receipt = Type.Object(
     bodyDiffers: Type.Optional(
       Type.Boolean({ description: 'true if a repeated delivery had the same id and another body' }),
     ),
+    warnings: Type.Optional({
+      ...DataWarnings,
+      description: 'If read by its id: what of the webhook was stored as another value, or became no event',
+    }),
     reason: Type.Optional(Type.String({ description: 'If rejected: the reason' })),
     findings: Type.Optional(
       Type.Array(

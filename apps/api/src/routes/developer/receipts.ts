@@ -63,16 +63,23 @@ export const receiptRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: { 200: Receipt, ...refusalResponses(404) },
     },
     handler: async (request) => {
-      const { database } = request.workspace
+      const { database, reads } = request.workspace
       if (!isUuid(request.params.id)) throw refusals.receiptNotFound()
       const where = { id: request.params.id }
       const accepted = await database.webhookReceipt.findUnique({ where, select: acceptedFields })
-      if (accepted) return presentAccepted(accepted)
+      if (accepted) return { ...presentAccepted(accepted), ...(await readWarnings(reads, accepted.eventIds)) }
       const rejected = await database.webhookRejection.findUnique({ where })
       if (rejected) return presentRejected(rejected, isAskedByAdmin(request))
       throw refusals.receiptNotFound()
     },
   })
+}
+
+/** Those of its first event, WEBHOOK_RECEIVED, as long as that is kept. */
+async function readWarnings({ event }: FastifyRequest['workspace']['reads'], [id]: string[]) {
+  const found = id === undefined ? null : await event.findUnique({ where: { id }, select: { data: true } })
+  const { warnings } = (found?.data ?? {}) as Pick<Receipt, 'warnings'>
+  return warnings && { warnings }
 }
 
 /** The ids lead to the rows by their index: they carry the time, of the API's clock. */

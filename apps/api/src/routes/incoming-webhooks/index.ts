@@ -7,8 +7,9 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { createUseNotes } from '../../access/last-used.js'
 import type { ApiMetrics } from '../../api-metrics.js'
-import { isPassing, refusals } from '../../errors.js'
+import { isPassing, type Refusal, refusals } from '../../errors.js'
 import { strangerAt } from '../../plugins/body-budget.js'
+import { refusalFor } from '../../plugins/errors.js'
 import { readBody } from '../../plugins/read-body.js'
 import type { BucketOwner } from '../../rate-limit/find-buckets.js'
 import { limitationOf } from '../../rate-limit/rate-limit.js'
@@ -45,7 +46,11 @@ const Delivered = Type.Object(
         description: 'Schemes of providers: this delivery has the id of the first, and another body',
       }),
     ),
-    warnings: DataWarnings,
+    warnings: Type.Optional({
+      ...DataWarnings,
+      description:
+        'Data that was stored in a different form, and why a type that the settings map became no event. Absent if there are none.',
+    }),
   },
   { title: 'Delivered' },
 )
@@ -109,7 +114,7 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     }
     const reason = rejectionReason(error)
     const delivery = readDelivery(request)
-    if (reason !== undefined) rejections.record(delivery, reason)
+    if (reason !== undefined) rejections.record(delivery, reason, describeRefusal(refusalFor(error, request)))
     countRejected(delivery, reason ?? otherReason(error))
     throw error
   })
@@ -256,6 +261,12 @@ function presentDelivered({ id, isFirst }: { id: string; isFirst: boolean }, { w
     deduplicated: !isFirst,
     ...(warnings && { warnings }),
   }
+}
+
+function describeRefusal(refusal: Refusal | undefined): string {
+  const { body } = refusal ?? refusals.notSigned()
+  if ('error' in body) return body.error
+  return body.errors.map(({ field, message }) => `${field}: ${message}`).join(', ')
 }
 
 /** Of a refusal that is not written down. */

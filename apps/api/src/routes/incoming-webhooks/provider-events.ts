@@ -8,14 +8,17 @@ import { findMappedType } from './find-mapped-type.js'
 import { type Payload, weighForm } from './payload.js'
 import type { SignedByProvider } from './verify-provider.js'
 
-/** What a webhook of a provider becomes: WEBHOOK_RECEIVED, and the event to which its type is mapped. */
+/**
+ * What a webhook of a provider becomes: WEBHOOK_RECEIVED, and the event to which its type is mapped. A warning of the payload says why a mapped
+ * type became none.
+ */
 export async function eventsOfProvider(
   { secret, inUse: { scheme } }: SignedByProvider,
   { workspaceId, provider, headers, body, isForm }: IncomingDelivery,
   receiptId: string,
-  { payload, ...warned }: Payload,
+  { payload, warnings = [] }: Payload,
   types: EventTypes,
-): Promise<NewEvent[]> {
+): Promise<{ events: NewEvent[]; payload: Payload }> {
   const { createdBy, settings } = secret
   const bytes = isForm ? weighForm(payload) : body.length
   const event = (type: string, data: object): NewEvent => {
@@ -27,12 +30,25 @@ export async function eventsOfProvider(
     return value === '' ? [] : [[name, cleanText(value)] as const]
   })
   const readable = shown.length === 0 ? {} : { headers: Object.fromEntries(shown) }
-  const received = event('WEBHOOK_RECEIVED', { provider, receiptId, payload, ...readable, ...warned })
-  const type = findMappedType(scheme, settings ?? {}, headers, payload)
-  const mapped = type && settings?.types?.[type]
-  if (mapped === undefined || !(await types.hadLately(workspaceId, mapped))) return [received]
-  const data = settings?.dataFrom === undefined ? payload : readPath(compilePath(settings.dataFrom), payload)
-  return isObject(data) ? [received, event(mapped, data)] : [received]
+  const { types: map = {}, dataFrom } = settings ?? {}
+  const type = findMappedType(scheme, { types: map }, headers, payload)
+  const mapped = type && map[type]
+  const data = dataFrom === undefined ? payload : readPath(compilePath(dataFrom), payload)
+  const isKnown = mapped !== undefined && (await types.hadLately(workspaceId, mapped))
+  const none = (field: string, message: string) => [{ field, message: `No event ${mapped}: ${message}` }]
+  const missing =
+    mapped === undefined
+      ? []
+      : !isKnown
+        ? none(`settings.types.${type}`, 'the workspace has no such type')
+        : isObject(data)
+          ? []
+          : none('settings.dataFrom', `the payload has no object at ${dataFrom ?? 'its root'}`)
+  const warned = [...warnings, ...missing]
+  const all = { payload, ...(warned.length > 0 && { warnings: warned }) }
+  const received = event('WEBHOOK_RECEIVED', { provider, receiptId, ...readable, ...all })
+  const events = isKnown && isObject(data) ? [received, event(mapped, data)] : [received]
+  return { events, payload: all }
 }
 
 /** Node reads headers as latin1; they hold no NUL. */

@@ -69,7 +69,7 @@ export class ProviderReceiver {
     const bodyHash = hashBody(delivery)
     const repeated = found ?? (await this.#findPrevious(delivery, identity))
     const stored = repeated
-      ? { ...repeated, isFirst: false }
+      ? { ...repeated, isFirst: false, payload }
       : await this.#accept(request, delivery, signed, { identity, bodyHash, payload, challenge })
     const bodyDiffers = !stored.isFirst && stored.bodyHash !== bodyHash
     if (!stored.isFirst)
@@ -78,7 +78,7 @@ export class ProviderReceiver {
         foundBy: stored.foundBy === 'id' ? identity.keyOf : 'body',
         bodyDiffers,
       })
-    return { stored, payload, scheme, bodyDiffers, challenge }
+    return { stored, payload: stored.payload, scheme, bodyDiffers, challenge }
   }
 
   /** An earlier delivery of the same bytes, in the interval before. */
@@ -111,13 +111,15 @@ export class ProviderReceiver {
     const { workspaceId, provider } = delivery
     const { key, uniqueHash } = identity
     const id = newId()
-    const events =
-      challenge === undefined ? await eventsOfProvider(signed, delivery, id, payload, eventTypes) : []
+    const { events, ...made } =
+      challenge === undefined
+        ? await eventsOfProvider(signed, delivery, id, payload, eventTypes)
+        : { events: [], payload }
     request.eventId = events[0]?.id
     const receipt = { id, workspaceId, provider, key, bodyHash, uniqueHash, secretId: signed.secret.id }
     const stored = await inbox.acceptWebhook(receipt, events)
     if (!stored.isFirst) this.#parts.known.remember({ ...delivery, id: key, uniqueHash }, stored)
-    return stored
+    return { ...stored, ...made }
   }
 }
 

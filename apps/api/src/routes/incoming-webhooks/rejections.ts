@@ -11,6 +11,7 @@ import {
   diagnoseHeaders,
   diagnoseProvider,
   type KnownProviderSecret,
+  presentFinding,
   type SchemeName,
   type SchemeSettings,
   type SignatureFinding,
@@ -25,6 +26,8 @@ type SigningSecretRow = Prisma.SigningSecretGetPayload<object>
 interface Rejection {
   delivery: IncomingDelivery
   reason: RejectionReason
+  /** The refusal's sentence. */
+  said: string
 }
 
 /** Limits a workspace in one process: senders without a secret must not be able to fill the disk with rejections. */
@@ -59,8 +62,8 @@ export function openRejectionLog(
   const unknown = new LRUCache<string, true>(unknownNames)
 
   return {
-    record(delivery: IncomingDelivery, reason: RejectionReason): void {
-      if (isUuid(delivery.workspaceId)) writeOrWait({ delivery, reason })
+    record(delivery: IncomingDelivery, reason: RejectionReason, said: string): void {
+      if (isUuid(delivery.workspaceId)) writeOrWait({ delivery, reason, said })
     },
     /** Writes what waits. */
     async close(): Promise<void> {
@@ -100,7 +103,8 @@ export function openRejectionLog(
     void written.then(() => writing.delete(written))
   }
 
-  async function write({ delivery, reason }: Rejection): Promise<void> {
+  async function write(rejection: Rejection): Promise<void> {
+    const { delivery, reason } = rejection
     const { workspaceId, provider, id } = delivery
     const own = database.forWorkspace(workspaceId)
     const secrets = await own.signingSecret.findMany({
@@ -111,7 +115,7 @@ export function openRejectionLog(
     if (!secrets.some((secret) => secret.provider === provider))
       return void unknown.set(nameOf(delivery), true)
     unknown.delete(nameOf(delivery))
-    const findings = explain({ delivery, reason }, secrets)
+    const findings = explain(rejection, secrets)
     const rejectionId = newId()
     const key = id === '' ? null : id.slice(0, 255)
     const deliveries = await own.$transaction(async (transaction) => {
@@ -133,9 +137,13 @@ export function openRejectionLog(
     addJobs(deliveries)
   }
 
-  function explain({ delivery, reason }: Rejection, secrets: SigningSecretRow[]): SignatureFinding[] {
-    if (diagnosable.has(reason)) return diagnoseDelivery(delivery, secrets.flatMap(openKnownSecret))
-    return verified.has(reason) ? [] : diagnoseHeaders(delivery)
+  function explain({ delivery, reason, said }: Rejection, secrets: SigningSecretRow[]): SignatureFinding[] {
+    const isRead = diagnosable.has(reason)
+    const diagnosis =
+      isRead || !verified.has(reason)
+        ? diagnoseDelivery(delivery, secrets.flatMap(openKnownSecret), isRead)
+        : []
+    return isRead ? diagnosis : [presentFinding({ code: 'refused', about: said }), ...diagnosis]
   }
 
   function openKnownSecret(secret: SigningSecretRow): KnownProviderSecret[] {
@@ -152,15 +160,24 @@ export function openRejectionLog(
   }
 }
 
-/** A provider whose secrets have our own scheme may still send in its own: diagnose names it then. */
-function diagnoseDelivery(delivery: IncomingDelivery, secrets: KnownProviderSecret[]): SignatureFinding[] {
+/**
+ * By the scheme of the provider's newest secret. A provider whose secrets have our own may still send in its own: diagnose names it then.
+ *
+ * @param isRead whether the body was read
+ */
+function diagnoseDelivery(
+  delivery: IncomingDelivery,
+  secrets: KnownProviderSecret[],
+  isRead: boolean,
+): SignatureFinding[] {
   const foreign = secrets.filter(({ scheme }) => scheme !== 'automation')
-  const isForeign = foreign.some(({ provider }) => provider === delivery.provider)
-  if (isForeign && isOfProvider(delivery)) return diagnoseProvider(delivery, foreign)
-  return diagnose(
-    delivery,
-    secrets.filter(({ scheme }) => scheme === 'automation'),
-  )
+  const [newest, ...others] = secrets.filter(({ provider }) => provider === delivery.provider)
+  const hadForeign = others.some(({ scheme }) => scheme !== 'automation')
+  if ((newest && newest.scheme !== 'automation') || (hadForeign && isOfProvider(delivery)))
+    return diagnoseProvider(delivery, foreign, isRead)
+  if (!isRead) return diagnoseHeaders(delivery)
+  const own = secrets.filter(({ scheme }) => scheme === 'automation')
+  return diagnose(delivery, own)
 }
 
 function nameOf({ workspaceId, provider }: IncomingDelivery): string {
