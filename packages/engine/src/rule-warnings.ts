@@ -4,7 +4,8 @@ import { describeListEnd } from './dead-end.js'
 import { findDoubtfulForms } from './doubtful-forms.js'
 import { eventTypeDefinitions } from './event-types.js'
 import type { Fault } from './faults.js'
-import { findMisspelt } from './nearest.js'
+import { findForeseen } from './foreseen.js'
+import { findSimilar } from './nearest.js'
 import { isIndex, parsePath } from './path.js'
 import type { PerKey } from './per-key/per-key.js'
 import { findPerKeyWarnings } from './per-key/per-key-warnings.js'
@@ -14,7 +15,7 @@ import { compileTemplate } from './template.js'
 
 /**
  * Finds what is allowed in a rule and probably a mistake: fields that are almost those of the event type's example, paths that begin
- * outside of the data or go on below a list, placeholders of other languages, and forms that are often meant otherwise. Takes a definition without faults.
+ * outside of the data or go on below a list, placeholders of other languages, forms that are often meant otherwise, and what can be foreseen to fail. Takes a definition without faults.
  */
 export function findRuleWarnings(
   rule: RuleDefinition & { trigger: string; perKey?: PerKey | null },
@@ -31,6 +32,7 @@ export function findRuleWarnings(
     ...actions.flatMap((action, index) => searchAction(action, `actions[${index}]`, warnOfPath)),
     ...findPerKeyWarnings(rule, warnOfPath),
     ...findDoubtfulForms(rule),
+    ...findForeseen(actions, declared, example),
   ]
 }
 
@@ -68,7 +70,7 @@ function warnAboutPath(field: string, path: string, trigger: string, example: ob
         message: `A path starts in the data of the event. Did you mean ${path.slice(first.length + 1)} instead of ${path}?`,
       },
     ]
-  const meant = findMisspelt(first, known)
+  const meant = findSimilar(first, known)
   return meant === undefined ? [] : [{ field, message: `Did you mean ${meant} instead of ${first}?` }]
 }
 

@@ -79,3 +79,31 @@ t.test('words of blocks are warned of', async (t) => {
   for (const word of ['payload.else', 'payload.this', 'thisYear', 'elsewhere'])
     t.notMatch(warn(`{{${word}}}`), [/blocks/], word)
 })
+
+t.test('a warning tells what can be foreseen to fail', async (t) => {
+  const task = (title: string) => ({ type: 'CREATE_TASK', config: { title } }) as const
+  const when = (field: string, value: string) => ({ field, operator: 'equals', value })
+  const decision = { options: ['approve', 'reject'], within: '1h' }
+  const actions = [
+    { ...task('x'), name: 'a' },
+    {
+      ...task('x'),
+      when: { all: [when('actions.a.outcome', 'sucess'), when('actions.a.outcome', 'failed')] },
+    },
+    { type: 'WAIT', config: { decision } },
+    { ...task('x'), when: when('decision.choice', 'aprove') },
+    { ...task('x'), when: when('decision.choice', 'expired') },
+    task('{{payload}}'),
+    task('{{payload | json}} {{payload}}'),
+  ]
+  t.strictSame(warnOf({ actions: actions as never }), [
+    'actions[1].when.all[0].value actions.a.outcome is never "sucess", but one of success, failed, skipped, unknown',
+    'actions[3].when.value decision.choice is never "aprove", but one of approve, reject, expired',
+    'actions[5].config.title {{payload}} is an object, and this field takes a text: use {{payload | json}}, or a part of it',
+  ])
+  const collecting = {
+    perKey: { collect: { for: '1h' } } as never,
+    actions: [task('{{collected.events}}')] as never,
+  }
+  t.ok(warnOf(collecting).some((text) => text.includes('title {{collected.events}} is a list')))
+})
