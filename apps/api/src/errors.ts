@@ -1,6 +1,6 @@
 import type { NotAdmitted } from '@automation/admission'
 import { isDatabaseAway, isStatementCancelled, isTableMissing } from '@automation/database'
-import { describeNearest, eventTypes, type Fault } from '@automation/engine'
+import { describeUnknownType, type Fault } from '@automation/engine'
 import { type ErrorCode, errorCodes } from './error-codes.js'
 import { findJsonFault } from './find-json-fault.js'
 
@@ -48,10 +48,10 @@ export const refusals = {
   bodyNotForm: () =>
     new Refusal('body_not_form', 'Body is not a form in UTF-8 of at most 1,000 fields, or lacks its payload'),
   bodyNotAnObject: () => new Refusal('body_not_json', 'Body must be a JSON object'),
-  /** The body is fixed, so the header names the field, and the event types that were perhaps meant. @param known those of the workspace */
-  invalidTriggerType: (type: string, field: string, known: readonly string[] = eventTypes) =>
+  /** The body is fixed, so the header names the field, and the event types that were perhaps meant. @param own those of the workspace's own */
+  invalidTriggerType: (type: string, field: string, own?: readonly string[]) =>
     new Refusal('invalid_trigger_type', 'Invalid trigger type', {
-      link: `</docs/rules#events>; rel="help"; title="${describeNearest(type, known)}"; field="${field}"`,
+      link: `</docs/rules#events>; rel="help"; title="${describeUnknownType(type, own)}"; field="${field}"`,
     }),
   badIdempotencyKey: () =>
     new Refusal('invalid_header', 'Header Idempotency-Key must be 1 to 255 printable ASCII characters'),

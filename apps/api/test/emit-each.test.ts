@@ -149,8 +149,13 @@ t.test('lists of addresses and lists in texts are refused with the place of thei
   const { call } = await api.makeWorkspace()
   const mail = { subject: 'x', template: 'x' }
   const cases: [type: string, config: object, field: string, message: RegExp | string][] = [
-    ['SEND_EMAIL', { ...mail, to: ['a@b.io', 'Ada <c@d.io>'] }, 'to[1]', 'Must be one email address'],
-    ['SEND_EMAIL', { ...mail, to: ['a@b.io, c@d.io'] }, 'to[0]', 'Must be one email address'],
+    [
+      'SEND_EMAIL',
+      { ...mail, to: ['a@b.io', 'Ada <c@d.io>'] },
+      'to[1]',
+      'Must be one email address, without a name',
+    ],
+    ['SEND_EMAIL', { ...mail, to: ['a@b.io, c@d.io'] }, 'to[0]', 'Must be one email address, without a name'],
     ['SEND_EMAIL', { ...mail, to: [] }, 'to', 'Must have at least 1 item'],
     ['SEND_EMAIL', { ...mail, to: Array(51).fill('{{a}}') }, 'to', 'Must have at most 50 items'],
     ['SEND_EMAIL', { ...mail, to: 'a@b.io', cc: [''] }, 'cc[0]', 'Must have at least 1 character'],

@@ -56,6 +56,6 @@ function checkValue<Schema extends Type.TSchema>(schema: Schema, value: unknown)
   // Users should not have to read a regular expression: schemas with a pattern describe it in words.
   const isDescribed = (fault.keyword === 'pattern' || fault.keyword === 'format') && description !== undefined
   throw new InvalidArgumentError(
-    isDescribed ? `It must be ${description}.` : `It ${plainBounds(fault.message)}.`,
+    isDescribed ? `It must be ${description}.` : `It ${plainBounds(fault.message, schema)}.`,
   )
 }

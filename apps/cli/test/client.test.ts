@@ -301,7 +301,11 @@ t.test('rules, events and executions are used with a token or a key from the env
   })
   t.match(await client('events send NOTHING'), {
     code: 1,
-    errors: /The API responded 400 invalid_trigger_type: Invalid trigger type\. Did you mean [A-Z_]+\?/,
+    errors: /The API responded 400 invalid_trigger_type: Invalid trigger type: it is none of the catalogue/,
+  })
+  t.match(await client('events send LEAD_CREATE'), {
+    code: 1,
+    errors: /Invalid trigger type\. Did you mean LEAD_CREATED\?/,
   })
   const far = await client('events send LEAD_CREATED', { ...none, RULES_URL: url })
   t.match(far, { code: 1, output: '', errors: /^Set RULES_TOKEN / })

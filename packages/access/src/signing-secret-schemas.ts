@@ -6,6 +6,8 @@ const providerPattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 
 export const Provider = Type.String({
   pattern: providerPattern,
+  patternError:
+    'begin with a lowercase letter or a digit, and have at most 64 lowercase letters, digits, dots, dashes and underscores',
   description:
     'Name of the provider in the path of its webhooks: lowercase letters, digits, dots, dashes and underscores',
 })
@@ -13,6 +15,8 @@ export const Provider = Type.String({
 /** The API calls it `provider`; outgoing secrets came later. */
 export const Counterparty = Type.String({
   pattern: '^([a-z0-9][a-z0-9._-]{0,252}|\\[[0-9a-f:.]{2,45}\\])$',
+  patternError:
+    'be a name of lowercase letters, digits, dots, dashes and underscores, or an IPv6 address in brackets',
   description:
     'a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing)',
 })
@@ -61,9 +65,10 @@ export type NewSigningSecret = SigningSecret & { secret: string }
 
 /** The notation of a scheme is checked apart. */
 const SecretText = Type.String({
-  pattern: '^[!-~]{8,512}$',
+  pattern: '^(?!\\s)(?!.*\\s$)[^\\u0000-\\u001f\\u007f]{8,512}$',
+  patternError: 'have 8 to 512 characters, none of them a control character, and no space at its ends',
   description:
-    'incoming: the secret that the provider has made, 8 to 512 printable characters without spaces. Without it the service makes one',
+    'incoming: the secret that the provider has made, or the text of your choice that it has: 8 to 512 characters. Without it the service makes one',
 })
 
 export const SigningSecretToCreate = Type.Object(

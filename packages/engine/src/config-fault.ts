@@ -9,7 +9,11 @@ import { describeUnfit, type Template } from './template.js'
 const checks = new Map(
   actionDefinitions.map((definition: ActionDefinition) => [
     definition.type,
-    { schema: Compile(definition.config), formats: Object.entries(definition.formats) },
+    {
+      schema: Compile(definition.config),
+      config: definition.config,
+      formats: Object.entries(definition.formats),
+    },
   ]),
 )
 
@@ -53,7 +57,7 @@ function findFault(type: string, config: unknown): FoundFault | undefined {
   if (!check.schema.Check(config)) {
     const [error] = check.schema.Errors(config)
     const keys = (error?.instancePath ?? '').split('/').slice(1).map(readPointer)
-    const message = `${writePath(config, keys)} ${plainBounds(error?.message ?? 'does not fit')}`
+    const message = `${writePath(config, keys)} ${plainBounds(error?.message ?? 'does not fit', check.config)}`
     return { keys, message, ...describeItem(config, keys) }
   }
   const texts = config as Record<string, unknown>

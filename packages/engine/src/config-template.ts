@@ -45,6 +45,12 @@ export function findCompiler(type: unknown, config: object, field: string): Comp
   return textFields.get(definition)?.has(field) ? compileTextField : compileTemplate
 }
 
+/** Whether a field takes texts only: neither a list nor an object becomes one. */
+export function isTextField(type: string, field: string): boolean {
+  const definition = findDefinition(type)
+  return textFields.get(definition)?.has(field) === true && !Object.hasOwn(definition?.lists ?? {}, field)
+}
+
 /** By the definition of their action. */
 const textFields: ReadonlyMap<ActionDefinition | undefined, ReadonlySet<string>> = new Map(
   actionDefinitions.map((definition: ActionDefinition) => {

@@ -2,7 +2,7 @@ import { isCallType } from './actions/index.js'
 import { type CredentialUse, listCredentialUses } from './config-uses.js'
 import { wholeCredential } from './credential.js'
 import type { Fault } from './faults.js'
-import { findMisspelt } from './nearest.js'
+import { findSimilar } from './nearest.js'
 import type { Action } from './rule.js'
 
 /** What a workspace says of its credentials. */
@@ -34,7 +34,7 @@ function describe(
 ): string | undefined {
   const found = known.find((one) => one.name === name)
   if (found === undefined) {
-    const meant = findMisspelt(
+    const meant = findSimilar(
       name,
       known.map((one) => one.name),
     )

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { decisionType } from './decision.js'
+import { findNearest } from './nearest.js'
 import { scheduleType } from './schedule/schedule.js'
 
 export interface EventTypeDefinition {
@@ -175,6 +176,7 @@ const namedLike = new RegExp(namePattern)
 export const EventType = Type.String({
   title: 'EventType',
   pattern: namePattern,
+  patternError: 'begin with a capital letter, and have 2 to 64 capital letters, digits and underscores',
   description: 'Type of an event: one of the catalogue, or one of the workspace (GET /api/event-types)',
   examples: ['LEAD_CREATED', 'PAYMENT_FAILED'],
 })
@@ -192,6 +194,19 @@ const reserved: ReadonlySet<string> = new Set(reservedTypeDefinitions.map(({ typ
 /** Whether only the service makes events of this type. */
 export function isReservedType(name: string): boolean {
   return reserved.has(name)
+}
+
+/**
+ * The second half of a message about a type that the workspace does not have.
+ *
+ * @param own its own types
+ */
+export function describeUnknownType(name: string, own: readonly string[] = []): string {
+  if (isReservedType(name)) return 'Only the service makes events of this type'
+  const nearest = findNearest(name, [...eventTypes, ...own])
+  return nearest.length > 0
+    ? `Nearest: ${nearest.join(', ')}`
+    : 'It is none of the catalogue (/docs/rules#events): create it first if it is one of your own'
 }
 
 /** Whether a rule of any workspace may have this trigger. */

@@ -4,6 +4,7 @@ export const RuleGroup = Type.String({
   minLength: 1,
   maxLength: 64,
   pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]*$',
+  patternError: 'begin with a letter or a digit, and have only letters, digits, dots, dashes and underscores',
 })
 export const RuleOrder = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 

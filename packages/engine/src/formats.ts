@@ -15,18 +15,29 @@ export const duration: Format = findDurationFault
 // would become an ASCII one.
 const oneAddress = /^[^\s\p{C}@,;:<>()[\]\\"]+@[\p{L}\p{M}\p{Nd}-]+(?:\.[\p{L}\p{M}\p{Nd}-]+)*$/u
 
+const notOneAddress = 'must be one email address, without a name'
+
 export const emailAddress: Format = (text) =>
   text.length <= 320 && oneAddress.test(text) && isDomain(text.slice(text.indexOf('@') + 1))
     ? undefined
-    : 'must be one email address'
+    : notOneAddress
 
 function isDomain(text: string): boolean {
   const encoded = text.split('.').filter((label) => /^xn--/i.test(label))
   return URL.canParse(`http://${text}`) && encoded.every((label) => isPunycode(label.slice(4)))
 }
 
-export const httpUrl: Format = (text) =>
-  /^https?:\/\//i.test(text) && URL.canParse(text) ? undefined : 'must be an http or https URL'
+/** Whether no values of its placeholders make an address of a text, of which this is what stands around them. */
+export const aroundAddress: Format = (text) =>
+  /[\s\p{C},;:<>()[\]\\"]|@.*@/u.test(text) ? notOneAddress : undefined
+
+export const httpUrl: Format = (text) => {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return 'must be an http or https URL'
+  const { username, password } = new URL(text)
+  return username === '' && password === ''
+    ? undefined
+    : 'must have no user name and no password: store them as a credential of kind basic, for the header authorization'
+}
 
 /** A URL, or the credential whose value it is. */
 export const chatUrl: Format = (text) => (wholeCredential(text) === undefined ? httpUrl(text) : undefined)

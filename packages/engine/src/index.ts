@@ -47,6 +47,7 @@ export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js
 export { findDurationFault, parseDuration } from './duration.js'
 export { defaultWorkLimits, Evaluation, type WorkLimits } from './evaluation.js'
 export {
+  describeUnknownType,
   EventType,
   eventTypeDefinitions,
   eventTypes,
@@ -78,7 +79,7 @@ export {
   type MailTemplate,
   type RenderedMail,
 } from './mail-template.js'
-export { describeNearest, findMisspelt, findSimilar } from './nearest.js'
+export { describeNearest, findSimilar, maxListed } from './nearest.js'
 export { findOperator } from './operators/index.js'
 export type { Operator, Test } from './operators/operator.js'
 export { instantDescription } from './operators/times.js'

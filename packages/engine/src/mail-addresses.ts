@@ -1,4 +1,7 @@
 import { type Rendering, warnOnce } from './fill-placeholder.js'
+import { aroundAddress } from './formats.js'
+import { splitTemplate } from './split-template.js'
+import { compileTextField, type Template } from './template.js'
 
 /** In each of to, cc and bcc. */
 export const maxAddresses = 50
@@ -6,6 +9,14 @@ export const maxAddressLength = 500
 
 /** Units of work for an address that is looked at. */
 const workPerAddress = 10
+
+/** Compiles an address. Placeholders fill parts of it: what stands around them must leave it one. */
+export function compileAddress(text: string): Template | string {
+  const split = splitTemplate(text)
+  if (typeof split === 'string') return split
+  const fault = split.placeholders.length === 0 ? undefined : aroundAddress(split.literals.join('x'))
+  return fault ?? compileTextField(text)
+}
 
 /**
  * A list of addresses as it was meant: a placeholder that is a list stands for its items, what is missing or empty is left out, and what is

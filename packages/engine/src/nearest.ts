@@ -32,25 +32,25 @@ const otherSpellings: Record<string, string> = {
 /** No name is longer. The distance of two long texts takes long. */
 const maxCompared = 64
 
-/** Finds the names that are nearest to an unknown word, the nearest first. */
-export function findNearest(word: string, names: readonly string[], count = 3): string[] {
-  return rank(word, names)
-    .slice(0, count)
+/**
+ * Finds the names that an unknown word was perhaps meant to be, the nearest first: those that are spelt almost the same (isNear), and those
+ * that begin or end with it or it with them. Neither case nor separators count.
+ */
+export function findNearest(word: string, names: readonly string[]): string[] {
+  const plain = plainOf(word)
+  const meant = Object.hasOwn(otherSpellings, plain) ? otherSpellings[plain] : undefined
+  return names
+    .flatMap((name) => {
+      const edits = name === meant ? 0 : countEdits(plain, plainOf(name))
+      return isNear(edits, plain) || isPart(plain, plainOf(name)) ? [{ name, edits }] : []
+    })
+    .sort((one, other) => one.edits - other.edits)
+    .slice(0, 3)
     .map(({ name }) => name)
 }
 
-/** Finds the name that an unknown word was probably meant to be: at most every third character differs. */
-export function findMisspelt(word: string, names: readonly string[]): string | undefined {
-  const plain = plainOf(word)
-  const [nearest] = names
-    .map((name) => ({ name, distance: countEdits(plain, plainOf(name)) }))
-    .sort((one, other) => one.distance - other.distance)
-  return nearest && nearest.distance <= plain.length / 3 ? nearest.name : undefined
-}
-
 /**
- * Finds the nearest of some names that a text with upper and lower case may have meant: at most two letters differ, and at most half of
- * them. Names that differ in case only are nearest.
+ * Finds the nearest of some names that a text with upper and lower case may have meant (isNear). Names that differ in case only are nearest.
  *
  * @param evaluation where it is given, the comparison is charged to it, and ends with it: then no name was found
  */
@@ -67,7 +67,7 @@ export function findSimilar(
     if (name === text) continue
     if (evaluation?.spend(unitsToCompare(text, name)) === false) return undefined
     const edits = name.toLowerCase() === folded ? 0 : countEdits(text, name, least)
-    if (edits >= least || edits * 2 > text.length) continue
+    if (edits >= least || !isNear(edits, text)) continue
     nearest = name
     least = edits
   }
@@ -79,34 +79,37 @@ function unitsToCompare(text: string, name: string): number {
   return Math.abs(text.length - name.length) > 2 ? 1 : 1 + (text.length * name.length) / 3
 }
 
+/** At most two letters differ, and at most every third. */
+function isNear(edits: number, text: string): boolean {
+  return edits <= 2 && edits * 3 <= text.length
+}
+
+function isPart(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  return short.length > 2 && (long.startsWith(short) || long.endsWith(short))
+}
+
+/** Of a longer list a message names the nearest only. */
+export const maxListed = 10
+
 /**
- * The second half of a message about an unknown word: `Nearest: equals, not_equals. All: /docs/rules#clauses`.
+ * The second half of a message about an unknown word: `Nearest: equals, not_equals. All: /docs/rules#clauses`. Where nothing is near, all of
+ * them if they are few. Undefined where there is nothing to say.
  *
  * @param list where all of them stand
  */
-export function describeNearest(word: string, names: readonly string[], list?: string): string {
+export function describeNearest(word: string, names: readonly string[], list: string): string
+export function describeNearest(word: string, names: readonly string[], list?: string): string | undefined
+export function describeNearest(word: string, names: readonly string[], list?: string): string | undefined {
+  if (names.length === 0) return 'There are none here'
   const nearest = findNearest(word, names)
-  if (nearest.length === 0) return 'There are none here'
-  return `Nearest: ${nearest.join(', ')}${list === undefined ? '' : `. All: ${list}`}`
-}
-
-function rank(word: string, names: readonly string[]): { name: string; distance: number }[] {
-  const plain = plainOf(word)
-  const meant = Object.hasOwn(otherSpellings, plain) ? otherSpellings[plain] : undefined
-  return names
-    .map((name) => ({ name, distance: name === meant ? 0.01 : distanceOf(plain, plainOf(name)) }))
-    .sort((one, other) => one.distance - other.distance)
+  const all = list ?? (nearest.length === 0 && names.length <= maxListed ? names.join(', ') : undefined)
+  const parts = [nearest.length > 0 && `Nearest: ${nearest.join(', ')}`, all && `All: ${all}`].filter(Boolean)
+  return parts.length === 0 ? undefined : parts.join('. ')
 }
 
 /** Without case and separators: greaterThan, GREATER-THAN and greater_than are one spelling. */
 function plainOf(text: string): string {
   const cut = text.slice(0, maxCompared).toLowerCase()
   return cut.replace(/[\s_.-]/g, '') || cut
-}
-
-/** The share of letters that differ. A word that is a part of the other one is nearer than its missing letters say. */
-function distanceOf(one: string, other: string): number {
-  const edits = countEdits(one, other) / Math.max(one.length, other.length)
-  const isPart = one.length > 2 && other.length > 2 && (one.includes(other) || other.includes(one))
-  return isPart ? edits / 3 : edits
 }

@@ -1,16 +1,3 @@
-import { lonePlaceholder, plainPath } from './actions/emit-event.js'
-import { beResponsePath, headerValue, responsePath } from './actions/send-webhook.js'
-import { recordedName } from './recorded.js'
-
-/** What the patterns of configs ask for. */
-const plainPatterns = new Map<string, string>([
-  [headerValue, 'have only characters of ISO 8859-1 and no line break: a header carries no others'],
-  [recordedName, 'begin with a letter, and have at most 64 letters, digits, _ and -'],
-  [responsePath, beResponsePath],
-  [plainPath, 'be the path of a list, such as items, without {{ }}'],
-  [lonePlaceholder, 'be an object, or one placeholder that leads to an object'],
-])
-
 const plainTypes: Record<string, string> = {
   array: 'a list',
   object: 'an object',
@@ -30,10 +17,12 @@ const plainComparisons: Record<string, string> = {
 /**
  * Says in words what a schema asks for: `must have at least 1 character`, `must be a list`, `must be at most 20`, and what a
  * pattern means. Ajv and TypeBox say `must NOT have fewer than 1 characters`, `must be array`, `must be <= 20`. Any other message stays.
+ *
+ * @param schema has the failed one in it: a schema with a `pattern` says in `patternError` what it asks for
  */
-export function plainBounds(message: string): string {
+export function plainBounds(message: string, schema?: unknown): string {
   return message
-    .replace(/match pattern "(.*)"$/i, (said, pattern: string) => plainPatterns.get(pattern) ?? said)
+    .replace(/match pattern "(.*)"$/is, (said, pattern: string) => findPatternError(schema, pattern) ?? said)
     .replace(
       /not have (fewer|more) than (\d+) (character|item|propert)(?:s|ies)/i,
       (_, bound: string, count: string, what: 'character' | 'item' | 'propert') => {
@@ -50,6 +39,17 @@ export function plainBounds(message: string): string {
           .map(plainType)
           .join(' or ')}`,
     )
+}
+
+function findPatternError(schema: unknown, pattern: string): string | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined
+  const said = schema as { pattern?: unknown; patternError?: string }
+  if (said.pattern === pattern && said.patternError !== undefined) return said.patternError
+  for (const part of Object.values(schema)) {
+    const found = findPatternError(part, pattern)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function plainType(type: string): string {

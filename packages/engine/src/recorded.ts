@@ -27,6 +27,7 @@ export type RecordedRoot = 'actions' | 'captured' | 'waited' | 'decision' | 'col
 
 /** The name of an action, and of a value that it captures. */
 export const recordedName = '^[A-Za-z][A-Za-z0-9_-]{0,63}$'
+export const recordedNameError = 'begin with a letter, and have at most 64 letters, digits, _ and -'
 
 /** Of all actions of a rule together. */
 export const maxCaptured = 10

@@ -5,7 +5,7 @@ import { operators } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
 import { maxPathLength } from './path.js'
 import { type Quantifier, quantifiers } from './quantifiers.js'
-import { recordedName } from './recorded.js'
+import { recordedName, recordedNameError } from './recorded.js'
 import { Retry } from './retry.js'
 
 export const maxActions = 20
@@ -164,6 +164,7 @@ export const actionFields = {
   name: Type.Optional(
     Type.String({
       pattern: recordedName,
+      patternError: recordedNameError,
       description:
         'Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status.',
     }),

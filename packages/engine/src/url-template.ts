@@ -115,7 +115,9 @@ function findPlaces({ literals, placeholders }: SplitText): Place[] | string {
     return 'must have its domain and port written out: in a host a placeholder fills one label before them, as in https://{{tenant}}.example.com'
   const sample = url.replaceAll(mark, 'x')
   // The reader of a URL drops control characters.
-  if (/\p{Cc}/u.test(sample) || httpUrl(sample) !== undefined) return 'must be an http or https URL'
+  if (/\p{Cc}/u.test(sample)) return 'must be an http or https URL'
+  const fault = httpUrl(sample)
+  if (fault !== undefined) return fault
   if (dots.test(sample)) return 'must not have . or .. in its path'
   return places
 }

@@ -51,7 +51,7 @@ t.test('a text is exactly one address, wherever it stands', async (t) => {
   t.match(mailTo({ to: '{{two}}' }, data).fault, /config.to must be one email address/)
   t.equal(
     mailTo({ to: ['{{a}}', '{{two}}'] }, data).fault,
-    'config.to[1] must be one email address: "ada@acme.com, eve@evil.example"',
+    'config.to[1] must be one email address, without a name: "ada@acme.com, eve@evil.example"',
   )
   const hostile = [
     'a@x.io\r\nBcc: eve@evil.example',
@@ -107,13 +107,28 @@ t.test('a list has at most 50 addresses, also if a placeholder has more', async 
   t.ok(new Evaluation(0).affords(1))
 })
 
+t.test(
+  'a name around an address is refused when the rule is saved, as it is when it is rendered',
+  async (t) => {
+    const base = { subject: 'x', template: 'x' }
+    const fault = 'Must be one email address, without a name'
+    for (const to of ['"Doe, J" <{{e}}>', 'Jane <{{e}}>', '{{a}}, {{b}}', '{{a}} {{b}}', '{{a}}@x@y'])
+      t.strictSame(faultsOf('SEND_EMAIL', { ...base, to }), [`actions[0].config.to ${fault}`], to)
+    t.strictSame(faultsOf('SEND_EMAIL', { ...base, to: 'a@b.io', replyTo: 'Jane <{{e}}>' }), [
+      `actions[0].config.replyTo ${fault}`,
+    ])
+    for (const to of ['{{e}}', '{{a}}@{{b}}', '{{a}}+x@b.io', '{{e | default:"a, b"}}'])
+      t.strictSame(faultsOf('SEND_EMAIL', { ...base, to }), [], to)
+  },
+)
+
 t.test('a list that can be checked is checked when the rule is saved', async (t) => {
   const base = { subject: 'x', template: 'x' }
   t.strictSame(
     faultsOf('SEND_EMAIL', { ...base, to: ['a@b.io', '{{x}}', 'Ada <a@b.io>'], cc: ['a@b.io,c@d.io'] }),
     [
-      'actions[0].config.to[2] Must be one email address',
-      'actions[0].config.cc[0] Must be one email address',
+      'actions[0].config.to[2] Must be one email address, without a name',
+      'actions[0].config.cc[0] Must be one email address, without a name',
     ],
   )
   t.match(faultsOf('SEND_EMAIL', { ...base, to: ['{{x | shout}}'] }), [

@@ -26,7 +26,8 @@ const customOptions = {
   discriminator: true,
   allowUnionTypes: true,
   strictTypes: true,
-} as const
+  keywords: ['patternError'],
+}
 
 interface SchemaFault {
   instancePath: string

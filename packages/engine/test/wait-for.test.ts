@@ -23,7 +23,7 @@ t.test('faults of a WAIT for an event are found where they stand', async (t) => 
   const { for: _, ...endless } = wait().config as { for: object; duration?: string }
   t.strictSame(faultsOf(wait()), [])
   t.strictSame(faultsOf({ type: 'WAIT', config: { for: awaited } } as Action), [
-    'actions[0].config.duration: Required',
+    'actions[0].config.duration: Required, unless there is until',
   ])
   t.match(faultsOf(wait({ match: { 'credentials.KEY': 1 } })), [
     /^actions\[0\]\.config\.for\.match\.credentials/,

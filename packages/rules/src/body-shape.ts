@@ -1,6 +1,6 @@
-import { capitalize, type Fault, plainBounds, sharedSchemas } from '@automation/engine'
+import { capitalize, type Fault, maxListed, plainBounds, sharedSchemas } from '@automation/engine'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { explainFault, maxListed, type ShapeError } from './explain-fault.js'
+import { explainFault, type ShapeError } from './explain-fault.js'
 
 /**
  * Creates a compiler for schemas of request bodies. Bodies are checked as they are: without coercion, removed fields or defaults,
@@ -17,6 +17,7 @@ export function createBodyCompiler(): (schema: object) => ValidateFunction {
     // Our own schemas are valid: to compile the schema of schemas takes a fifth of the time.
     meta: false,
     validateSchema: false,
+    keywords: ['patternError'],
     schemas: [...sharedSchemas],
     code: { process: appendFaults },
   })
@@ -73,7 +74,14 @@ function faultOf(error: ShapeError, isExplained: boolean): Fault | undefined {
   return fault && hint !== undefined ? { ...fault, message: `${fault.message}. ${hint}` } : fault
 }
 
-function plainFaultOf({ keyword, instancePath, params, message, data }: ShapeError): Fault | undefined {
+function plainFaultOf({
+  keyword,
+  instancePath,
+  params,
+  message,
+  data,
+  parentSchema,
+}: ShapeError): Fault | undefined {
   const field = fieldOf(instancePath)
   switch (keyword) {
     case 'if':
@@ -82,8 +90,12 @@ function plainFaultOf({ keyword, instancePath, params, message, data }: ShapeErr
       return { field: joinPath(field, String(params.missingProperty)), message: 'Required' }
     case 'false schema':
       return { field, message: 'Unknown field' }
-    case 'additionalProperties':
-      return { field: joinPath(field, String(params.additionalProperty)), message: 'Unknown field' }
+    case 'additionalProperties': {
+      const { patternError } = (parentSchema ?? {}) as { patternError?: string }
+      // Of an object whose names are free within limits.
+      const said = patternError === undefined ? 'Unknown field' : `Must ${patternError}`
+      return { field: joinPath(field, String(params.additionalProperty)), message: said }
+    }
     case 'discriminator': {
       const missing = params.tagValue === undefined
       const tag = String(params.tag)
@@ -96,7 +108,7 @@ function plainFaultOf({ keyword, instancePath, params, message, data }: ShapeErr
         : { field, message: `Must be one of ${allowed.join(', ')}` }
     }
     default:
-      return { field, message: capitalize(plainBounds(message ?? 'is invalid')) }
+      return { field, message: capitalize(plainBounds(message ?? 'is invalid', parentSchema)) }
   }
 }
 

@@ -1,4 +1,11 @@
-import { describeNearest, eventTypes, instantDescription, readTime } from '@automation/engine'
+import {
+  describeNearest,
+  describeUnknownType,
+  eventTypes,
+  instantDescription,
+  maxListed,
+  readTime,
+} from '@automation/engine'
 import type { ErrorObject } from 'ajv'
 
 /** A fault of shape, as every Ajv reports it. */
@@ -7,12 +14,10 @@ export type ShapeError = Pick<
   'keyword' | 'instancePath' | 'params' | 'message' | 'parentSchema' | 'data'
 >
 
-/** Of a longer list a message names the nearest only. */
-export const maxListed = 10
-
 /** As much of a schema as the hints read. */
 interface Known {
   description?: string
+  patternError?: string
   properties?: Record<string, { enum?: unknown[]; const?: unknown }>
   oneOf?: Known[]
 }
@@ -28,12 +33,15 @@ export function explainFault({
   parentSchema,
   data,
 }: ShapeError): string | undefined {
-  const { description, properties = {}, oneOf = [] } = (parentSchema ?? {}) as Known
+  const { description, patternError, properties = {}, oneOf = [] } = (parentSchema ?? {}) as Known
   switch (keyword) {
     case 'false schema':
       return instancePath.endsWith('/value') ? 'This operator accepts no value' : undefined
     case 'additionalProperties':
-      return describeNearest(String(params.additionalProperty), Object.keys(properties))
+      if (patternError !== undefined) return undefined
+      return isOfServer(String(params.additionalProperty), instancePath, properties)
+        ? 'Only the server sets it'
+        : describeNearest(String(params.additionalProperty), Object.keys(properties))
     case 'discriminator': {
       const tag = String(params.tag)
       if (typeof params.tagValue !== 'string') return undefined
@@ -43,8 +51,9 @@ export function explainFault({
     case 'enum': {
       const names = (params.allowedValues as unknown[]).map(String)
       if (names.length <= maxListed || typeof data !== 'string') return undefined
-      const isEventType = names.includes(eventTypes[0] as string)
-      return describeNearest(data, names, isEventType ? '/docs/rules#events' : undefined)
+      return names.includes(eventTypes[0] as string)
+        ? describeUnknownType(data)
+        : describeNearest(data, names)
     }
     case 'type':
       // A time of a rule, which the data of events may have as a number.
@@ -55,6 +64,17 @@ export function explainFault({
       return undefined
   }
 }
+
+/** Of what has a name: by itself, or in the list of a file. */
+function isOfServer(name: string, instancePath: string, properties: object): boolean {
+  return /^(?:\/\w+\/\d+)?$/.test(instancePath) && 'name' in properties && fieldsOfServer.has(name)
+}
+
+const fieldsOfServer = new Set(
+  'id workspaceId version executionCount successCount failureCount lastSuccessAt lastFailureAt lastError createdAt createdBy updatedAt nextRunAt'.split(
+    ' ',
+  ),
+)
 
 /** Without aliases, which follow the name. */
 function valuesOf({ properties = {} }: Known, tag: string): string[] {

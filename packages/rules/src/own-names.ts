@@ -1,8 +1,8 @@
 import {
-  describeNearest,
+  describeUnknownType,
   eventTypes,
   type Fault,
-  findMisspelt,
+  findSimilar,
   isEventType,
   isEventTypeName,
   isReservedType,
@@ -38,8 +38,7 @@ export function assumeOwnTypes(body: { trigger?: unknown; actions?: unknown }): 
   const names = listOwnNames(body).map(({ name }) => name)
   return new Set(
     names.filter(
-      (name) =>
-        isEventTypeName(name) && !isReservedType(name) && findMisspelt(name, eventTypes) === undefined,
+      (name) => isEventTypeName(name) && !isReservedType(name) && findSimilar(name, eventTypes) === undefined,
     ),
   )
 }
@@ -53,10 +52,7 @@ export function findEmitFaults(body: { actions?: unknown }, ownTypes: ReadonlySe
     .filter(({ name }) => !ownTypes.has(name) && isEventTypeName(name))
     .map(({ field, name }, index) => ({
       field,
-      message: isReservedType(name)
-        ? 'Must be another type: only the service makes events of this one'
-        : index < maxExplained
-          ? `Unknown event type. ${describeNearest(name, eventTypes, '/docs/rules#events')}`
-          : 'Unknown event type',
+      message:
+        index < maxExplained ? `Unknown event type. ${describeUnknownType(name)}` : 'Unknown event type',
     }))
 }

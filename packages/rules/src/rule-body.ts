@@ -1,6 +1,5 @@
 import {
-  describeNearest,
-  eventTypes,
+  describeUnknownType,
   type Fault,
   findPerKeyFaults,
   findScheduleFaults,
@@ -63,6 +62,5 @@ export function findRuleBodyFaults(
 }
 
 function faultOf(trigger: string): Fault {
-  const hint = describeNearest(trigger, eventTypes, '/docs/rules#events')
-  return { field: 'trigger', message: `Invalid trigger type. ${hint}` }
+  return { field: 'trigger', message: `Invalid trigger type. ${describeUnknownType(trigger)}` }
 }

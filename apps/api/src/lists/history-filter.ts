@@ -2,7 +2,7 @@ import { pingType, ServiceEventType } from '@automation/access'
 import { firstIdOf, isUuid } from '@automation/database'
 import {
   capitalize,
-  describeNearest,
+  describeUnknownType,
   eventTypes,
   isEventTypeName,
   isReservedType,
@@ -40,8 +40,7 @@ const time = {
 }
 const eventType = {
   isRight: (text: unknown) => listedTypes.has(text) || (typeof text === 'string' && isEventTypeName(text)),
-  expected: (text: unknown) =>
-    `must be an event type. ${describeNearest(String(text), eventTypes, '/docs/rules#events')}`,
+  expected: (text: unknown) => `must be an event type. ${describeUnknownType(String(text))}`,
 }
 /** Checks that a schema cannot express. */
 const checks: Record<string, Check> = {

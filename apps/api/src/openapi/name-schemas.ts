@@ -22,10 +22,12 @@ function nameIn(node: unknown, schemas: Record<string, Schema>, isProperties = f
   if (Array.isArray(node)) return node.map((item) => nameIn(item, schemas))
   if (typeof node !== 'object' || node === null) return node
   const named = Object.fromEntries(
-    Object.entries(node).map(([key, value]) => {
+    Object.entries(node).flatMap(([key, value]) => {
+      // It is for our messages.
+      if (key === 'patternError' && !isProperties) return []
       // Examples are data: a title among them is no name. Properties may have any name.
       const isData = examples.has(key) && !isProperties
-      return [key, isData ? value : nameIn(value, schemas, key === 'properties' && !isProperties)]
+      return [[key, isData ? value : nameIn(value, schemas, key === 'properties' && !isProperties)]]
     }),
   )
   if (isProperties) return named

@@ -1,4 +1,4 @@
-import { eventTypes, isEventType } from '@automation/engine'
+import { isEventType } from '@automation/engine'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import { type Refusal, refusals } from '../errors.js'
@@ -55,7 +55,7 @@ export class EventTypes {
   /** What refuses a name that is no type: with the types of the workspace that are near. @param field that has the name */
   async refusalOf(workspaceId: string, name: string, field: string): Promise<Refusal> {
     const own = await this.#own.fetch(workspaceId)
-    return refusals.invalidTriggerType(name, field, [...eventTypes, ...(own ?? [])])
+    return refusals.invalidTriggerType(name, field, [...(own ?? [])])
   }
 
   /** Call it after a change. */

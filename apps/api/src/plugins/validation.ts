@@ -19,6 +19,7 @@ export default fp(
       allowUnionTypes: true,
       strictNumbers: false,
       verbose: true,
+      keywords: ['patternError'],
       // As for bodies: our own schemas are valid.
       meta: false,
       validateSchema: false,
@@ -84,7 +85,7 @@ export function queryFault({ validation = [] }: ValidationFailure, request: Fast
   if (error.keyword === 'enum')
     return `Query parameter ${error.instancePath.slice(1)} must be one of ${[error.params.allowedValues].flat().join(', ')}`
   if (error.keyword !== 'additionalProperties')
-    return `Query parameter ${error.instancePath.slice(1)} ${plainBounds(error.message ?? 'is invalid')}`
+    return `Query parameter ${error.instancePath.slice(1)} ${plainBounds(error.message ?? 'is invalid', error.parentSchema)}`
   const name = String(error.params.additionalProperty)
   const { properties = {} } = (error.parentSchema ?? {}) as { properties?: object }
   return `Query parameter ${name.slice(0, 100)} is unknown. ${hintOf(name, Object.keys(properties), request)}`
@@ -94,5 +95,5 @@ function hintOf(name: string, known: string[], { routeOptions }: FastifyRequest)
   const { properties = {} } = (routeOptions.schema?.body ?? {}) as { properties?: object }
   if (Object.hasOwn(properties, name)) return `${name} is a field of the body`
   if (known.length === 0) return 'This operation has none'
-  return describeNearest(name, known, known.length > 3 ? known.join(', ') : undefined)
+  return describeNearest(name, known, known.join(', '))
 }

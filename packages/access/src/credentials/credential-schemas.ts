@@ -8,6 +8,7 @@ export function isCredentialName(text: string): boolean {
 
 export const CredentialName = Type.String({
   pattern: credentialName,
+  patternError: 'begin with a letter, and have at most 64 letters, digits, _ and -',
   description:
     'Rules name it as {{credentials.NAME}}: a letter, then letters, digits, dashes and underscores',
 })

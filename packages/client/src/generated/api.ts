@@ -3007,7 +3007,7 @@ export interface components {
             deduplicated: boolean;
             /** @description Schemes of providers: this delivery has the id of the first, and another body */
             bodyDiffers?: boolean;
-            /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
+            /** @description Data that was stored in a different form, and why a type that the settings map became no event. Absent if there are none. */
             warnings?: components["schemas"]["FieldError"][];
         };
         Difference: {
@@ -4307,6 +4307,8 @@ export interface components {
             repeatedBy?: "id" | "body";
             /** @description true if a repeated delivery had the same id and another body */
             bodyDiffers?: boolean;
+            /** @description If read by its id: what of the webhook was stored as another value, or became no event */
+            warnings?: components["schemas"]["FieldError"][];
             /** @description If rejected: the reason */
             reason?: string;
             /** @description If rejected, for admins only: what the sender did differently */
@@ -5389,12 +5391,12 @@ export interface components {
             direction?: components["schemas"]["SecretDirection"];
             scheme?: components["schemas"]["SchemeName"];
             settings?: components["schemas"]["SchemeSettings"];
-            /** @description incoming: the secret that the provider has made, 8 to 512 printable characters without spaces. Without it the service makes one */
+            /** @description incoming: the secret that the provider has made, or the text of your choice that it has: 8 to 512 characters. Without it the service makes one */
             secret?: string;
         };
         SigningSecretToPut: {
             settings?: components["schemas"]["SchemeSettings"];
-            /** @description incoming: the secret that the provider has made, 8 to 512 printable characters without spaces. Without it the service makes one */
+            /** @description incoming: the secret that the provider has made, or the text of your choice that it has: 8 to 512 characters. Without it the service makes one */
             secret?: string;
         };
         SigningSecretToRetire: {

@@ -5,9 +5,9 @@ import { maxPathLength, parsePath } from '../path.js'
 import { constantTemplate } from '../template.js'
 import type { ActionDefinition } from './action-definition.js'
 
-export const lonePlaceholder = '^\\{\\{[^{}]*\\}\\}$'
+const lonePlaceholder = '^\\{\\{[^{}]*\\}\\}$'
 
-export const plainPath = '^[^{}]*$'
+const plainPath = '^[^{}]*$'
 
 /** Of one action. */
 export const maxEmitted = 500
@@ -26,6 +26,7 @@ export const emitEvent = {
           minLength: 1,
           maxLength: maxPathLength,
           pattern: plainPath,
+          patternError: 'be the path of a list, such as items, without {{ }}',
           description: `Path of a list: an event for each of its items, at most ${maxEmitted}, all of them or none. It needs data, in which {{item}} is the item.`,
         }),
       ),
@@ -42,6 +43,7 @@ export const emitEvent = {
           type: ['object', 'string'],
           additionalProperties: true,
           pattern: lonePlaceholder,
+          patternError: 'be an object, or one placeholder that leads to an object',
           description: 'Data of the emitted event. Default: the data of the triggering event.',
         }),
       ),

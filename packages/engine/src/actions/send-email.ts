@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { emailAddress } from '../formats.js'
-import { maxAddresses, maxAddressLength, tidyAddresses } from '../mail-addresses.js'
+import { compileAddress, maxAddresses, maxAddressLength, tidyAddresses } from '../mail-addresses.js'
 import type { ActionDefinition } from './action-definition.js'
 
 const Address = Type.String({ minLength: 1, maxLength: maxAddressLength, description: 'One email address' })
@@ -46,5 +46,6 @@ export const sendEmail = {
     { additionalProperties: false },
   ),
   formats: { to: emailAddress, cc: emailAddress, bcc: emailAddress, replyTo: emailAddress },
+  templates: { to: compileAddress, cc: compileAddress, bcc: compileAddress, replyTo: compileAddress },
   lists: { to: tidyAddresses, cc: tidyAddresses, bcc: tidyAddresses },
 } as const satisfies ActionDefinition

@@ -3,13 +3,13 @@ import { compileBody } from '../body-template.js'
 import { findHostFault } from '../credential-host.js'
 import { httpUrl } from '../formats.js'
 import { maxPathLength, parsePath } from '../path.js'
-import { maxCaptured, recordedName } from '../recorded.js'
+import { maxCaptured, recordedName, recordedNameError } from '../recorded.js'
 import { compileTextField, constantTemplate } from '../template.js'
 import { compileUrl } from '../url-template.js'
 import type { ActionDefinition } from './action-definition.js'
 
 // Latin-1 without control characters and line breaks: an HTTP header can carry no more.
-export const headerValue = '^[\\t\\x20-\\x7e\\x80-\\xff]*$'
+const headerValue = '^[\\t\\x20-\\x7e\\x80-\\xff]*$'
 
 // A rule cannot set headers that frame or route the request, or that let the receiver detect a repeat or a forgery.
 const reservedNames = [
@@ -30,8 +30,8 @@ const reservedNames = [
   'webhook-signature',
 ]
 /** A path of a response. */
-export const responsePath = '^(?:body|headers)(?:[.[][^{}]*)?$'
-export const beResponsePath = 'be a path of the response, such as body.id, body.items[0].id or headers.etag'
+const responsePath = '^(?:body|headers)(?:[.[][^{}]*)?$'
+const beResponsePath = 'be a path of the response, such as body.id, body.items[0].id or headers.etag'
 
 const headerName = `^(?!(?:${reservedNames.map(inAnyCase).join('|')})$)[!#$%&'*+.^_\`|~0-9A-Za-z-]{1,100}$`
 
@@ -57,9 +57,16 @@ export const sendWebhook = {
           type: 'object',
           maxProperties: 50,
           patternProperties: {
-            [headerName]: { type: 'string', maxLength: 2000, pattern: headerValue },
+            [headerName]: {
+              type: 'string',
+              maxLength: 2000,
+              pattern: headerValue,
+              patternError:
+                'have only characters of ISO 8859-1 and no line break: a header carries no others',
+            },
           },
           additionalProperties: false,
+          patternError: `have another name: at most 100 letters, digits and !#$%&'*+.^_\`|~-, and none of these, which the service sets: ${reservedNames.join(', ')}`,
           description: 'Headers of the request. Names that frame, route or sign the request are reserved.',
         }),
       ),
@@ -71,9 +78,15 @@ export const sendWebhook = {
           type: 'object',
           maxProperties: maxCaptured,
           patternProperties: {
-            [recordedName]: { type: 'string', maxLength: maxPathLength, pattern: responsePath },
+            [recordedName]: {
+              type: 'string',
+              maxLength: maxPathLength,
+              pattern: responsePath,
+              patternError: beResponsePath,
+            },
           },
           additionalProperties: false,
+          patternError: `have another name: it must ${recordedNameError}`,
           description: `What later actions read of the response, as {{captured.NAME}}: paths such as body.id or headers.etag, by names. The body must be JSON of at most 256 KiB, and the values of a response have at most 4 KiB together. At most ${maxCaptured} in a rule.`,
         }),
       ),

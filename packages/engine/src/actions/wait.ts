@@ -7,7 +7,7 @@ import { duration, type Format } from '../formats.js'
 import { findHoursFault, Hours } from '../hours/hours.js'
 import { maxPathLength, parsePath } from '../path.js'
 import { findTimeFault, readTime } from '../read-time.js'
-import { recordedName } from '../recorded.js'
+import { recordedName, recordedNameError } from '../recorded.js'
 import { compileTemplate, type Template } from '../template.js'
 import { parseTimestamp } from '../timestamp.js'
 import type { ActionDefinition } from './action-definition.js'
@@ -59,7 +59,7 @@ const WaitFor = Type.Object(
 
 const WaitDecision = Type.Object(
   {
-    options: Type.Array(Type.String({ pattern: recordedName }), {
+    options: Type.Array(Type.String({ pattern: recordedName, patternError: recordedNameError }), {
       minItems: 2,
       maxItems: 10,
       uniqueItems: true,
@@ -139,7 +139,11 @@ export const wait = {
   findFault({ decision, ...config }) {
     if (decision !== undefined) return findDecisionFault(decision, config)
     const { duration, until, offset, for: awaited, time } = config
-    if (duration === undefined && until === undefined) return { field: 'duration', message: 'required' }
+    if (duration === undefined && until === undefined)
+      return {
+        field: 'duration',
+        message: `required, unless there is ${awaited === undefined ? 'until or decision' : 'until'}`,
+      }
     if (duration !== undefined && until !== undefined)
       return { field: 'until', message: 'must not stand beside duration: a WAIT has one of them' }
     if (offset !== undefined && until === undefined)

@@ -10,12 +10,18 @@ export const Hours = Type.Object(
   {
     days: Type.String({
       pattern: `^${day}(?:-${day})?(?:,${day}(?:-${day})?)*$`,
+      patternError: 'be days such as mon-fri, or sat,sun',
       maxLength: 60,
       description: 'Days such as mon-fri, or sat,sun',
     }),
-    from: Type.String({ pattern: timePattern, description: 'From this time on, such as 09:00' }),
+    from: Type.String({
+      pattern: timePattern,
+      patternError: 'be a time of day such as 09:00',
+      description: 'From this time on, such as 09:00',
+    }),
     to: Type.String({
       pattern: `${timePattern.slice(0, -1)}|^24:00$`,
+      patternError: 'be a time of day such as 17:00, at most 24:00',
       description:
         'Until this time, which is outside, such as 17:00; 24:00 is the end of the day. An earlier time than from is one of the next day.',
     }),

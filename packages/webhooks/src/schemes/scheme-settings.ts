@@ -1,6 +1,9 @@
 import { Type } from 'typebox'
 
-const HeaderName = Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" })
+const HeaderName = Type.String({
+  pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$",
+  patternError: 'be the name of a header, at most 100 characters',
+})
 const HeaderOrNone = (description: string) => Type.Optional({ ...HeaderName, description })
 const PathText = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 500, description }))
@@ -11,7 +14,10 @@ export const SchemeSettings = Type.Object(
     types: Type.Optional(
       Type.Record(
         Type.String({ minLength: 1, maxLength: 200 }),
-        Type.String({ pattern: '^[A-Z][A-Z0-9_]{1,63}$' }),
+        Type.String({
+          pattern: '^[A-Z][A-Z0-9_]{1,63}$',
+          patternError: 'be an event type, such as PAYMENT_FAILED',
+        }),
         {
           maxProperties: 100,
           description:
@@ -32,6 +38,7 @@ export const SchemeSettings = Type.Object(
     publicUrl: Type.Optional(
       Type.String({
         pattern: '^https?://[^\\s#]+$',
+        patternError: 'be an http or https URL without spaces and #',
         maxLength: 2_000,
         description: 'twilio, and generic if {url} is signed: the URL as it is entered at the provider',
       }),

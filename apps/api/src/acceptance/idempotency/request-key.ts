@@ -5,14 +5,16 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 
-export const keyPattern = '^[ -~]{1,255}$'
-const keySyntax = new RegExp(keyPattern)
+const pattern = '^[ -~]{1,255}$'
+const keySyntax = new RegExp(pattern)
+
+export const keyPattern = { pattern, patternError: 'be 1 to 255 printable ASCII characters' }
 
 /** Documents the header. readRequestKey checks it, since in the order of refusals it comes after the body. */
 export const IdempotencyHeader = Type.Object({
   'Idempotency-Key': Type.Optional(
     Type.String({
-      pattern: keyPattern,
+      ...keyPattern,
       description: `A key that the caller chooses. The workspace keeps it for ${keyHours} hours. A repeat of the request with the same key has no effect and returns the stored response with \`Idempotent-Replayed: true\`.`,
     }),
   ),

@@ -1,4 +1,4 @@
-import { describeNearest, eventTypes, isEventType } from '@automation/engine'
+import { describeUnknownType, isEventType } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -54,7 +54,7 @@ async function refuseUnknownTypes(
   return Promise.all(
     events.map(async (event, index) => {
       if ('errors' in event || isEventType(event.type) || own.has(event.type)) return event
-      const message = `Must be an event type. ${describeNearest(event.type, eventTypes, '/docs/rules#events')}`
+      const message = `Must be an event type. ${describeUnknownType(event.type, [...own])}`
       return (
         (await findReplayed(request, event, index)) ?? {
           errors: [{ field: `events[${index}].eventType`, message }],

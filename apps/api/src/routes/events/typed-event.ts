@@ -12,7 +12,7 @@ export const typedEvent = {
   data: EventData,
   idempotencyKey: Type.Optional(
     Type.String({
-      pattern: keyPattern,
+      ...keyPattern,
       description:
         'Like the header Idempotency-Key: the event is accepted once, however often it is sent. The same key stands for the same event on every route that posts events.',
     }),
