@@ -220,7 +220,7 @@ t.test(
     t.equal(lines.shift(), 'faulty.yaml has 3 errors, and nothing was applied:')
     matchLists(t, lines, [
       'faulty.yaml:6: rule "Hot leads": conditions[0].operator: Unknown operator. Nearest: greater_than. All: /docs/rules#clauses',
-      /^faulty\.yaml:11: rule "Goodbye": trigger: Invalid trigger type\. It is none of the catalogue/,
+      'faulty.yaml:11: rule "Goodbye": trigger: Invalid trigger type. Nearest: DEAL_LOST',
       /^faulty\.yaml:15: email template "goodbye": text: \S/,
     ])
     t.equal(await database.forWorkspace(id).rule.count(), 0)

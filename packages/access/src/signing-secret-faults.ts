@@ -75,6 +75,8 @@ function isSecretOf({
   settings,
   secret,
 }: Required<Pick<Secret, 'scheme' | 'settings' | 'secret'>>): boolean {
+  // At GitHub a person chooses the text. Those that a provider makes have no space, so one came with a copy.
+  if (scheme !== 'github' && scheme !== 'generic' && !/^[!-~]+$/.test(secret)) return false
   if (scheme !== 'automation') return readSchemeKey(useScheme(scheme, settings).scheme, secret) !== undefined
   try {
     return readSigningKey(secret).length > 0
