@@ -45,8 +45,8 @@ t.test('a type of its own works in rules, triggers, batches, EMIT_EVENT and list
     ...unknown,
     headers: { link: new RegExp(`title="Nearest: ${paid.name}.*"; field="${field}"$`) },
   })
-  t.match(await post(workspace, 'PAYMENT_FAILURE'), near('eventType'), 'types of its own are named, too')
-  t.match(await call('POST', rules, { body: ruleBody({ trigger: 'PAYMENT_FAILURE' }) }), near('trigger'))
+  t.match(await post(workspace, 'PAYMENT_FAILD'), near('eventType'), 'types of its own are named, too')
+  t.match(await call('POST', rules, { body: ruleBody({ trigger: 'PAYMENT_FAILD' }) }), near('trigger'))
 })
 
 t.test('an action that emits an unknown type is a fault of the rule', async (t) => {

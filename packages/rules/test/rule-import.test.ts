@@ -340,7 +340,7 @@ t.test('all faults of all rules are reported at once, each with its path', async
     /^rules\[0\]\.name: Must have at least 1 character$/,
     /^rules\[1\]\.conditions\[0\]\.operator: Unknown operator\. All: \/docs\/rules#clauses$/,
     /^rules\[1\]\.actions: Must have at least 1 item$/,
-    /^rules\[2\]\.trigger: Invalid trigger type\. It is none of the catalogue/,
+    /^rules\[2\]\.trigger: Invalid trigger type\. Nearest: DEAL_LOST$/,
     /^rules\[3\]\.actions\[0\]\.config\.title: .*shout/,
     /^rules\[4\]: Must be an object$/,
     /^rules\[5\]\.description: Contains a NUL character$/,
