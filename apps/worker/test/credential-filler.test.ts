@@ -44,6 +44,25 @@ t.test('if Postgres is unavailable once a call was made, that call is the attemp
   t.equal(calls, 1)
 })
 
+t.test('a receiver that refuses each token makes no later call look for another one', async (t) => {
+  const forgotten: string[] = []
+  const known = { ...credential, token: { id: '0', text: 'token-0' } }
+  const tokens = {
+    find: async (_: unknown, refused?: string) => ({ token: { id: refused ? '1' : '0', text: 'token' } }),
+  }
+  const filler = new CredentialFiller(
+    { find: async () => known, forget: ({ name }) => forgotten.push(name) },
+    tokens,
+    () => ({ links: {} }),
+  )
+  const answers: Effect[] = [unauthorized, unauthorized, unauthorized, { status: 'success' }]
+  const fill = () => filler.fill(action, context, 5_000, async () => answers.shift() ?? unauthorized)
+  await fill()
+  t.strictSame(forgotten, [], 'the token that was refused may be as good as the next one')
+  await fill()
+  t.strictSame(forgotten, ['API'], 'the next one was better')
+})
+
 t.test('a token that cannot be stored is used, and the next worker requests another one', async (t) => {
   const statements: string[] = []
   const database = {

@@ -105,6 +105,9 @@ t.test('a call without credentials has nothing to fill', async (t) => {
   t.equal(fill(webhook({ body: { id: '{{id}}' } }), {}, { id: 7 }).filled, undefined)
 })
 
+const headersOf = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, `{{credentials.A${n}}}`]))
+
 t.test('each misplaced credential is a fault', async (t) => {
   const inUrl = 'actions[0].config.url: Must have credentials in its path and query only'
   const whole = 'actions[0].config.url: Must have its host written out'
@@ -118,6 +121,7 @@ t.test('each misplaced credential is a fault', async (t) => {
     [webhook({ url: 'https://api.example.com/#{{credentials.A}}' }), inUrl],
     [webhook({ url: 'https://api.example.com/?a#{{x}}#{{credentials.A}}' }), inUrl],
     [webhook({ url: '{{credentials.A}}://api.example.com/' }), /config\.url: Must begin with/],
+    [webhook({ url: 'https://a.io/', headers: headersOf(11) }), /Must be called with at most 10 credentials/],
     [webhook({ url: '{{credentials.A}}' }), `${whole}, as in https://api.example.com/{{credentials.A}}`],
     [webhook({ url: '{{url}}', body: '{{credentials.A}}' }), `${whole}, since a credential is sent there`],
     [

@@ -133,16 +133,11 @@ function readText(
     /^text\/|[/+](json|xml)\b/i.test(type) && (headers['content-encoding'] ?? 'identity') === 'identity'
   if (!isText || bytes.length === 0) return undefined
   const decoded = decode(bytes, type)
-  const whole = scrubber ? scrubStart(decoded, isWhole, scrubber) : decoded
+  // Before it is shortened: of a part of a secret nobody knows what it is.
+  const whole = scrubber ? scrubber.scrubStart(decoded, maxTextLength, isWhole) : decoded
   const text = whole.slice(0, maxTextLength).toWellFormed()
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters mark binary content.
   return /[\0-\x08\x0e-\x1f]/.test(text) ? undefined : text
-}
-
-/** Before it is shortened: of a part of a secret nobody knows what it is. */
-function scrubStart(text: string, isWhole: boolean, { scrub, longest }: Scrubber): string {
-  const scrubbed = scrub(text)
-  return isWhole ? scrubbed : scrubbed.slice(0, Math.max(0, scrubbed.length - longest))
 }
 
 function firstOf(header: string | string[] | undefined): string | undefined {

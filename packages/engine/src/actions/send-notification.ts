@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { chatFormats, compileChatText, maxChatLength } from '../chat-format.js'
-import { findHostFault } from '../credential-host.js'
+import { findCredentialFault } from '../credential-fault.js'
 import { chatUrl } from '../formats.js'
 import { compileUrl } from '../url-template.js'
 import type { ActionDefinition } from './action-definition.js'
@@ -35,5 +35,5 @@ export const sendNotification = {
   ),
   formats: { url: chatUrl },
   templates: { url: (text) => compileUrl(text, true), text: compileChatText },
-  findFault: findHostFault,
+  findFault: findCredentialFault,
 } as const satisfies ActionDefinition

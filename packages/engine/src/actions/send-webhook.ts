@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { compileBody } from '../body-template.js'
-import { findHostFault } from '../credential-host.js'
+import { findCredentialFault } from '../credential-fault.js'
 import { httpUrl } from '../formats.js'
 import { maxPathLength, parsePath } from '../path.js'
 import { maxCaptured, recordedName, recordedNameError } from '../recorded.js'
@@ -103,7 +103,7 @@ export const sendWebhook = {
     body: compileBody,
     capture: constantTemplate,
   },
-  findFault: (config) => findHostFault(config) ?? findCaptureFault(config.capture),
+  findFault: (config) => findCredentialFault(config) ?? findCaptureFault(config.capture),
 } as const satisfies ActionDefinition
 
 /** Takes any shape, and finds what the pattern lets through. */

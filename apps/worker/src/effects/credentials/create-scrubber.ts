@@ -1,8 +1,13 @@
 /** Replaces secrets in a text, in any of the forms in which a receiver may echo them. */
 export interface Scrubber {
   scrub(text: string): string
-  /** The longest form (characters): so much of a text that was cut may be the beginning of a secret. */
-  readonly longest: number
+  /**
+   * Scrubs the start of a text. What is not kept is not searched.
+   *
+   * @param kept how many characters are kept
+   * @param isWhole whether the text was not cut before, perhaps within a secret
+   */
+  scrubStart(text: string, kept: number, isWhole: boolean): string
 }
 
 export interface Secret {
@@ -27,16 +32,34 @@ export function createScrubber(secrets: readonly Secret[]): Scrubber {
   // Most calls succeed, and nothing of their response is kept.
   let forms: { shown: string; form: Form }[] | undefined
   const compileAll = () =>
-    known.flatMap(({ name, value, shown = `{{credentials.${name}}}` }) =>
+    known.flatMap(({ name, value, shown = writeReference(name) }) =>
       compile(value).map((form) => ({ shown, form })),
     )
+  const scrub = (text: string) => {
+    forms ??= compileAll()
+    return forms.reduce((scrubbed, { shown, form }) => replaceForm(scrubbed, form, shown), text)
+  }
   return {
-    longest: Math.max(0, ...known.map(({ value }) => measure(value))),
-    scrub(text) {
-      forms ??= compileAll()
-      return forms.reduce((scrubbed, { shown, form }) => replaceForm(scrubbed, form, shown), text)
+    scrub,
+    scrubStart(text, kept, isWhole) {
+      const longest = Math.max(0, ...known.map(({ value }) => measure(value)))
+      const start = text.slice(0, kept + longest)
+      const scrubbed = scrub(start)
+      if (isWhole && start.length === text.length) return scrubbed
+      // What is left behind the last secret may be the beginning of another one.
+      const ends = known.map(({ name, shown = writeReference(name) }) => endOfLast(scrubbed, shown))
+      return scrubbed.slice(0, Math.max(scrubbed.length - longest, ...ends))
     },
   }
+}
+
+function endOfLast(text: string, part: string): number {
+  const at = text.lastIndexOf(part)
+  return at === -1 ? 0 : at + part.length
+}
+
+function writeReference(name: string): string {
+  return `{{credentials.${name}}}`
 }
 
 /** Scrubs the texts, the numbers and the names of fields of a JSON value. */
@@ -58,47 +81,69 @@ const plain = /[A-Za-z0-9]/
 
 function measure(value: string): number {
   // Percent-encoded twice, a character has up to 20; in JSON within JSON, in a URL, it has about as many again before it.
-  return [...value].reduce((sum, character) => sum + (plain.test(character) ? 2 : 40), 0)
+  return [...value].reduce(
+    (sum, character) => sum + (plain.test(character) ? 2 : 25 * character.length + 15),
+    0,
+  )
 }
 
-/** One form of a secret: what it begins with, and each of the characters that follow. */
+/** Forms of a secret that begin alike, and each of the characters that follow in each of them. */
 interface Form {
   head: RegExp
-  tail: RegExp[]
+  tails: RegExp[][]
 }
 
 /** So many characters of a long secret are enough to know it. Receivers could repeat a longer beginning until the search takes seconds. */
 const headLength = 32
 
 function compile(value: string): Form[] {
-  const depths = /["\\]/.test(value) ? [0, 1, 2, mostTexts] : [mostTexts]
+  const isDeep = /["\\]/
+  // The deepest first: a secret may end like a deeper form of itself.
+  const depths = isDeep.test(value) ? [mostTexts, 2, 1, 0] : [mostTexts]
   const encoded = new Set([value, JSON.stringify(value).slice(1, -1)].flatMap(listBase64))
+  // A large secret has few characters, many times.
+  const match = memoize((depth: number, character: string) => matchCharacter(character, depth))
+  const follow = memoize((next: string, pattern: string) => new RegExp(matchBefore(next, pattern), 'y'))
   const forms = [
-    ...depths.map((depth) => [...value].map((character) => matchCharacter(character, depth))),
+    ...depths.map((depth) => [...value].map((one) => match(isDeep.test(one) ? depth : mostTexts, one))),
     ...[...encoded].map((core) => [...core].map(matchBase64)),
   ]
-  return forms.map((patterns) => ({
-    head: new RegExp(patterns.slice(0, headLength).join(''), 'g'),
-    tail: patterns.slice(headLength).map((pattern) => new RegExp(pattern, 'y')),
-  }))
+  const tailsOf = new Map<string, RegExp[][]>()
+  for (const patterns of forms) {
+    const head = patterns.slice(0, headLength).join('')
+    const rest = patterns.slice(headLength)
+    const tail = rest.map((pattern, index) => follow(rest[index + 1] ?? '', pattern))
+    tailsOf.set(head, [...(tailsOf.get(head) ?? []), tail])
+  }
+  return [...tailsOf].map(([head, tails]) => ({ head: new RegExp(head, 'g'), tails }))
+}
+
+/** Behind the head nothing is tried again: of several ways to write a character, the one is taken that the next character follows. */
+function matchBefore(next: string, pattern: string): string {
+  return next === '' ? pattern : `(?:${pattern}(?=${next})|${pattern})`
 }
 
 /** What follows a head is replaced as far as it is that of the secret, so that each character is looked at a limited number of times. */
-function replaceForm(text: string, { head, tail }: Form, shown: string): string {
+function replaceForm(text: string, { head, tails }: Form, shown: string): string {
   let written = ''
   let at = 0
   head.lastIndex = 0
   for (let found = head.exec(text); found !== null; found = head.exec(text)) {
-    let end = head.lastIndex
-    for (const next of tail) {
-      next.lastIndex = end
-      if (!next.test(text)) break
-      end = next.lastIndex
-    }
+    const end = Math.max(...tails.map((tail) => follow(text, tail, head.lastIndex)))
     written += text.slice(at, found.index) + shown
     at = head.lastIndex = end
   }
   return at === 0 ? text : written + text.slice(at)
+}
+
+function follow(text: string, tail: RegExp[], from: number): number {
+  let end = from
+  for (const next of tail) {
+    next.lastIndex = end
+    if (!next.test(text)) break
+    end = next.lastIndex
+  }
+  return end
 }
 
 /** So many texts of JSON within each other are seen through. */
@@ -115,20 +160,33 @@ function matchCharacter(character: string, depth: number): string {
   if (plain.test(character)) return character
   const code = character.codePointAt(0) as number
   const name = htmlNames[character]
-  const units = Array.from({ length: character.length }, (_, n) => character.charCodeAt(n))
-  const most = 2 ** depth - 1
-  const before = Array.from({ length: depth }, (_, n) => `${backslash}{${2 ** n}}`).join('|')
-  const forms = [
-    escapePattern(character),
+  const encoded = [
     [...Buffer.from(character)].map((byte) => `%(?:25)?${matchHex(byte, 2)}`).join(''),
     `&#(?:0*${code}|[xX]0*${matchHex(code, 1)});`,
     ...(character === ' ' ? ['\\+'] : []),
     ...(name === undefined ? [] : [`&${name};`]),
   ]
+  const most = 2 ** depth - 1
+  const forms = [
+    // The literal last: it is the beginning of some others.
+    `${matchEscapes(character, most)}(?:${[...encoded, escapePattern(character)].join('|')})`,
+    ...matchUnits(character, most),
+    // HTML or a URL in JSON: nothing is left to escape.
+    ...(character === '"' && most > 0 ? encoded : []),
+  ]
+  return `(?:${forms.join('|')})`
+}
+
+/** As `\\u0022`. */
+function matchUnits(character: string, most: number): string[] {
   // Nobody writes a backslash so, and to try it costs most in a text of backslashes.
-  const escaped =
-    before && character !== '\\' && `|${units.map((unit) => `(?:${before})u${matchHex(unit, 4)}`).join('')}`
-  return `(?:${matchEscapes(character, most)}(?:${forms.join('|')})${escaped || ''})`
+  if (most === 0 || character === '\\') return []
+  const counts = Array.from({ length: most }, (_, index) => index + 1)
+  // A quote that was escaped before has a backslash of its own; another character has what the texts around it make of one.
+  const fitting = counts.filter((count) => (character === '"' ? count !== 5 : (count & (count - 1)) === 0))
+  const before = `(?:${fitting.map((count) => `${backslash}{${count}}`).join('|')})`
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+  return [units.map((unit) => `${before}u${matchHex(unit, 4)}`).join('')]
 }
 
 /** The backslashes before a character in JSON. PHP has one before a slash. */
@@ -169,4 +227,14 @@ function matchBase64(character: string): string {
 
 function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}
+
+function memoize<Key, Value>(write: (key: Key, text: string) => Value): (key: Key, text: string) => Value {
+  const known = new Map<string, Value>()
+  return (key, text) => {
+    const name = `${key} ${text}`
+    const value = known.get(name) ?? write(key, text)
+    known.set(name, value)
+    return value
+  }
 }

@@ -89,7 +89,10 @@ export class CredentialFiller {
     const hasToken = filled.some(({ token }) => token !== undefined)
     if (!hasToken || !isUnauthorized(effect)) return effect
     try {
-      return await this.#call(toFill, makeCall, clock, filled)
+      const repeated = await this.#call(toFill, makeCall, clock, filled)
+      // Calls that follow need not be refused to learn of the new token. A receiver that refuses any token makes nobody ask for more of them.
+      if (!isUnauthorized(repeated)) for (const one of toFill.credentials) this.#credentials.forget(one)
+      return repeated
     } catch (error) {
       // Whoever waits for Postgres repeats all of it, but a call was made by now.
       if (!isDatabaseAway(error) && !isStatementCancelled(error)) throw error
@@ -141,8 +144,8 @@ export class CredentialFiller {
     const found = await inTime(this.#tokens.find(credential, refused?.id), clock)
     if ('fault' in found) return { ...found, fault: createScrubber(hide(clientSecret)).scrub(found.fault) }
     const { token } = found
-    // The calls that follow need not be refused to learn of it.
-    if (token.id !== credential.token?.id) this.#credentials.forget(credential)
+    // Those that follow find it with the credential.
+    if (credential.token === undefined) this.#credentials.forget(credential)
     return { credential, token, value: `Bearer ${token.text}`, secrets: hide(clientSecret, token.text) }
   }
 }
