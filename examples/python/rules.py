@@ -287,9 +287,9 @@ class Client:
         """Retry the executions that match a filter, oldest first, at most 1,000 per call."""
         return self._send("POST", "/api/executions/retry", body=body, headers=headers)
 
-    def cancel_execution(self, id, body=None, headers=None):
+    def cancel_execution(self, id, headers=None):
         """Cancel an execution that has not ended."""
-        return self._send("POST", f"/api/executions/{_part(id)}/cancel", body=body, headers=headers)
+        return self._send("POST", f"/api/executions/{_part(id)}/cancel", headers=headers)
 
     def cancel_executions(self, body=None, headers=None):
         """Cancel the executions that wait or retry and match a filter, oldest first, at most 1,000 per call."""
@@ -371,9 +371,9 @@ class Client:
         """Get a receipt of an accepted or rejected webhook."""
         return self._send("GET", f"/api/developer/v1/webhook-receipts/{_part(id)}")
 
-    def list_api_keys(self):
+    def list_api_keys(self, query=None):
         """List the API keys, including expired and revoked keys, newest first."""
-        return self._send("GET", "/api/developer/v1/api-keys")
+        return self._send("GET", "/api/developer/v1/api-keys", query=query)
 
     def create_api_key(self, body=None, headers=None):
         """Create an API key. Only this response contains its text."""
@@ -411,9 +411,9 @@ class Client:
         """Retire a signing secret. It remains valid while the sender switches to the next secret."""
         return self._send("POST", f"/api/developer/v1/signing-secrets/{_part(id)}/retire", body=body, headers=headers)
 
-    def list_credentials(self):
+    def list_credentials(self, query=None):
         """List the credentials of the workspace, by name."""
-        return self._send("GET", "/api/developer/v1/credentials")
+        return self._send("GET", "/api/developer/v1/credentials", query=query)
 
     def get_credential(self, name):
         """Get a credential, without its values."""
@@ -431,9 +431,9 @@ class Client:
         """Delete a credential that no active rule and no draft uses."""
         return self._send("DELETE", f"/api/developer/v1/credentials/{_part(name)}")
 
-    def list_subscriptions(self):
+    def list_subscriptions(self, query=None):
         """List the subscriptions, newest first."""
-        return self._send("GET", "/api/developer/v1/subscriptions")
+        return self._send("GET", "/api/developer/v1/subscriptions", query=query)
 
     def create_subscription(self, body=None, headers=None):
         """Create a subscription: send events about the workspace to a URL. Only this response contains the signing secret."""
@@ -459,9 +459,9 @@ class Client:
         """List the deliveries to a subscription with their outcome, newest first."""
         return self._send("GET", f"/api/developer/v1/subscriptions/{_part(id)}/deliveries", query=query)
 
-    def list_members(self):
+    def list_members(self, query=None):
         """List the members of the workspace, at most 1,000, oldest first."""
-        return self._send("GET", "/api/developer/v1/members")
+        return self._send("GET", "/api/developer/v1/members", query=query)
 
     def get_member(self, user_id):
         """Get a member and their role."""
@@ -475,9 +475,9 @@ class Client:
         """Remove a member."""
         return self._send("DELETE", f"/api/developer/v1/members/{_part(user_id)}", headers=headers)
 
-    def list_workspaces(self):
+    def list_workspaces(self, query=None):
         """List the workspaces of the user, oldest first. An API key lists its own workspace."""
-        return self._send("GET", "/api/developer/v1/workspaces")
+        return self._send("GET", "/api/developer/v1/workspaces", query=query)
 
     def create_workspace(self, body=None, headers=None):
         """Create a workspace with its first admin."""

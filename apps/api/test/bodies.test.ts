@@ -3,6 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { newId } from '@automation/database'
 import t from 'tap'
 import { rules, startApi } from './fixtures/api.js'
+import { storeRule } from './fixtures/history.js'
 import { makeSender } from './fixtures/sender.js'
 
 const api = await startApi(t)
@@ -181,6 +182,18 @@ t.test('an encoded body is refused by every operation, and identity is none', as
     const headers = { ...later, 'content-encoding': coding }
     t.equal((await call('POST', trigger, { body: { data: {} }, headers })).status, 202, coding)
   }
+})
+
+t.test('a request that has no body refuses fields, and takes an empty one', async (t) => {
+  const own = await api.makeWorkspace()
+  const { id } = await storeRule(own)
+  const clone = (body: object) => own.call('POST', `/api/automation-rules/${id}/clone`, { body })
+  t.match(await clone({ name: 'Mine' }), {
+    status: 422,
+    body: { errors: [{ field: 'name', message: 'Unknown field. This request has no body' }] },
+  })
+  t.equal((await clone({})).status, 201)
+  t.equal((await own.call('POST', '/api/nowhere', { body: { name: 'Mine' } })).status, 404)
 })
 
 t.test('an encoded webhook is refused, and its workspace sees why', async (t) => {

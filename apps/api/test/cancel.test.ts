@@ -130,7 +130,11 @@ t.test(
       [{ eventType: 'DEAL_WON' }, 0],
     ]
     for (const [filter, matched] of filters)
-      t.strictSame(await ask({ filter }), { status: 200, body: { matched } }, JSON.stringify(filter))
+      t.strictSame(
+        await ask({ filter }),
+        { status: 200, body: { matched, dryRun: true } },
+        JSON.stringify(filter),
+      )
     t.equal(
       await workspace.database.execution.count({ where: { status: 'cancelled' } }),
       0,

@@ -48,7 +48,8 @@ t.test('a link shows a page and decides nothing, however often programs open it'
     t.notMatch(payload, /<script|style=|javascript:/)
   }
   t.equal((await post(link, { choice: 'approve' })).statusCode, 403, 'without the token of the page')
-  t.equal((await post(link, { choice: 'approve', page: token })).statusCode, 403)
+  const refused = await post(link, { choice: 'approve', page: token })
+  t.match(refused, { statusCode: 403, payload: /This page was out of date\. Choose again\./ })
   const row = await workspace.database.execution.findUniqueOrThrow({ where: { id } })
   t.equal(row.decision, null)
   t.equal(await workspace.database.event.count({ where: { type: 'DECISION' } }), 0)

@@ -71,6 +71,25 @@ t.test('each list says with nextCursor where it ends', async (t) => {
   }
 })
 
+t.test('a list that is short enough to be read as a whole has pages, too', async (t) => {
+  const { call } = await api.makeWorkspace()
+  for (const name of ['A', 'B', 'C'])
+    await call('PUT', `${developer}/credentials/${name}`, { body: { value: 'secret', hosts: ['x.io'] } })
+  const read = async (query: string) =>
+    (await call<{ data: { name: string }[] } & Page>('GET', `${developer}/credentials?${query}`)).body
+  const first = await read('limit=2')
+  t.strictSame(
+    first.data.map(({ name }) => name),
+    ['A', 'B'],
+  )
+  t.match(await read(`limit=2&cursor=${first.nextCursor}`), { data: [{ name: 'C' }], nextCursor: null })
+  await call('DELETE', `${developer}/credentials/B`)
+  const { status, body } = await call('GET', `${developer}/credentials?cursor=${first.nextCursor}`)
+  t.match({ status, body }, { status: 400, body: { error: /cursor/ } }, 'its row is gone: begin again')
+  for (const name of ['api-keys', 'signing-secrets', 'subscriptions', 'members', 'workspaces'])
+    t.equal((await call('GET', `${developer}/${name}?limit=1`)).status, 200, name)
+})
+
 t.test('rules are filtered by the name of their field, trigger', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await storeRule(workspace, { trigger: 'DEAL_WON' })

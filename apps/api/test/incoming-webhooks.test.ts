@@ -328,6 +328,8 @@ t.test(
     const refused: number[] = []
     for (let count = 0; count < 5; count++) refused.push((await one.deliver(bad)).status)
     t.strictSame(refused, [401, 401, 401, 429, 429])
+    const large = await one.deliver({ ...bad, body: `"${'x'.repeat(2 ** 20)}"` })
+    t.equal(large.status, 413, 'it would be too large later, too')
     const statuses: number[] = []
     const good = { remoteAddress: '203.0.113.7' }
     for (let count = 0; count < 6; count++) {

@@ -71,6 +71,7 @@ t.test('why says for each rule whether it matched, and what stood in the way', a
     type: 'LEAD_CREATED',
     eventType: 'LEAD_CREATED',
     judgedAt: stored.acceptedAt.toISOString(),
+    isPending: false,
     nextCursor: null,
   })
   t.match(rules, [

@@ -12,6 +12,7 @@ export interface ImportOptions {
   prune?: true
   maxDeletions?: number
   skipTests?: true
+  requireCredentials?: true
   yes?: true
   format?: RuleFormat
 }
@@ -30,6 +31,7 @@ export function addImportOptions(command: Command): Command {
       readAs(Type.Integer({ minimum: 0 })),
     )
     .option('--skip-tests', 'do not run the tests of the file first')
+    .option('--require-credentials', 'change nothing if the rules name credentials that the workspace lacks')
     .option(...yesOption)
     .option(...formatOption)
 }
@@ -44,6 +46,10 @@ export async function readFileToImport(path: string, { prune, format }: ImportOp
   return source
 }
 
-export function describeMissing(names: string[]): string {
-  return `The workspace lacks these credentials, so calls that send them fail: ${names.join(', ')}.`
+/** @returns a sentence about credentials that the workspace lacks, if it does @throws CommandError if all of them are required */
+export function listMissing(names: string[], { requireCredentials }: ImportOptions): string[] {
+  if (names.length === 0) return []
+  const sentence = `The workspace lacks these credentials, so calls that send them fail: ${names.join(', ')}.`
+  if (requireCredentials) throw new CommandError(`${sentence} Nothing was applied.`)
+  return [sentence]
 }

@@ -60,7 +60,7 @@ t.test('what is not known is said to be not known', async (t) => {
     'not_known: a rule without a known name (version not known)\n  rule r, execution e',
   )
   t.equal(formatRules([]), 'No rule was considered.')
-  t.equal(formatRules([], [], false), 'No worker has evaluated the event yet: is one running?')
+  t.match(formatRules([], [], true), /^No worker has evaluated the event yet/)
 })
 
 t.test(

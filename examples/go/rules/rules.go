@@ -414,8 +414,8 @@ func (c *Client) RetryExecutions(ctx context.Context, body any, headers map[stri
 }
 
 // CancelExecution: Cancel an execution that has not ended.
-func (c *Client) CancelExecution(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
-	return c.send(ctx, "POST", "/api/executions/"+url.PathEscape(id)+"/cancel", body, nil, headers)
+func (c *Client) CancelExecution(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/executions/"+url.PathEscape(id)+"/cancel", nil, nil, headers)
 }
 
 // CancelExecutions: Cancel the executions that wait or retry and match a filter, oldest first, at most 1,000 per call.
@@ -519,8 +519,8 @@ func (c *Client) GetWebhookReceipt(ctx context.Context, id string) (*Response, e
 }
 
 // ListApiKeys: List the API keys, including expired and revoked keys, newest first.
-func (c *Client) ListApiKeys(ctx context.Context) (*Response, error) {
-	return c.send(ctx, "GET", "/api/developer/v1/api-keys", nil, nil, nil)
+func (c *Client) ListApiKeys(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/api-keys", nil, query, nil)
 }
 
 // CreateApiKey: Create an API key. Only this response contains its text.
@@ -569,8 +569,8 @@ func (c *Client) RetireSigningSecret(ctx context.Context, id string, body any, h
 }
 
 // ListCredentials: List the credentials of the workspace, by name.
-func (c *Client) ListCredentials(ctx context.Context) (*Response, error) {
-	return c.send(ctx, "GET", "/api/developer/v1/credentials", nil, nil, nil)
+func (c *Client) ListCredentials(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/credentials", nil, query, nil)
 }
 
 // GetCredential: Get a credential, without its values.
@@ -594,8 +594,8 @@ func (c *Client) DeleteCredential(ctx context.Context, name string) (*Response, 
 }
 
 // ListSubscriptions: List the subscriptions, newest first.
-func (c *Client) ListSubscriptions(ctx context.Context) (*Response, error) {
-	return c.send(ctx, "GET", "/api/developer/v1/subscriptions", nil, nil, nil)
+func (c *Client) ListSubscriptions(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/subscriptions", nil, query, nil)
 }
 
 // CreateSubscription: Create a subscription: send events about the workspace to a URL. Only this response contains the signing secret.
@@ -629,8 +629,8 @@ func (c *Client) ListSubscriptionDeliveries(ctx context.Context, id string, quer
 }
 
 // ListMembers: List the members of the workspace, at most 1,000, oldest first.
-func (c *Client) ListMembers(ctx context.Context) (*Response, error) {
-	return c.send(ctx, "GET", "/api/developer/v1/members", nil, nil, nil)
+func (c *Client) ListMembers(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/members", nil, query, nil)
 }
 
 // GetMember: Get a member and their role.
@@ -649,8 +649,8 @@ func (c *Client) RemoveMember(ctx context.Context, userId string, headers map[st
 }
 
 // ListWorkspaces: List the workspaces of the user, oldest first. An API key lists its own workspace.
-func (c *Client) ListWorkspaces(ctx context.Context) (*Response, error) {
-	return c.send(ctx, "GET", "/api/developer/v1/workspaces", nil, nil, nil)
+func (c *Client) ListWorkspaces(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/workspaces", nil, query, nil)
 }
 
 // CreateWorkspace: Create a workspace with its first admin.

@@ -67,7 +67,7 @@ export class Executions {
 
   /** Cancels an execution that has not ended. `running` says that an attempt is in progress: it is recorded, and nothing begins after it. */
   cancel(id: string, options?: KeyedOptions) {
-    return this.#sender.ask('POST /api/executions/{id}/cancel', { path: { id }, body: {} }, options)
+    return this.#sender.ask('POST /api/executions/{id}/cancel', { path: { id } }, options)
   }
 
   /** Cancels the executions that wait or retry and match a filter, oldest first, at most 1000 per call. Only counts them unless `dryRun` is false. */

@@ -1,6 +1,7 @@
 import { ConditionTrace } from './outcome.js'
 import { Condition } from './rule.js'
 
+export { taskPriorities } from './actions/create-task.js'
 export {
   type ActionConfig,
   type ActionType,

@@ -7,6 +7,10 @@ import { runWaitsStorm } from './waits.js'
 
 const toldAtMost = 20
 
+if (process.argv.includes('--help')) {
+  console.log(usage)
+  process.exit()
+}
 if (process.argv.includes('--schedules')) process.exit(await runStormOfSchedules(process.argv.slice(2)))
 const options = readOptionsOrExit()
 // An ordinary end takes all processes with it, those that are asleep included; they would not hear of any other.

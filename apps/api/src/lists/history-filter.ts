@@ -125,6 +125,13 @@ export function firstIdAt(text: string, offsetMs = 0): string {
 }
 
 function findFaults(names: object, filter: Filter): FilterFault[] {
+  const faults = findFaultyFields(names, filter)
+  const { from, to } = filter
+  const isBackward = parseTimestamp(from) > parseTimestamp(to)
+  return isBackward && faults.length === 0 ? [{ name: 'from', expected: 'must not be after to' }] : faults
+}
+
+function findFaultyFields(names: object, filter: Filter): FilterFault[] {
   return Object.entries(checks).flatMap(([name, { isRight, expected }]) => {
     const value = Object.hasOwn(names, name) ? filter[name] : undefined
     if (value === undefined || isRight(value)) return []

@@ -1,5 +1,5 @@
 import { errorCodes } from '../error-codes.js'
-import { type Document, type Header, listOperations, type Response } from './document.js'
+import type { Document, Header, Operation, Response } from './document.js'
 import { refusalNames } from './name-responses.js'
 
 const text = { type: 'string' }
@@ -80,10 +80,24 @@ export function addHeaders(document: Document): void {
     const refusal = refusals[name]
     if (refusal) refer(refusal, ['X-Error-Code', ...ofEach, ...ofRates, ...(ofRefusals[status] ?? [])])
   }
-  for (const operation of listOperations(document))
-    for (const response of Object.values(operation.responses))
-      if (response.$ref === undefined)
-        refer(response, operation.security === undefined ? [...ofEach, ...ofRates] : ofEach)
+  for (const methods of Object.values(document.paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      const names = [...ofEach, ...ofOperation(operation)]
+      for (const response of Object.values(operation.responses))
+        if (response.$ref === undefined)
+          refer(response, method === 'get' && isPage(response, document) ? [...names, 'Link'] : names)
+    }
+}
+
+function ofOperation({ security, parameters = [] }: Operation): string[] {
+  const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key')
+  return [...(security === undefined ? ofRates : []), ...(isKeyed ? ['Idempotent-Replayed'] : [])]
+}
+
+function isPage({ content }: Response, { components }: Document): boolean {
+  const schema = content?.['application/json']?.schema
+  const named = components.schemas[schema?.$ref?.split('/').at(-1) ?? ''] ?? schema
+  return named?.properties?.nextCursor !== undefined
 }
 
 /** Adds headers to a response. */

@@ -31,6 +31,12 @@ export default fp(
     app.decorateRequest('longNumbers', undefined)
     app.addHook('preHandler', (request, _reply, done) => {
       const { unstorable, validationError } = request
+      const mayHaveBody = request.is404 || request.routeOptions.schema?.body !== undefined
+      const [field] = mayHaveBody ? [] : listFields(request.body)
+      if (field !== undefined) {
+        done(refusals.invalid([{ field, message: 'Unknown field. This request has no body' }]))
+        return
+      }
       // The body is checked first. A handler that formats the faults of its body does not see those of the query.
       if (validationError?.validationContext !== 'querystring')
         done(unstorable && refusals.invalid([...unstorable, ...bodyFaults(validationError ?? {})]))
@@ -56,6 +62,10 @@ export default fp(
   },
   { name: 'bodies', dependencies: ['body-budget'] },
 )
+
+function listFields(body: unknown): string[] {
+  return typeof body === 'object' && body !== null && !Buffer.isBuffer(body) ? Object.keys(body) : []
+}
 
 /** @returns who pays for the body @throws what refuses the request whatever its body says: it is not read then */
 function admit(request: FastifyRequest): BodyOwner {

@@ -1,5 +1,6 @@
 import { orNull } from '@automation/access'
 import { isUuid } from '@automation/database'
+import { taskPriorities } from '@automation/engine'
 import { type ListedTaskRow, listTasks } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -36,7 +37,7 @@ const TaskQuery = Type.Object({
   assigneeId: Type.Optional(
     Type.String({ ...StorableText, description: 'The assigneeId of the task, exactly' }),
   ),
-  priority: Type.Optional(Type.String({ ...StorableText, description: 'The priority of the task, exactly' })),
+  priority: Type.Optional(Type.Enum([...taskPriorities], { description: 'The priority of the task' })),
   dueBefore: Type.Optional(
     Type.String({
       description: 'Only tasks that are due before this: an ISO 8601 date, or a time with a zone',

@@ -30,7 +30,7 @@ async function explain(
     Promise.all([readWhy(client, id, rule, limit), client.events.get(id)]),
   )
   const { rules, ...event } = why
-  print(command, why, `${formatFields(event)}\n\n${formatRules(rules, results, event.judgedAt !== null)}`)
+  print(command, why, `${formatFields(event)}\n\n${formatRules(rules, results, event.isPending)}`)
 }
 
 const maxPage = 100

@@ -5,12 +5,13 @@ import { maskControls } from '../format.js'
 /**
  * One paragraph for each rule: its result, what decided it, and the nearest data with which it would have matched.
  *
- * @param isEvaluated whether a worker has evaluated the event
  * @param results what became of the executions: a rule that matched may have failed, or wait
  */
-export function formatRules(rules: RuleWhy[], results: RuleResult[] = [], isEvaluated = true): string {
+export function formatRules(rules: RuleWhy[], results: RuleResult[] = [], isPending = false): string {
   if (rules.length === 0)
-    return isEvaluated ? 'No rule was considered.' : 'No worker has evaluated the event yet: is one running?'
+    return isPending
+      ? 'No worker has evaluated the event yet. If that lasts, no worker is running.'
+      : 'No rule was considered.'
   const resultOf = new Map(results.map((result) => [result.executionId, result]))
   return rules.map((rule) => formatRule(rule, resultOf.get(rule.executionId ?? ''))).join('\n\n')
 }

@@ -6,7 +6,7 @@ import { CommandError } from '../command-error.js'
 import { prepareConfirmation } from '../confirm.js'
 import { exitCodes } from '../exit-codes.js'
 import { formatPlan, hasChanges, type ShownPlan } from '../format-plan.js'
-import { addImportOptions, describeMissing, type ImportOptions, readFileToImport } from '../import-options.js'
+import { addImportOptions, type ImportOptions, listMissing, readFileToImport } from '../import-options.js'
 import { addCommand, isForPrograms, print } from '../program.js'
 import { createRuleFileError } from '../rule-file-error.js'
 import { refuseFailingTests } from '../test-results.js'
@@ -46,7 +46,7 @@ async function importFile(path: string, options: ImportOptions, command: Command
         rules: plan.rules.create.map((name) => findOnly(file.rules, name)),
         emailTemplates: plan.emailTemplates.create.map((name) => findOnly(file.emailTemplates ?? [], name)),
       }),
-      ...(plan.missingCredentials.length > 0 ? [describeMissing(plan.missingCredentials)] : []),
+      ...listMissing(plan.missingCredentials, options),
     ].join('\n\n')
     if (confirm === undefined || !hasChanges(plan)) {
       if (isPlan && hasChanges(plan)) process.exitCode = exitCodes.changes

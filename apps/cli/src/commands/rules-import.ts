@@ -12,12 +12,11 @@ import {
 } from '@automation/rules'
 import type { Command } from 'commander'
 import { checkInWorkspace } from '../check-in-workspace.js'
-import { CommandError } from '../command-error.js'
 import { prepareConfirmation } from '../confirm.js'
 import { exitCodes } from '../exit-codes.js'
 import { formatFindings } from '../format-findings.js'
 import { formatPlan, hasChanges } from '../format-plan.js'
-import { addImportOptions, describeMissing, type ImportOptions, readFileToImport } from '../import-options.js'
+import { addImportOptions, type ImportOptions, listMissing, readFileToImport } from '../import-options.js'
 import { readDuration, readId } from '../option-readers.js'
 import { formatPlanBacktests, runPlanBacktests } from '../plan-backtests.js'
 import { addCommand, exampleId, isForPrograms, print } from '../program.js'
@@ -42,14 +41,12 @@ export function addRulesImport(rules: Command): void {
       'show what the changed rules would have done for recent events, such as those of the last 7d; a worker computes it',
       readDuration,
     )
-    .option('--require-credentials', 'change nothing if the rules name credentials that the workspace lacks')
     .action(importFile)
 }
 
 interface OperatorOptions extends ImportOptions {
   workspace: string
   backtest?: number
-  requireCredentials?: true
 }
 
 async function importFile(path: string, options: OperatorOptions, command: Command): Promise<void> {
@@ -69,8 +66,7 @@ async function importFile(path: string, options: OperatorOptions, command: Comma
     const check = await checkInWorkspace(administrator.database, workspace, rules, plan.rules)
     const backtests = options.backtest && (await runPlanBacktests(administrator, plan, options.backtest))
     const missing = await listMissingCredentials(tables, rules)
-    if (options.requireCredentials && missing.length > 0)
-      throw new CommandError(`${describeMissing(missing)} Nothing was applied.`)
+    const missingSentence = listMissing(missing, options)
     const shownPlan = presentPlan(plan)
     const value = {
       ...shownPlan,
@@ -83,7 +79,7 @@ async function importFile(path: string, options: OperatorOptions, command: Comma
         rules: plan.rules.toCreate.map(arrangeRule),
         emailTemplates: plan.emailTemplates.toCreate.map(pickTexts),
       }),
-      ...(missing.length > 0 ? [describeMissing(missing)] : []),
+      ...missingSentence,
       ...(check.findings.length > 0 ? [formatFindings(check)] : []),
       ...(backtests ? [formatPlanBacktests(backtests)] : []),
     ].join('\n\n')

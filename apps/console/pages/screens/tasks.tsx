@@ -27,7 +27,8 @@ export function Tasks() {
     async (cursor) => {
       const { tasks, nextCursor = null } = await api().tasks.list({
         limit: 50,
-        ...given({ cursor, ruleId: rule, executionId: execution, assigneeId: assignee, priority }),
+        ...given({ cursor, ruleId: rule, executionId: execution, assigneeId: assignee }),
+        ...(Object.hasOwn(priorities, priority) && { priority: priority as keyof typeof priorities }),
         ...(Object.hasOwn(dues, due) && { dueBefore: endOf(due as keyof typeof dues) }),
       })
       return { rows: tasks, nextCursor }

@@ -65,7 +65,10 @@ export function testNewcomer(t: Test, { browser, makeWorkspace, consoleUrl }: Co
         'Call {{name}}',
         'a placeholder is completed',
       )
-      await page.getByText(/^Task: Call /).first().waitFor()
+      await page
+        .getByText(/^Task: Call /)
+        .first()
+        .waitFor()
       await tabTo(page, 'Backtest')
       await page.keyboard.press('Enter')
       await page.getByRole('button', { name: 'Run a backtest' }).waitFor()

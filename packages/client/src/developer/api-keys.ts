@@ -12,7 +12,7 @@ export class ApiKeys {
 
   /** Includes expired and revoked keys, newest first. */
   list(options?: RequestOptions): Pages<ApiKey, ApiKeyList> {
-    return this.#sender.list('GET /api/developer/v1/api-keys', 'data', {}, options)
+    return this.#sender.list('GET /api/developer/v1/api-keys', 'data', { query: {} }, options)
   }
 
   /** Only this response contains the text of the key, `key`. @throws ApiError if it was lost on the way */

@@ -11,7 +11,7 @@ export class Credentials {
 
   /** By name, without their values. */
   list(options?: RequestOptions): Pages<Credential, CredentialList> {
-    return this.#sender.list('GET /api/developer/v1/credentials', 'data', {}, options)
+    return this.#sender.list('GET /api/developer/v1/credentials', 'data', { query: {} }, options)
   }
 
   /** The credential without its values. */

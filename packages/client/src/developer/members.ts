@@ -12,7 +12,7 @@ export class Members {
 
   /** Oldest first. */
   list(options?: RequestOptions): Pages<Member, MemberList> {
-    return this.#sender.list('GET /api/developer/v1/members', 'data', {}, options)
+    return this.#sender.list('GET /api/developer/v1/members', 'data', { query: {} }, options)
   }
 
   get(userId: string, options?: RequestOptions) {

@@ -25,7 +25,7 @@ export class Subscriptions {
 
   /** Newest first. */
   list(options?: RequestOptions): Pages<Subscription, SubscriptionList> {
-    return this.#sender.list('GET /api/developer/v1/subscriptions', 'data', {}, options)
+    return this.#sender.list('GET /api/developer/v1/subscriptions', 'data', { query: {} }, options)
   }
 
   /** Only this response contains the `secret` that signs the deliveries. @throws ApiError if it was lost on the way */

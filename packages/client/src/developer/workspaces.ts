@@ -12,7 +12,7 @@ export class Workspaces {
 
   /** The workspaces of the user, oldest first. An API key lists its own workspace. */
   list(options?: RequestOptions): Pages<Workspace, WorkspaceList> {
-    return this.#sender.list('GET /api/developer/v1/workspaces', 'data', {}, options)
+    return this.#sender.list('GET /api/developer/v1/workspaces', 'data', { query: {} }, options)
   }
 
   /** Creates a workspace with its first admin: the caller, unless `adminUserId` names another user. */

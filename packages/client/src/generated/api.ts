@@ -3375,6 +3375,8 @@ export interface components {
             /** @description The same as type */
             eventType: string;
             judgedAt: string | null;
+            /** @description true: no worker has evaluated the event yet, so it is not known which rules it will meet */
+            isPending: boolean;
             rules: components["schemas"]["RuleWhy"][];
             nextCursor?: string | null;
         };
@@ -3535,7 +3537,6 @@ export interface components {
                 [key: string]: string | number | boolean;
             };
         };
-        ExecutionToCancel: Record<string, unknown>;
         ExecutionToRetry: {
             /**
              * @description same: the definition that the execution started with. latest: the current rule. Default: same.
@@ -3555,6 +3556,8 @@ export interface components {
             matched: number;
             /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
             atLeast?: boolean;
+            /** @description Number of other executions that match the filter and cannot be retried now. The retry of one of them says why: its key is in use, for example, or its rule is switched off. */
+            refused: number;
             retried: number;
         };
         ExecutionsToCancel: {
@@ -3571,6 +3574,16 @@ export interface components {
             version?: "same" | "latest";
             /** @description Only count the matches. Default: true. */
             dryRun?: boolean;
+        };
+        ExecutionsToRetryMatched: {
+            /** @description Number of matches, including those beyond the limit of one call. The count stops at 100,000. */
+            matched: number;
+            /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
+            atLeast?: boolean;
+            /** @enum {boolean} */
+            dryRun: true;
+            /** @description Number of other executions that match the filter and cannot be retried now. The retry of one of them says why: its key is in use, for example, or its rule is switched off. */
+            refused: number;
         };
         FailureGroup: {
             /** Format: uuid */
@@ -3888,6 +3901,8 @@ export interface components {
             matched: number;
             /** @description true if `matched` is a lower bound, because counting stopped; otherwise absent */
             atLeast?: boolean;
+            /** @enum {boolean} */
+            dryRun: true;
         };
         MatchesOverTime: {
             /** Format: date-time */
@@ -6049,12 +6064,12 @@ export type ExecutionFilter = components['schemas']['ExecutionFilter'];
 export type ExecutionPage = components['schemas']['ExecutionPage'];
 export type ExecutionResult = components['schemas']['ExecutionResult'];
 export type ExecutionSummary = components['schemas']['ExecutionSummary'];
-export type ExecutionToCancel = components['schemas']['ExecutionToCancel'];
 export type ExecutionToRetry = components['schemas']['ExecutionToRetry'];
 export type ExecutionsCancelled = components['schemas']['ExecutionsCancelled'];
 export type ExecutionsRetried = components['schemas']['ExecutionsRetried'];
 export type ExecutionsToCancel = components['schemas']['ExecutionsToCancel'];
 export type ExecutionsToRetry = components['schemas']['ExecutionsToRetry'];
+export type ExecutionsToRetryMatched = components['schemas']['ExecutionsToRetryMatched'];
 export type FailureGroup = components['schemas']['FailureGroup'];
 export type FieldCount = components['schemas']['FieldCount'];
 export type FieldError = components['schemas']['FieldError'];
@@ -6456,6 +6471,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6862,6 +6878,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6998,6 +7015,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7049,6 +7067,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7100,6 +7119,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7276,6 +7296,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7515,6 +7536,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7770,6 +7792,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7902,6 +7925,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8465,6 +8489,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9155,6 +9180,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9276,6 +9302,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9306,6 +9333,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9407,6 +9435,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9635,6 +9664,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9667,6 +9697,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9788,6 +9819,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10041,23 +10073,25 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "eventId": "01970000-0000-7000-8000-000000000008",
+                     *       "eventId": "01970000-0000-7000-8000-000000000009",
                      *       "type": "LEAD_CREATED",
                      *       "eventType": "LEAD_CREATED",
-                     *       "judgedAt": "2026-01-12T09:00:19.000Z",
+                     *       "judgedAt": "2026-01-12T09:00:16.000Z",
+                     *       "isPending": false,
                      *       "nextCursor": null,
                      *       "rules": [
                      *         {
-                     *           "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *           "ruleId": "01970000-0000-7000-8000-000000000005",
                      *           "name": "Call hot leads",
                      *           "version": 3,
                      *           "verdict": "matched",
-                     *           "executionId": "01970000-0000-7000-8000-000000000007",
+                     *           "executionId": "01970000-0000-7000-8000-000000000008",
                      *           "outranked": null,
                      *           "suppressed": null,
                      *           "decisive": [
@@ -10120,6 +10154,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10151,6 +10186,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10196,7 +10232,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run. Nothing was replayed. */
+            /** @description A dry run. Nothing was changed. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -10209,7 +10245,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "matched": 7
+                     *       "matched": 7,
+                     *       "dryRun": true
                      *     }
                      */
                     "application/json": components["schemas"]["Matched"];
@@ -10419,6 +10456,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10575,6 +10613,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10736,6 +10775,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10776,7 +10816,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "filter": {
-                 *         "ruleId": "01970000-0000-7000-8000-000000000025"
+                 *         "ruleId": "01970000-0000-7000-8000-000000000030"
                  *       }
                  *     }
                  */
@@ -10784,7 +10824,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run. Nothing was retried. */
+            /** @description A dry run. Nothing was changed. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -10792,15 +10832,18 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "matched": 2
+                     *       "matched": 3,
+                     *       "dryRun": true,
+                     *       "refused": 0
                      *     }
                      */
-                    "application/json": components["schemas"]["Matched"];
+                    "application/json": components["schemas"]["ExecutionsToRetryMatched"];
                 };
             };
             /** @description Reopened. The executions continue in the background within a minute. */
@@ -10811,12 +10854,14 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
                      *       "matched": 3,
+                     *       "refused": 0,
                      *       "retried": 3
                      *     }
                      */
@@ -10848,12 +10893,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                /** @example {} */
-                "application/json": components["schemas"]["ExecutionToCancel"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description Cancelled */
             200: {
@@ -10864,6 +10904,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10885,6 +10926,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10925,7 +10967,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "filter": {
-                 *         "ruleId": "01970000-0000-7000-8000-000000000028"
+                 *         "ruleId": "01970000-0000-7000-8000-000000000034"
                  *       }
                  *     }
                  */
@@ -10933,7 +10975,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A dry run. Nothing was cancelled. */
+            /** @description A dry run. Nothing was changed. */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -10941,12 +10983,14 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "matched": 2
+                     *       "matched": 1,
+                     *       "dryRun": true
                      *     }
                      */
                     "application/json": components["schemas"]["Matched"];
@@ -10960,13 +11004,14 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
-                     *       "matched": 2,
-                     *       "cancelled": 2
+                     *       "matched": 1,
+                     *       "cancelled": 1
                      *     }
                      */
                     "application/json": components["schemas"]["ExecutionsCancelled"];
@@ -11149,8 +11194,8 @@ export interface operations {
                 executionId?: string;
                 /** @description The assigneeId of the task, exactly */
                 assigneeId?: string;
-                /** @description The priority of the task, exactly */
-                priority?: string;
+                /** @description The priority of the task */
+                priority?: "low" | "normal" | "high" | "urgent";
                 /** @description Only tasks that are due before this: an ISO 8601 date, or a time with a zone */
                 dueBefore?: string;
                 /** @description Created then or later: an ISO 8601 date, or a time with a zone */
@@ -11287,6 +11332,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11362,6 +11408,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11474,7 +11521,7 @@ export interface operations {
                      *           "type": "SCHEDULE",
                      *           "description": "A tick of the schedule of a rule, for that rule alone. missed is the number of ticks before it that did not run.",
                      *           "example": {
-                     *             "scheduledAt": "2026-01-12T09:00:07.000Z",
+                     *             "scheduledAt": "2026-01-13T08:00:00.000Z",
                      *             "localTime": "2026-01-13T09:00:00.000+01:00",
                      *             "missed": 0
                      *           }
@@ -11839,6 +11886,7 @@ export interface operations {
                      *           "schema": {
                      *             "type": "string",
                      *             "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$",
+                     *             "patternError": "begin with a letter, and have at most 64 letters, digits, _ and -",
                      *             "description": "Name of the action, unique in its rule. Later actions read {{actions.NAME.outcome}} (success, failed, skipped or unknown) and {{actions.NAME.status}}, the HTTP status."
                      *           }
                      *         },
@@ -11915,6 +11963,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11973,6 +12022,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12444,6 +12494,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12538,7 +12589,12 @@ export interface operations {
     };
     listApiKeys: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12553,6 +12609,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12621,6 +12678,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12747,6 +12805,10 @@ export interface operations {
                 direction?: components["schemas"]["SecretDirection"];
                 /** @description a name of lowercase letters, digits, dots, dashes and underscores: of the provider (incoming, at most 64 characters), of the host that SEND_WEBHOOK calls (outgoing; an IPv6 address in brackets), or the id of a subscription (outgoing) */
                 provider?: string;
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -12762,6 +12824,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12837,6 +12900,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13048,6 +13112,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13083,7 +13148,12 @@ export interface operations {
     };
     listCredentials: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -13098,6 +13168,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13361,7 +13432,12 @@ export interface operations {
     };
     listSubscriptions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -13376,6 +13452,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13443,6 +13520,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13653,6 +13731,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13738,7 +13817,12 @@ export interface operations {
     };
     listMembers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -13753,6 +13837,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13951,7 +14036,12 @@ export interface operations {
     };
     listWorkspaces: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -13966,6 +14056,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14033,6 +14124,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -2,6 +2,8 @@ import { Type } from 'typebox'
 import { duration } from '../formats.js'
 import type { ActionDefinition } from './action-definition.js'
 
+export const taskPriorities = ['low', 'normal', 'high', 'urgent'] as const
+
 export const createTask = {
   type: 'CREATE_TASK',
   doneBy: 'commit',
@@ -27,9 +29,7 @@ export const createTask = {
       assigneeId: Type.Optional(
         Type.String({ minLength: 1, maxLength: 200, description: 'Id of a person in your system' }),
       ),
-      priority: Type.Optional(
-        Type.Enum(['low', 'normal', 'high', 'urgent'], { description: 'Default: normal' }),
-      ),
+      priority: Type.Optional(Type.Enum([...taskPriorities], { description: 'Default: normal' })),
     },
     { additionalProperties: false },
   ),

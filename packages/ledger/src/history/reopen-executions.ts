@@ -138,13 +138,19 @@ async function lockKeysOf(
   return rows.map(({ id }) => id)
 }
 
-/** Counts the executions that can be reopened. */
-export function countRetryable(
+/** Counts the executions that can be reopened, and as refused those that ended without success and cannot. */
+export async function countRetryable(
   database: UnscopedSql,
   narrowing: Narrowing,
   version: VersionToRun,
-): Promise<Matches> {
-  return countMatches(database, retryable(narrowing, version))
+): Promise<Matches & { refused: number }> {
+  const counted = await countMatches(database, retryable(narrowing, version))
+  const { matched } = await countMatches(database, unsuccessful(narrowing))
+  return { ...counted, refused: matched - counted.matched }
+}
+
+function unsuccessful(narrowing: Narrowing): Prisma.Sql {
+  return Prisma.sql`executions WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled')`
 }
 
 const mayRun = Prisma.raw(mayRunSql('rules', 'executions.id = executions.event_id'))

@@ -33,7 +33,11 @@ const Decision = Type.Object(
       }),
     ),
     ask: Type.Array(Type.String(), { description: 'What is required beside the choice' }),
-    until: orNull({ ...Timestamp, description: 'When the time is over. null if the WAIT is not reached.' }),
+    until: orNull({
+      ...Timestamp,
+      description:
+        'open: when the time is over. Otherwise: when the WAIT ended. null if the WAIT is not reached.',
+    }),
     choice: orNull(Type.String()),
     reason: orNull(Type.String()),
     by: orNull(Type.String({ description: 'Who decided: as in the audit log' })),

@@ -92,7 +92,7 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
       if (!row) return send(reply.status(404), { kind: 'unknown' })
       const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
       if (!tokens.isOfPage(link.token, form.get('page') ?? ''))
-        return send(reply.status(403), showRow(row, link))
+        return send(reply.status(403), showRow(row, link, 'This page was out of date. Choose again.'))
       const choice = form.get('choice') ?? ''
       const reason = readReason(form.get('reason'))
       try {

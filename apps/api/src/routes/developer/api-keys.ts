@@ -15,8 +15,9 @@ import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
+import { cutList } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, NextCursor, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { presentCreated } from './present-created.js'
 
 export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -26,12 +27,14 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listApiKeys',
       summary: 'List the API keys, including expired and revoked keys, newest first',
       description: 'The list has all keys in use and the newest of the others, at most 1,000 together.',
+      querystring: Type.Object(PageQuery),
       response: {
         200: Type.Object({ data: Type.Array(ApiKey), nextCursor: NextCursor }, { title: 'ApiKeyList' }),
         ...refusalResponses(),
       },
     },
-    handler: async ({ workspace }) => ({ data: await listApiKeys(workspace.database), nextCursor: null }),
+    handler: async ({ query, workspace }) =>
+      cutList(await listApiKeys(workspace.database), query, ({ id }) => id),
   })
 
   app.post('/', {

@@ -15,8 +15,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
+import { cutList } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { NextCursor, refusalResponses } from '../../responses.js'
+import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 
 const CredentialParams = Type.Object({
   name: Type.String({ description: 'Name of the credential, as in {{credentials.NAME}}' }),
@@ -29,6 +30,7 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = a
       operationId: 'listCredentials',
       summary: 'List the credentials of the workspace, by name',
       description: 'No response contains their values. A workspace has at most 200.',
+      querystring: Type.Object(PageQuery),
       response: {
         200: Type.Object(
           { data: Type.Array(Credential), nextCursor: NextCursor },
@@ -37,10 +39,8 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = a
         ...refusalResponses(),
       },
     },
-    handler: async ({ workspace }) => ({
-      data: await listCredentials(workspace.database),
-      nextCursor: null,
-    }),
+    handler: async ({ query, workspace }) =>
+      cutList(await listCredentials(workspace.database), query, ({ name }) => name),
   })
 
   app.get('/:name', {

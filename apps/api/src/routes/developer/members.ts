@@ -3,7 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
 import type { Resource } from '../../etag.js'
-import { NextCursor, refusalResponses } from '../../responses.js'
+import { cutList } from '../../lists/page.js'
+import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 
 const MemberParams = Type.Pick(Member, ['userId'])
 const MemberToPut = Type.Pick(Member, ['role'], { additionalProperties: false, title: 'MemberToPut' })
@@ -25,12 +26,14 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listMembers',
       summary: 'List the members of the workspace, at most 1,000, oldest first',
       description: 'With the role of each.',
+      querystring: Type.Object(PageQuery),
       response: {
         200: Type.Object({ data: Type.Array(Member), nextCursor: NextCursor }, { title: 'MemberList' }),
         ...refusalResponses(),
       },
     },
-    handler: async ({ workspace }) => ({ data: await listMembers(workspace.database), nextCursor: null }),
+    handler: async ({ query, workspace }) =>
+      cutList(await listMembers(workspace.database), query, ({ userId }) => userId),
   })
 
   app.get('/:userId', {

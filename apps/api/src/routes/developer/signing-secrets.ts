@@ -22,9 +22,10 @@ import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
+import { cutList } from '../../lists/page.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, NextCursor, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { presentCreated } from './present-created.js'
 
 const defaultOverlap = '24h'
@@ -50,6 +51,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       querystring: Type.Object({
         direction: Type.Optional(SecretDirection),
         provider: Type.Optional(Counterparty),
+        ...PageQuery,
       }),
       response: {
         200: Type.Object(
@@ -59,10 +61,8 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
         ...refusalResponses(),
       },
     },
-    handler: async ({ query, workspace }) => ({
-      data: await listSigningSecrets(workspace.database, query),
-      nextCursor: null,
-    }),
+    handler: async ({ query, workspace }) =>
+      cutList(await listSigningSecrets(workspace.database, query), query, ({ id }) => id),
   })
 
   app.post('/', {

@@ -22,8 +22,9 @@ import { Accepted, presentAccepted } from '../../acceptance/run-event.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import type { Resource } from '../../etag.js'
+import { cutList } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, NextCursor, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { presentCreated } from './present-created.js'
 
 const SubscriptionParams = Type.Object({ id: Id })
@@ -38,6 +39,7 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       operationId: 'listSubscriptions',
       summary: 'List the subscriptions, newest first',
       description: 'A subscription sends events about the workspace, such as a failed execution, to a URL.',
+      querystring: Type.Object(PageQuery),
       response: {
         200: Type.Object(
           { data: Type.Array(Subscription), nextCursor: NextCursor },
@@ -46,10 +48,8 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
         ...refusalResponses(),
       },
     },
-    handler: async ({ workspace }) => ({
-      data: await listSubscriptions(app.database, workspace.id),
-      nextCursor: null,
-    }),
+    handler: async ({ query, workspace }) =>
+      cutList(await listSubscriptions(app.database, workspace.id), query, ({ id }) => id),
   })
 
   app.post('/', {

@@ -18,8 +18,9 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import type { Resource } from '../../etag.js'
+import { cutList } from '../../lists/page.js'
 import { bodyFaults } from '../../plugins/validation.js'
-import { Id, NextCursor, refusalResponses } from '../../responses.js'
+import { Id, NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 
 /**
  * Each workspace has limits of its own, so a user who creates many has many times as much. Somebody with more than a hundred customers has
@@ -41,20 +42,19 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       operationId: 'listWorkspaces',
       summary: 'List the workspaces of the user, oldest first. An API key lists its own workspace',
       description: 'The list has at most 1,000 workspaces.',
+      querystring: Type.Object(PageQuery),
       response: {
         200: Type.Object({ data: Type.Array(Workspace), nextCursor: NextCursor }, { title: 'WorkspaceList' }),
         ...refusalResponses(),
       },
     },
-    handler: async ({ caller, workspace: { id, database } }) => {
+    handler: async ({ caller, query, workspace: { id, database } }) => {
       const userId = caller?.userId
-      return {
-        data:
-          userId === undefined
-            ? [await findWorkspace(database, id)]
-            : await listWorkspaces(app.database, userId),
-        nextCursor: null,
-      }
+      const found =
+        userId === undefined
+          ? [await findWorkspace(database, id)]
+          : await listWorkspaces(app.database, userId)
+      return cutList(found, query, (workspace) => workspace.id)
     },
   })
 

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
 import { parseCursor, writeCursor } from '../../lists/cursor.js'
 import { ChosenIds, checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
-import { Matches } from '../../lists/matches.js'
+import { Matches, matchCounts } from '../../lists/matches.js'
 import { NextCursor, refusalResponses } from '../../responses.js'
 import { eventFilter } from './event-filter.js'
 import { noteReplay } from './note-replay.js'
@@ -43,9 +43,9 @@ export const bulkReplayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       description: `A dry run, which only counts the matches, unless \`dryRun\` is false. Only finished events from outside are replayed. Replays are skipped, and so are events from EMIT_EVENT, because the replay emits them again. The next call continues from nextCursor. A slow call returns before it reaches ${maxReplayed.toLocaleString('en-US')} events. 50 events cost one token of the rate limit.`,
       body: BulkReplayBody,
       response: {
-        200: { ...Matches, 'x-response-description': 'A dry run. Nothing was replayed.' },
+        200: Matches,
         202: Type.Object(
-          { ...Matches.properties, replayed: Type.Integer(), nextCursor: NextCursor },
+          { ...matchCounts, replayed: Type.Integer(), nextCursor: NextCursor },
           {
             title: 'EventsReplayed',
             'x-response-description': 'Accepted. The events run in the background.',
@@ -58,7 +58,7 @@ export const bulkReplayRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { body, workspace } = request
       const events = await readEventsToReplay(request, body)
       const counted = await countReplayable(workspace.reads, events.narrowing, events.after)
-      if (body.dryRun ?? true) return counted
+      if (body.dryRun ?? true) return { ...counted, dryRun: true as const }
       return reply.status(202).send(await replayCounted(request, reply, body, events, counted))
     },
   })
@@ -90,7 +90,7 @@ async function replayCounted(
   reply: FastifyReply,
   { filter, cursor }: BulkReplayBody,
   events: EventsToReplay,
-  counted: Type.Static<typeof Matches>,
+  counted: Awaited<ReturnType<typeof countReplayable>>,
 ) {
   const { server, workspace, dueAt } = request
   const { matched } = counted

@@ -77,6 +77,9 @@ const EventWhy = Type.Object(
       description:
         'The time that conditions were evaluated as of: when the event was accepted. null if it is not known, or if the event is not evaluated yet.',
     }),
+    isPending: Type.Boolean({
+      description: 'true: no worker has evaluated the event yet, so it is not known which rules it will meet',
+    }),
     rules: Type.Array(RuleWhy),
     nextCursor: NextCursor,
   },
@@ -138,6 +141,7 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         type: event.type,
         eventType: event.type,
         judgedAt: event.rulesVersion === null ? null : event.acceptedAt.toISOString(),
+        isPending: event.doneAt === null && event.rulesVersion === null && !event.quarantined,
         nextCursor,
       })
       // The items are JSON already.

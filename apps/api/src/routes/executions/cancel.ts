@@ -13,15 +13,13 @@ import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { refusals } from '../../errors.js'
 import { ChosenIds, checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
-import { Matches } from '../../lists/matches.js'
-import { fillMissingBody } from '../../plugins/bodies.js'
+import { Matches, matchCounts } from '../../lists/matches.js'
 import { Id, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
 import { findExecution, presentUnstarted } from './read.js'
 
 const cancellableStatuses = ['waiting', 'retrying'] as const
 
-const NoBody = Type.Object({}, { additionalProperties: false, title: 'ExecutionToCancel' })
 const CancelledExecution = Type.Object(
   {
     id: Id,
@@ -56,14 +54,12 @@ const maxCancelled = 1_000
 export const cancelRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/cancel', {
     config: { role: 'operator', key: 'change' },
-    preValidation: fillMissingBody,
     schema: {
       operationId: 'cancelExecution',
       summary: 'Cancel an execution that has not ended',
       description:
         'A cancelled execution is neither a success nor a failure. What a person cancels cannot be retried, unlike what the switch-off of its rule cancelled: a replay of its event begins a new execution. One that has ended, or has not begun, is 409 with `execution_not_cancellable`.',
       params: Type.Object({ id: Id }),
-      body: NoBody,
       response: {
         200: { ...CancelledExecution, 'x-response-description': 'Cancelled' },
         202: {
@@ -103,9 +99,9 @@ export const cancelRoutes: FastifyPluginAsyncTypebox = async (app) => {
         'A dry run, which only counts the matches, unless `dryRun` is false. An execution that a worker takes up at this moment is left out: the next call finds it, or it is running. 50 executions cost one token of the rate limit.',
       body: BulkCancelBody,
       response: {
-        200: { ...Matches, 'x-response-description': 'A dry run. Nothing was cancelled.' },
+        200: Matches,
         202: Type.Object(
-          { ...Matches.properties, cancelled: Type.Integer() },
+          { ...matchCounts, cancelled: Type.Integer() },
           { title: 'ExecutionsCancelled', 'x-response-description': 'Cancelled' },
         ),
         ...refusalResponses(409, 413, 415, 422),
@@ -119,7 +115,7 @@ export const cancelRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { status: statuses = cancellableStatuses, from: _from, to: _to, ...others } = filter
       const narrowing = narrowExecutions(workspace.id, { ...others, ...readRange(filter), statuses })
       const counted = await countCancellable(workspace.reads, narrowing)
-      if (dryRun) return counted
+      if (dryRun) return { ...counted, dryRun: true as const }
       await app.payForMany(request, reply, Math.min(counted.matched, maxCancelled))
       const cancel = (administrator: Administrator) =>
         changeWorkspace(administrator, async (transaction) => {

@@ -18,7 +18,7 @@ import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { Accepted, presentAccepted } from '../../acceptance/run-event.js'
 import { refusals } from '../../errors.js'
 import { ChosenIds, checkFilter, checkTypeInFilter, readRange } from '../../lists/history-filter.js'
-import { Matches } from '../../lists/matches.js'
+import { Matches, matchCounts } from '../../lists/matches.js'
 import { fillMissingBody } from '../../plugins/bodies.js'
 import { Id, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
@@ -55,6 +55,12 @@ const BulkRetryBody = Type.Object(
 )
 
 const maxRetried = 1_000
+const refused = {
+  refused: Type.Integer({
+    description:
+      'Number of other executions that match the filter and cannot be retried now. The retry of one of them says why: its key is in use, for example, or its rule is switched off.',
+  }),
+}
 
 export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/:id/retry', {
@@ -101,9 +107,12 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
         'A dry run, which only counts the matches, unless `dryRun` is false. 50 executions cost one token of the rate limit.',
       body: BulkRetryBody,
       response: {
-        200: { ...Matches, 'x-response-description': 'A dry run. Nothing was retried.' },
+        200: Type.Object(
+          { ...Matches.properties, ...refused },
+          { title: 'ExecutionsToRetryMatched', 'x-response-description': 'A dry run. Nothing was changed.' },
+        ),
         202: Type.Object(
-          { ...Matches.properties, retried: Type.Integer() },
+          { ...matchCounts, ...refused, retried: Type.Integer() },
           {
             title: 'ExecutionsRetried',
             'x-response-description': 'Reopened. The executions continue in the background within a minute.',
@@ -120,7 +129,7 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { status: statuses = retryableStatuses, from: _from, to: _to, ...others } = filter
       const narrowing = narrowExecutions(workspace.id, { ...others, ...readRange(filter), statuses })
       const counted = await countRetryable(workspace.reads, narrowing, version)
-      if (dryRun) return counted
+      if (dryRun) return { ...counted, dryRun: true as const }
       await app.payForMany(request, reply, Math.min(counted.matched, maxRetried))
       const retry = (administrator: Administrator) =>
         changeWorkspace(administrator, async (transaction) => {

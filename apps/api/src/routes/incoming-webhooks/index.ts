@@ -108,7 +108,9 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     const isPaid = request.bucketOwner !== undefined
     if (!isPaid) await app.consumeToken(request, reply)
     const limitation = isPaid ? undefined : limitationOf(request)
-    if (limitation && error.statusCode !== undefined && error.statusCode < 500) {
+    // What is too large is so whenever it is sent again.
+    const mayPass = error.statusCode === undefined || error.statusCode >= 500 || error.statusCode === 413
+    if (limitation && !mayPass) {
       countRejected(readDelivery(request), 'rate_limit')
       throw limitation
     }
