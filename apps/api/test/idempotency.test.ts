@@ -234,8 +234,11 @@ t.test('a request that was refused leaves its key free', async (t) => {
   const { post, call, create, countRules, database } = await makeOwnWorkspace()
   t.equal((await post(rules, 'k', { body: {} })).status, 422)
   const missing = newId()
-  for (const path of ['clone', 'execute'])
-    t.equal((await post(`${rules}/${missing}/${path}`, 'k', { body: { data: {} } })).status, 404, path)
+  for (const [path, body] of [
+    ['clone', {}],
+    ['execute', { data: {} }],
+  ] as const)
+    t.equal((await post(`${rules}/${missing}/${path}`, 'k', { body })).status, 404, path)
   const rule = await create()
   const stale = await post(`${rules}/${rule.id}/clone`, 'k', { headers: { 'if-match': '"7"' } })
   t.equal(stale.status, 412)

@@ -293,7 +293,7 @@ t.test('parameters, bodies and security are documented', async (t) => {
     [`${rules}/overview`]: ['from', 'slices', 'to'],
     [`${rules}/rollouts`]: [...page, 'ruleId'],
     [`${rules}/summaries`]: page,
-    '/api/events/samples': ['eventType', 'limit'],
+    '/api/events/samples': ['eventType', 'limit', 'ruleId'],
     '/api/events/newest': ['after', 'wait'],
     '/api/events/{id}/why': [...page, 'ruleId'],
     '/api/event-types': page,

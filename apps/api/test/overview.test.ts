@@ -324,6 +324,14 @@ t.test('sample events have their data, newest first, of one type and one workspa
       acceptedAt: new Date(Date.now() - 10_000 + index * 1_000),
     })
   await storeEvent(other, { type: 'LEAD_CREATED', data: { index: 'foreign' } })
+  const ruleId = newId()
+  await storeEvent(workspace, { type: 'SCHEDULE', ruleId, data: { index: 'own' } })
+  await storeEvent(workspace, { type: 'SCHEDULE', ruleId: newId(), data: { index: 'of another rule' } })
+  const ofRule = await workspace.call('GET', `/api/events/samples?eventType=SCHEDULE&ruleId=${ruleId}`)
+  t.strictSame(
+    (ofRule.body as { events: { data: object }[] }).events.map(({ data }) => data),
+    [{ index: 'own' }],
+  )
   const { status, body } = await workspace.callAs('viewer')(
     'GET',
     '/api/events/samples?eventType=LEAD_CREATED',

@@ -233,7 +233,6 @@ t.test('receipts are filtered by provider and time: from is inclusive, to is exc
     ['from=2026-01-01T23:59:59.999Z&to=2026-01-02T12:00:00Z', [2, 1]],
     ['from=2026-01-02T02:00:00%2B02:00&to=2026-01-02T12:00:00.001Z', [3, 2]],
     ['from=2026-01-02&to=2026-01-02', []],
-    ['from=2026-01-03&to=2026-01-01', []],
     ['provider=shop&from=2026-01-02&to=2026-01-03', [2]],
     ['provider=shop&from=2026-01-01&limit=1', [4]],
     ['from=0000-01-01', [4, 3, 2, 1, 0]],
@@ -241,6 +240,7 @@ t.test('receipts are filtered by provider and time: from is inclusive, to is exc
     ['from=9999-12-31T23:59:59-23:59', []],
     ['to=0000-01-01', []],
   ]
+  t.equal((await workspace.call('GET', `${receipts}?from=2026-01-03&to=2026-01-01`)).status, 400)
   for (const [query, found] of cases) {
     t.strictSame(keysOf(await list(workspace, query)), found.map(String), query)
     t.strictSame(

@@ -49,7 +49,7 @@ export class Events {
   }
 
   /** The newest events of a type with their data, to try a rule on. */
-  samples(type: EventType, query: { limit?: number } = {}, options?: RequestOptions) {
+  samples(type: EventType, query: { limit?: number; ruleId?: string } = {}, options?: RequestOptions) {
     return this.#sender.ask('GET /api/events/samples', { query: { eventType: type, ...query } }, options)
   }
 

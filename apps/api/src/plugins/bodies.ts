@@ -31,8 +31,7 @@ export default fp(
     app.decorateRequest('longNumbers', undefined)
     app.addHook('preHandler', (request, _reply, done) => {
       const { unstorable, validationError } = request
-      const mayHaveBody = request.is404 || request.routeOptions.schema?.body !== undefined
-      const [field] = mayHaveBody ? [] : listFields(request.body)
+      const [field] = hasNoBody(request) ? listFields(request.body) : []
       if (field !== undefined) {
         done(refusals.invalid([{ field, message: 'Unknown field. This request has no body' }]))
         return
@@ -62,6 +61,12 @@ export default fp(
   },
   { name: 'bodies', dependencies: ['body-budget'] },
 )
+
+/** Such a route documents how it refuses one. */
+function hasNoBody({ is404, routeOptions: { schema } }: FastifyRequest): boolean {
+  const { 422: refusal } = (schema?.response ?? {}) as Record<number, unknown>
+  return !is404 && schema?.body === undefined && refusal !== undefined
+}
 
 function listFields(body: unknown): string[] {
   return typeof body === 'object' && body !== null && !Buffer.isBuffer(body) ? Object.keys(body) : []

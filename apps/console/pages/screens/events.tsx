@@ -2,6 +2,7 @@ import '../styles/history.css'
 import type { EventSummary, Vocabulary } from '@automation/client'
 import { given } from '../logic/filters.js'
 import { chooseTelling } from '../logic/history/choose-telling.js'
+import { showControls } from '../logic/show.js'
 import { Chip } from '../parts/chip.js'
 import { DataSearch } from '../parts/data-search.js'
 import { EventState } from '../parts/event-state.js'
@@ -24,6 +25,7 @@ import { linkTo, useFilters } from '../state/use-filters.js'
 import { useList } from '../state/use-list.js'
 import { usePicked } from '../state/use-picked.js'
 import { isRefused, useQuery } from '../state/use-query.js'
+import { useRuleNames } from '../state/use-rules.js'
 import { EventDetail } from './event-detail.js'
 
 const states = { accepted: 'accepted', running: 'running', done: 'done', quarantined: 'quarantined' }
@@ -44,6 +46,8 @@ export function Events() {
   const list = useList<EventSummary>(key, (cursor) => listEvents({ query, cursor }), id, { isPolled })
   const picked = usePicked(JSON.stringify(key))
   const telling = chooseTelling(list.rows)
+  const ruleIds = list.rows.flatMap((event) => ruleOfTick(event) ?? [])
+  const { nameOf } = useRuleNames(ruleIds, ruleIds.length > 0)
   return (
     <Screen title="Events" actions={list.rows.length > 0 && <SendSample {...(type !== '' && { type })} />}>
       <search class="filters">
@@ -84,7 +88,7 @@ export function Events() {
               <SendSample />
             </NoRows>
           }
-          row={(event) => <EventCells {...{ event, query, fields: telling.get(event.eventType) }} />}
+          row={(event) => <EventCells {...{ event, query, fields: telling.get(event.eventType), nameOf }} />}
           detail={id && <EventDetail id={id} key={id} close={() => set({ id: '' })} />}
         />
       )}
@@ -92,23 +96,32 @@ export function Events() {
   )
 }
 
+/** All ticks have the same data but for their time. */
+function ruleOfTick({ type, ruleId }: EventSummary): string | undefined {
+  return type === 'SCHEDULE' ? (ruleId ?? undefined) : undefined
+}
+
 function EventCells({
   event,
   query,
   fields,
+  nameOf,
 }: {
   event: EventSummary
   query: Record<string, string | undefined>
   /** Those of its data that are told. */
   fields: readonly string[] | undefined
+  nameOf: (ruleId: string) => string
 }) {
   const { matched, suppressed, triggered } = event
+  const ruleId = ruleOfTick(event)
   return (
     <>
       <th scope="row">
         <a href={linkTo('events', { ...query, id: event.id })}>
           <code>{event.type}</code>
         </a>{' '}
+        {ruleId && <span>{showControls(nameOf(ruleId))} </span>}
         <Told excerpt={event.excerpt} fields={fields} />
       </th>
       <td data-label="Rules">

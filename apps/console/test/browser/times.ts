@@ -198,7 +198,11 @@ export function testTimes(t: Test, { browser, makeWorkspace }: Context): void {
   )
 
   t.test('every schedule opens without JSON, and saves as it was', async (t) => {
-    const { client, visit } = await makeWorkspace()
+    const { client, storeEvents, visit } = await makeWorkspace()
+    // A tick of another rule, which is nothing to try a rule on.
+    await storeEvents('SCHEDULE', [
+      { at: Date.now() - 60_000, data: { scheduledAt: '2026-11-02T08:00:00.000Z' } },
+    ])
     const { page, complaints, at } = await visit(browser)
     const timezone = 'America/Sao_Paulo'
     for (const schedule of [
@@ -215,6 +219,7 @@ export function testTimes(t: Test, { browser, makeWorkspace }: Context): void {
       } as never)
       await go(page, at(`rules/${id}`))
       await page.getByText('Next: ').waitFor()
+      await page.getByText('match: the example of this type').waitFor()
       await page.getByLabel('Name', { exact: true }).fill('Tock')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.getByText('Saved as v2.').waitFor()

@@ -9802,6 +9802,8 @@ export interface operations {
             query?: {
                 /** @description Only events of this type */
                 eventType?: string;
+                /** @description Only events for which this rule was considered */
+                ruleId?: string;
                 /** @description Maximum number of events. Default: 100. */
                 limit?: number;
             };

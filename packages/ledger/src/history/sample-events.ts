@@ -13,11 +13,11 @@ export interface SampleEvent {
   acceptedAt: Date
 }
 
-/** Finds the newest events, of all types or of one, as many as fit into `limit` and `maxSampleBytes`. Deliveries to subscriptions are left out. */
+/** Finds the newest events, of all types or of one, or of one rule, as many as fit into `limit` and `maxSampleBytes`. Deliveries to subscriptions are left out. */
 export async function findSampleEvents(
   database: UnscopedSql,
   workspaceId: string,
-  { limit, ...filter }: { type?: string; limit: number },
+  { limit, ...filter }: { type?: string; ruleId?: string; limit: number },
 ): Promise<SampleEvent[]> {
   const narrowing = narrowEvents(workspaceId, filter)
   const columns = Prisma.sql`id, octet_length(data::text) AS bytes`

@@ -9,6 +9,7 @@ const usualLimit = 100
 
 const SampleQuery = Type.Object({
   eventType: Type.Optional(Type.String({ description: 'Only events of this type' })),
+  ruleId: Type.Optional(Type.String({ description: 'Only events for which this rule was considered' })),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -53,9 +54,13 @@ export const sampleRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { query, workspace } = request
       checkQuery(SampleQuery, query)
       await checkTypeInQuery(request, query)
-      const { eventType: type, limit = usualLimit } = query
+      const { eventType: type, ruleId, limit = usualLimit } = query
       const { id, reads } = workspace
-      const events = await findSampleEvents(reads, id, { ...(type !== undefined && { type }), limit })
+      const events = await findSampleEvents(reads, id, {
+        ...(type !== undefined && { type }),
+        ...(ruleId !== undefined && { ruleId }),
+        limit,
+      })
       return {
         events: events.map(({ id, type, data, acceptedAt }) => ({
           id,

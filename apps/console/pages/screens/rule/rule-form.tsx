@@ -38,7 +38,7 @@ export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
   const isGrouped = typeof definition.group === 'string'
   const [isTouched, touch] = useState(query.backtest === undefined && !isGrouped)
   const rules = useDefinitions(isChanged || (isGrouped && query.backtest === undefined))
-  const samples = useSamples(definition.trigger, eventId)
+  const samples = useSamples(definition.trigger, eventId, saved?.id)
   const { samples: events } = samples
   const evaluation = useMemo(
     () => evaluateDraft(definition, events, Date.now(), listRivals(id, definition, rules ?? [])),

@@ -1,14 +1,23 @@
 import type { Event, EventType, SampleEvents } from '@automation/client'
-import { eventTypeDefinitions, reservedTypeDefinitions } from '@automation/engine'
+import { eventTypeDefinitions, reservedTypeDefinitions, scheduleType } from '@automation/engine'
 import type { Sample } from '../../logic/evaluate-draft.js'
 import { api } from '../../state/session.js'
 import { useQuery } from '../../state/use-query.js'
 
-/** The newest events of the type, an event that somebody asks about, and where there is none the example of the type. */
-export function useSamples(trigger: string, eventId: string | undefined) {
+/**
+ * The newest events of the type, an event that somebody asks about, and where there is none the example of the type.
+ *
+ * @param ruleId of a saved rule: it has ticks of its own
+ */
+export function useSamples(trigger: string, eventId: string | undefined, ruleId: string | undefined) {
+  const isTicking = trigger === scheduleType
+
   const found = useQuery<SampleEvents>({
-    key: ['samples', trigger],
-    read: () => api().events.samples(trigger as EventType, { limit: 100 }),
+    key: ['samples', trigger, isTicking ? ruleId : ''],
+    read: async () =>
+      isTicking && ruleId === undefined
+        ? { events: [] }
+        : api().events.samples(trigger as EventType, { limit: 100, ...(isTicking && ruleId && { ruleId }) }),
     pollMs: false,
   })
   const asked = useQuery<Event>({
