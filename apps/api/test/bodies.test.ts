@@ -192,6 +192,7 @@ t.test('a request that has no body refuses fields, and takes an empty one', asyn
     status: 422,
     body: { errors: [{ field: 'name', message: 'Unknown field. This request has no body' }] },
   })
+  t.equal((await clone([7])).status, 422)
   t.equal((await clone({})).status, 201)
   t.equal((await own.call('POST', '/api/nowhere', { body: { name: 'Mine' } })).status, 404)
 })

@@ -228,7 +228,7 @@ t.test('a refusal is stored with its reason if workspace and provider exist', as
   await one.deliver({ timestamp: nowText(-1_000) })
   await one.deliver({ headers: { 'x-timestamp': undefined } })
   await one.deliver({ body: '{' })
-  await one.deliver({ body: '["\\u0000"]' })
+  await one.deliver({ body: `{"${'a'.repeat(50_000)}":"\\u0000"}` })
   await one.deliver({ body: '['.repeat(50) + ']'.repeat(50) })
   await one.deliver({ id: 'known' })
   await one.deliver({ id: 'known', body: '{}' })
@@ -252,6 +252,7 @@ t.test('a refusal is stored with its reason if workspace and provider exist', as
       { reason: 'timestamp', verified: true, provider },
     ],
   )
+  t.ok(JSON.stringify(await rows()).length < 20_000, 'of a name that the sender has chosen, the start')
   const signature = (await rows()).find(({ reason }) => reason === 'signature')
   t.match(JSON.stringify(signature?.findings), /base64/i)
   t.notMatch(JSON.stringify(signature?.findings), hex, 'never the signature that was expected')

@@ -153,6 +153,17 @@ t.test('a repeat gets its response although the type of the event was deleted', 
   ])
 })
 
+t.test('of the unknown types of a batch, the first few are explained', async (t) => {
+  const { post } = await makeOwnWorkspace()
+  const events = Array.from({ length: 7 }, (_, n) => ({ eventType: `LEAD_CREATED${n}`, data: {} }))
+  const { results } = (await post<BatchAnswer>({ events }, {}, `${path}/batch`)).body
+  const messages = (results as { errors: { message: string }[] }[]).map(
+    ({ errors }) => errors[0]?.message ?? '',
+  )
+  t.equal(messages.filter((message) => message.includes('Nearest: LEAD_CREATED')).length, 5)
+  t.equal(messages.at(-1), 'Must be an event type.')
+})
+
 t.test('a batch has events of several types, and refuses those with a fault alone', async (t) => {
   const { call, post, database } = await makeOwnWorkspace()
   await call('POST', '/api/event-types', { body: { name: 'PAYMENT_FAILED' } })

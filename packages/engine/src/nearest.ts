@@ -41,7 +41,7 @@ export function findNearest(word: string, names: readonly string[]): string[] {
   const meant = Object.hasOwn(otherSpellings, plain) ? otherSpellings[plain] : undefined
   return names
     .flatMap((name) => {
-      const edits = name === meant ? 0 : countEdits(plain, plainOf(name))
+      const edits = name === meant ? 0 : countEdits(plain, plainOf(name), mostEdits + 1)
       return isNear(edits, plain) || isPart(plain, plainOf(name)) ? [{ name, edits }] : []
     })
     .sort((one, other) => one.edits - other.edits)
@@ -62,7 +62,7 @@ export function findSimilar(
   if (text.length > maxCompared) return undefined
   const folded = text.toLowerCase()
   let nearest: string | undefined
-  let least = 3
+  let least = mostEdits + 1
   for (const name of names) {
     if (name === text) continue
     if (evaluation?.spend(unitsToCompare(text, name)) === false) return undefined
@@ -79,9 +79,11 @@ function unitsToCompare(text: string, name: string): number {
   return Math.abs(text.length - name.length) > 2 ? 1 : 1 + (text.length * name.length) / 3
 }
 
-/** At most two letters differ, and at most every third. */
+/** So many letters may differ, and at most every third. */
+const mostEdits = 2
+
 function isNear(edits: number, text: string): boolean {
-  return edits <= 2 && edits * 3 <= text.length
+  return edits <= mostEdits && edits * 3 <= text.length
 }
 
 function isPart(one: string, other: string): boolean {

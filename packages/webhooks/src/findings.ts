@@ -15,7 +15,7 @@ export interface Deviation {
 
 export type SignatureFindingCode = keyof typeof advice
 
-// %s is the subject of the deviation: a name from the workspace itself or the refusal's sentence, never a part of what was sent.
+// %s is the subject of the deviation: a name from the workspace itself, or the start of what the response said.
 const advice = {
   refused: 'The response said: %s.',
   foreign_scheme:

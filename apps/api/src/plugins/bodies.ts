@@ -68,8 +68,10 @@ function hasNoBody({ is404, routeOptions: { schema } }: FastifyRequest): boolean
   return !is404 && schema?.body === undefined && refusal !== undefined
 }
 
+/** What is no object is one field without a name. */
 function listFields(body: unknown): string[] {
-  return typeof body === 'object' && body !== null && !Buffer.isBuffer(body) ? Object.keys(body) : []
+  if (body === undefined || Buffer.isBuffer(body)) return []
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? Object.keys(body) : ['']
 }
 
 /** @returns who pays for the body @throws what refuses the request whatever its body says: it is not read then */

@@ -135,7 +135,8 @@ class CleanCopy {
   }
 
   #takeText(text: string): string {
-    this.#spend(text.length)
+    // A value of no characters is one to look at, too.
+    this.#spend(Math.max(1, text.length))
     return this.fault === undefined ? text.replaceAll('\0', '').toWellFormed() : ''
   }
 

@@ -146,7 +146,7 @@ export async function countRetryable(
 ): Promise<Matches & { refused: number }> {
   const counted = await countMatches(database, retryable(narrowing, version))
   const { matched } = await countMatches(database, unsuccessful(narrowing))
-  return { ...counted, refused: matched - counted.matched }
+  return { ...counted, refused: Math.max(0, matched - counted.matched) }
 }
 
 function unsuccessful(narrowing: Narrowing): Prisma.Sql {

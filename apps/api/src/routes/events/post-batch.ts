@@ -43,6 +43,9 @@ export const postBatchRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
+/** To find the nearest names takes time. */
+const maxExplained = 5
+
 /** An event whose type the workspace does not have is refused, unless it was accepted while there was such a type. */
 async function refuseUnknownTypes(
   request: FastifyRequest,
@@ -51,10 +54,18 @@ async function refuseUnknownTypes(
   const isForeign = (event: EvaluatedEvent) => 'type' in event && !isEventType(event.type)
   if (!events.some(isForeign)) return events
   const own = await request.server.eventTypes.readOwn(request.workspace.id)
+  const unknown = new Set(
+    events.flatMap((event) =>
+      'errors' in event || isEventType(event.type) || own.has(event.type) ? [] : [event.type],
+    ),
+  )
+  const hints = new Map(
+    [...unknown].slice(0, maxExplained).map((type) => [type, ` ${describeUnknownType(type, [...own])}`]),
+  )
   return Promise.all(
     events.map(async (event, index) => {
-      if ('errors' in event || isEventType(event.type) || own.has(event.type)) return event
-      const message = `Must be an event type. ${describeUnknownType(event.type, [...own])}`
+      if ('errors' in event || !unknown.has(event.type)) return event
+      const message = `Must be an event type.${hints.get(event.type) ?? ''}`
       return (
         (await findReplayed(request, event, index)) ?? {
           errors: [{ field: `events[${index}].eventType`, message }],

@@ -116,7 +116,8 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     }
     const reason = rejectionReason(error)
     const delivery = readDelivery(request)
-    if (reason !== undefined) rejections.record(delivery, reason, describeRefusal(refusalFor(error, request)))
+    if (reason !== undefined && !limitation)
+      rejections.record(delivery, reason, describeRefusal(refusalFor(error, request)))
     countRejected(delivery, reason ?? otherReason(error))
     throw error
   })
@@ -265,10 +266,14 @@ function presentDelivered({ id, isFirst }: { id: string; isFirst: boolean }, { w
   }
 }
 
+/** Of a refusal that names fields, which the sender has chosen. */
+const maxSaid = 500
+
 function describeRefusal(refusal: Refusal | undefined): string {
   const { body } = refusal ?? refusals.notSigned()
-  if ('error' in body) return body.error
-  return body.errors.map(({ field, message }) => `${field}: ${message}`).join(', ')
+  const said =
+    'error' in body ? [body.error] : body.errors.map(({ field, message }) => `${field}: ${message}`)
+  return said.join(', ').slice(0, maxSaid).toWellFormed()
 }
 
 /** Of a refusal that is not written down. */

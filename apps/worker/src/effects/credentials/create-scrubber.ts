@@ -36,18 +36,23 @@ export function createScrubber(secrets: readonly Secret[]): Scrubber {
       compile(value).map((form) => ({ shown, form })),
     )
   const scrub = (text: string) => {
+    if (text.length < leastLength) return text
     forms ??= compileAll()
     return forms.reduce((scrubbed, { shown, form }) => replaceForm(scrubbed, form, shown), text)
   }
   return {
     scrub,
     scrubStart(text, kept, isWhole) {
-      const longest = Math.max(0, ...known.map(({ value }) => measure(value)))
+      // By so many characters a secret is known, if the text was cut within it.
+      const longest = Math.max(0, ...known.map(({ value }) => measure(value.slice(0, headLength))))
       const start = text.slice(0, kept + longest)
       const scrubbed = scrub(start)
       if (isWhole && start.length === text.length) return scrubbed
-      // What is left behind the last secret may be the beginning of another one.
-      const ends = known.map(({ name, shown = writeReference(name) }) => endOfLast(scrubbed, shown))
+      // What is left behind the last secret may be the beginning of another one, or, if the secret is a part of a longer one, its end.
+      const outer = known.filter(
+        (one) => !known.some((other) => one !== other && other.value.includes(one.value)),
+      )
+      const ends = outer.map(({ name, shown = writeReference(name) }) => endOfLast(scrubbed, shown))
       return scrubbed.slice(0, Math.max(scrubbed.length - longest, ...ends))
     },
   }
@@ -79,9 +84,10 @@ export function scrubValue(value: unknown, scrubber: Scrubber): unknown {
 /** Nobody encodes these but Base64. */
 const plain = /[A-Za-z0-9]/
 
-function measure(value: string): number {
-  // Percent-encoded twice, a character has up to 20; in JSON within JSON, in a URL, it has about as many again before it.
-  return [...value].reduce(
+/** How long (characters) a text may be at most, however it is encoded. */
+function measure(text: string): number {
+  // Percent-encoded twice, a byte has up to 5; in JSON within JSON, in a URL, a character has about as many again before it.
+  return [...text].reduce(
     (sum, character) => sum + (plain.test(character) ? 2 : 25 * character.length + 15),
     0,
   )
