@@ -133,7 +133,7 @@ function readText(
     /^text\/|[/+](json|xml)\b/i.test(type) && (headers['content-encoding'] ?? 'identity') === 'identity'
   if (!isText || bytes.length === 0) return undefined
   const decoded = decode(bytes, type)
-  // Before it is shortened: of a part of a secret nobody knows what it is.
+  // Before it is shortened: a part of a secret would not be recognised.
   const whole = scrubber ? scrubber.scrubStart(decoded, maxTextLength, isWhole) : decoded
   const text = whole.slice(0, maxTextLength).toWellFormed()
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters mark binary content.

@@ -9,7 +9,7 @@ interface Wanted {
 }
 
 export interface Credentials {
-  /** @throws what Postgres throws when it is away, by its promise */
+  /** @throws what Postgres throws while it is unavailable, by its promise */
   find(wanted: Wanted): Promise<OpenCredential | { fault: string; isFinal: boolean }>
   /** What was looked up has a token that is not the current one. */
   forget(wanted: Wanted): void
