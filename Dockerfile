@@ -18,9 +18,8 @@ COPY --from=manifests /app ./
 FROM sources AS build
 RUN npm ci --ignore-scripts && cd site && npm ci --ignore-scripts
 COPY . .
-ENV TURBO_TELEMETRY_DISABLED=1
-RUN npx turbo run build --filter="./apps/*" && node scripts/build-site.mjs
-RUN mkdir built && cp -r --parents apps/*/dist/src apps/*/dist/bundle apps/console/dist/public packages/*/dist/src apps/cli/run.mjs docs prisma site/dist *.md packages/client/README.md examples/README.md built
+RUN node scripts/build.mjs && node scripts/build-site.mjs
+RUN mkdir built && cp -r --parents apps/*/dist/src apps/*/dist/bundle apps/console/dist/public packages/*/dist/src packages/*/dist/bundle apps/cli/run.mjs docs prisma site/dist *.md packages/client/README.md examples/README.md built
 
 # Only what runs: no compiler, no Prisma CLI, no embedded database. npm keeps what is both a tool and somebody's optional
 # wish unless all three are omitted; what is merely optional, a faster decoder, is not used.

@@ -58,6 +58,8 @@ async function packClient() {
         rootDir: from,
         outDir: join(stage, 'dist'),
         composite: false,
+        emitDeclarationOnly: false,
+        sourceMap: true,
         typeRoots: [join(root, 'node_modules/@types')],
       },
     }

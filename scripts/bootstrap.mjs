@@ -1,23 +1,38 @@
 // Makes a fresh clone ready to run: installs the packages and builds, each only when something changed since the last
 // time. Needs nothing but Node itself, since nothing is installed yet.
 //
-//   node scripts/bootstrap.mjs [--tap] [--no-build]     --tap: makes the test runner ready, too; --no-build: only installs
+//   node scripts/bootstrap.mjs [--tap] [--product | --no-build]
+//
+// --tap: makes the test runner ready, too; --product: builds no more than `npm start` runs; --no-build: only installs
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { tryLock } from '../packages/launcher/lock-file.mjs'
+import { isBuilt } from './build.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const installedList = 'node_modules/.package-lock.json'
-const builtMarker = '.turbo/automation-built'
 const tapMarker = 'node_modules/.automation-tap'
 /** The product has this lock as well, shared, as long as it runs (packages/launcher/src/clone-lock.ts). */
 const lockFile = '.bootstrap.lock'
 const wantsTap = process.argv.includes('--tap')
+const isForProduct = process.argv.includes('--product')
 const wantsBuild = !process.argv.includes('--no-build')
+/** What to do if a step fails, by what it has said. */
+const reasons = [
+  [/\b(EROFS|EACCES)\b/, `files of ${root} cannot be written: build it once where they can`],
+  [/\bENOSPC\b/, 'the disk is full'],
+  [
+    /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/,
+    'npm cannot reach its registry: start once where it can, and later starts need no network',
+  ],
+  [/^/, 'the reason stands above'],
+]
+/** After so long a step says that it still runs. */
+const patienceMs = 15_000
 
 process.chdir(root)
 checkNode()
@@ -61,8 +76,7 @@ async function lockClone() {
 }
 
 function isReady() {
-  const isBuilt = !wantsBuild || readText(builtMarker) === hashSources()
-  return isInstalled() && isBuilt && (!wantsTap || isTapReady())
+  return isInstalled() && (!wantsBuild || isBuilt(isForProduct)) && (!wantsTap || isTapReady())
 }
 
 /** package.json names the versions in the form `^20.19 || >=24`. */
@@ -99,30 +113,9 @@ function isInstalled() {
   })
 }
 
-/** turbo itself knows what has changed. */
 async function build() {
-  const sources = hashSources()
-  await runStep('Building', 'turbo', ['run', 'build', '--output-logs=errors-only'])
-  mkdirSync('.turbo', { recursive: true })
-  writeFileSync(builtMarker, sources)
-}
-
-function hashSources() {
-  const hash = createHash('sha256')
-  for (const file of ['apps', 'packages', 'bench', 'test', 'prisma', 'scripts'].flatMap(listSources))
-    hash.update(`${file}\n`).update(readFileSync(file))
-  return hash.digest('hex')
-}
-
-function listSources(directory) {
-  const made = ['node_modules', 'dist', 'generated', '.turbo', '.tap']
-  return readdirSync(directory, { withFileTypes: true })
-    .filter(({ name }) => !made.includes(name) && !name.endsWith('.tsbuildinfo'))
-    .flatMap((entry) => {
-      const path = `${directory}/${entry.name}`
-      return entry.isDirectory() ? listSources(path) : entry.isFile() ? [path] : []
-    })
-    .sort()
+  if (isBuilt(isForProduct)) return
+  await runStep('Building', process.execPath, ['scripts/build.mjs', ...(isForProduct ? ['--product'] : [])])
 }
 
 /** tap bakes its set of plugins into itself: once after each install, and when .taprc names others. */
@@ -143,25 +136,34 @@ function hashTap() {
 /** One line with the seconds it took; what the command says is shown only when it fails. */
 async function runStep(title, command, args) {
   const startedAt = performance.now()
+  const seconds = () => (performance.now() - startedAt) / 1000
   process.stdout.write(`${title} … `)
+  let isFirst = true
+  const clock = setInterval(() => {
+    const hint = isFirst ? ' (Ctrl-C ends it; the next start goes on)' : ''
+    process.stdout.write(`${seconds().toFixed(0)} s${hint} … `)
+    isFirst = false
+  }, patienceMs)
   const { code, output } = await runQuietly(command, args)
+  clearInterval(clock)
   if (code === 0) {
-    process.stdout.write(`${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`)
+    process.stdout.write(`${seconds().toFixed(1)} s\n`)
     return
   }
   process.stdout.write('failed\n')
-  fail(`${output.trimEnd()}\n\n${title} failed: the reason stands above.`)
+  const [, reason] = reasons.find(([pattern]) => pattern.test(output))
+  fail(`${output.trimEnd()}\n\n${title} failed: ${reason}.`)
 }
 
 function runQuietly(command, args) {
   const env = {
     ...process.env,
     PATH: `${root}node_modules/.bin${delimiter}${process.env.PATH}`,
-    TURBO_TELEMETRY_DISABLED: '1',
   }
   return new Promise((resolve) => {
     let output = ''
-    const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    // It has the lock, too: if this process is killed, the next one waits for the end of the child.
+    const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', lock ?? 'ignore'] })
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
         output += text

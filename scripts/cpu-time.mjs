@@ -34,12 +34,15 @@ export function noteCpu(file, before = 0) {
   return row.ticks / ticksPerSecond
 }
 
-/** The CPU (seconds) of each test file of this run, as far as it has ended; empty where there is no /proc. */
+/**
+ * The CPU (seconds) of each test file of this run, as far as it has ended; empty where there is no /proc. Programs that a test starts note theirs, too:
+ * it is a part of what the file has used.
+ */
 export function readCpuOfFiles() {
   return readFileSync(process.env.TEST_CPU_FILE, 'utf8')
     .split('\n')
-    .filter((line) => line !== '')
     .map((line) => line.split('\t'))
+    .filter(([path]) => /\.test\.m?js$/.test(path))
     .map(([path, seconds]) => ({ name: relative('.', path), seconds: Number(seconds) }))
 }
 

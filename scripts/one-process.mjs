@@ -55,15 +55,17 @@ export async function runInOneProcess(files) {
   for (const file of files) {
     await test(file, async (subtest) => {
       const environment = { ...process.env }
-      // Teardowns run in reverse order: this one after those of the file.
-      subtest.teardown(() => replaceEnvironment(environment))
+      // Teardowns run in reverse order: this one after those of the file, and before the line of its end.
+      subtest.teardown(() => {
+        replaceEnvironment(environment)
+        cpu = noteCpu(file, cpu)
+      })
       current = subtest
       await import(new URL(`../${file}`, import.meta.url))
     })
     const { count } = current
     current = undefined
     if (count === 0) t.fail(`${file} has no tests`)
-    cpu = noteCpu(file, cpu)
   }
 }
 

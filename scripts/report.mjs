@@ -1,16 +1,18 @@
 import { Transform } from 'node:stream'
+import { compareWithList, measureUnit, toUnits } from './cpu-budget.mjs'
 import { readCpuOfFiles, readCpuSeconds } from './cpu-time.mjs'
 
 const filesShown = 15
-const faultsShown = 60
+const shownLines = 120
+const shownOfDifference = 12
 /** A file with a process of its own, or one of those that share a process (scripts/one-process.mjs). */
 const fileEnd = /^(?: {4})?(?:not )?ok \d+ - (\S+\.test\.m?js)(?:.*# time=([\d.]+)ms)?/
 
 /**
  * What a test run prints (tap's `reporter`, .taprc): a line for each file as it ends, the remarks that its tests make, and
- * last, where the log of a CI run is read, each failure with its diagnostics, the slowest files, those that used most CPU, the time
- * of it all, and what failed in one line each: a log may be cut in its middle. tap's own reporters draw for a terminal
- * and print nothing where CI is set. Everything else of a file stays in .tap/test-results.
+ * last, where the log of a CI run is read, each failure with its diagnostics, the slowest files, those that used most CPU, what used more
+ * than its list allows (scripts/cpu-budget.mjs), the time of it all, and what failed, with its difference: a log may be cut in its middle. tap's
+ * own reporters draw for a terminal and print nothing where CI is set. Everything else of a file stays in .tap/test-results.
  */
 export default class Report extends Transform {
   #rest = ''
@@ -32,9 +34,7 @@ export default class Report extends Transform {
     this.#failures.push(...this.#faults)
     if (this.#failures.length > 0) this.push(`\nFailed:\n\n${this.#failures.join('\n')}\n`)
     this.push(`\n${this.#remarks.join('\n')}\n\n${this.#describeTime()}\n`)
-    const faults = this.#failures
-      .filter((line) => /^\s*(not ok |\S+ has no tests)/.test(line))
-      .slice(0, faultsShown)
+    const faults = shorten(this.#failures).slice(0, shownLines)
     if (faults.length > 0) this.push(`\nIn short:\n${faults.join('\n')}\n`)
     done()
   }
@@ -54,12 +54,15 @@ export default class Report extends Transform {
   }
 
   #describeTime() {
-    const ofFiles = readCpuOfFiles().filter(({ name }) => !isGroup(name))
-    const ofAll = readCpuSeconds(process.ppid)
-    const cpu = ofAll === undefined ? '' : `, ${describeSeconds(ofAll)} of CPU`
+    const files = readCpuOfFiles().filter(({ name }) => !isGroup(name))
+    const seconds = readCpuSeconds(process.ppid)
+    const cpu = seconds === undefined ? '' : `, ${describeSeconds(seconds)} of CPU`
     return [
       ...['The slowest files:', ...listLargest(this.#files)],
-      ...(ofFiles.length === 0 ? [] : ['The most CPU, shared servers left out:', ...listLargest(ofFiles)]),
+      ...(files.length === 0 ? [] : ['The most CPU, shared servers left out:', ...listLargest(files)]),
+      ...(seconds === undefined || process.env.TEST_CPU_UNIT === undefined
+        ? []
+        : describeUnits(files, seconds)),
       `${describeSeconds(process.uptime())}${cpu}`,
     ].join('\n')
   }
@@ -75,7 +78,7 @@ export default class Report extends Transform {
   #endFile(line) {
     const [, name, ms = '0'] = fileEnd.exec(line)
     if (!isGroup(name)) this.#files.push({ name, seconds: Number(ms) / 1_000 })
-    this.push(`${[line.trim(), ...this.#remarks].join('\n  ')}\n`)
+    this.push(`${[`${line.trim()}${describeCpu(name)}`, ...this.#remarks].join('\n  ')}\n`)
     if (line.trim().startsWith('not ok')) this.#failures.push(line.trim(), ...this.#faults)
     if (/^ok .* # SKIP no tests found/.test(line.trim())) this.#failEmpty(name)
     this.#remarks = []
@@ -89,11 +92,46 @@ function isGroup(name) {
   return name.startsWith('.tap/groups/')
 }
 
+/** In units as they were before the run. */
+function describeCpu(file) {
+  const seconds = readCpuOfFiles().find(({ name }) => name === file)?.seconds
+  const unit = process.env.TEST_CPU_UNIT
+  return seconds === undefined || unit === undefined ? '' : ` cpu=${(seconds / Number(unit)).toFixed(1)}`
+}
+
 function listLargest(files) {
   return files
     .toSorted((a, b) => b.seconds - a.seconds)
     .slice(0, filesShown)
     .map(({ seconds, name }) => `${seconds.toFixed(0).padStart(6)} s  ${name}`)
+}
+
+/** Of a whole run alone (scripts/tap.mjs): it is compared with the list. */
+function describeUnits(files, seconds) {
+  const units = [Number(process.env.TEST_CPU_UNIT), measureUnit()]
+  const run = toUnits({ files, seconds, unit: (units[0] + units[1]) / 2 })
+  const dearer = compareWithList(run)
+  return [
+    `${run.whole} units of CPU, of ${units[0].toFixed(2)} s before the run and ${units[1].toFixed(2)} s after it`,
+    ...(dearer.length === 0 ? [] : ['More than test/cpu-budget.json allows, in units:', ...dearer]),
+  ]
+}
+
+/** @returns of failures with their diagnostics what failed, and the first lines of its difference from what was expected */
+function shorten(lines) {
+  let [left, indent] = [0, '']
+  return lines.filter((line) => {
+    if (/^\s*(not ok |\S+ has no tests)/.test(line)) return true
+    const text = line.trim()
+    if (text === '') return false
+    // YAML folds long lines into several.
+    const diff = /^(\s*)diff: [|>]/.exec(line)
+    if (diff) {
+      left = shownOfDifference
+      indent = `${diff[1]}  `
+    } else if (!line.startsWith(indent)) left = 0
+    return !diff && !/^(---|\+\+\+|@@) /.test(text) && left-- > 0
+  })
 }
 
 function describeSeconds(seconds) {

@@ -1,36 +1,52 @@
 // Runs test files by the names of their sources, also in a fresh clone:
 //
-//   npm run t -- apps/api/test/run.test.ts packages/engine/test [--watch]     a directory stands for the test files below it
+//   npm run t -- apps/api/test/run.test.ts packages/engine/test [--watch]     a directory stands for the test files below it, without those in `long`
 //
-// Compiles what the files need, and starts Postgres and Redis only if a file reads their addresses.
+// Compiles what has changed, without a look at the types (`npm run types`), and starts Postgres and Redis only if a file reads their addresses.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { compile } from './compile.mjs'
+import { makeModules } from './build.mjs'
+import { compiledOf } from './compile.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const usage = 'npm run t -- apps/api/test/run.test.ts [more files or directories] [--watch]'
 /** A file that reads one of these needs the servers that with-services.js starts. */
 const addresses = /\b(DATABASE_URL|REDIS_URL|TEST_POSTGRES)\b/
-/** A file that starts processes needs every room; one that starts the product, or looks into its bundles or pages, needs the whole build. */
-const processes = /\b(startNode|entries)\b/
+/** A file that starts the product, or looks into its bundles or pages, needs them, too. */
 const wholeBuild = /\bstartProduct\b|\/bundle\b/
 const roomsOfWholeBuild = /^(test|bench|apps\/console|packages\/launcher)\//
 /** Editors write a file in several steps. */
 const quietMs = 100
 /** Set for the process that with-services.js starts, whose servers stay while it watches. */
 const hasServices = process.env.TEST_POSTGRES !== undefined
+/** Set for the same process: all is compiled. */
+const isPrepared = process.argv.includes('--prepared')
+
+/** What runs now, and the exit code that a signal asks for. */
+let child
+let signalCode
+for (const [name, exitCode] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+])
+  process.on(name, () => {
+    signalCode = exitCode
+    if (child === undefined) process.exit(exitCode)
+    // An interrupt reaches it by itself.
+    if (name === 'SIGTERM') child.kill(name)
+  })
 
 process.chdir(root)
 const isWatching = process.argv.includes('--watch')
-const files = process.argv.slice(2).filter((argument) => argument !== '--watch')
+const files = process.argv.slice(2).filter((argument) => !['--watch', '--prepared'].includes(argument))
 if (files.length === 0) fail(`Name the tests to run: ${usage}`)
 const tests = files.flatMap(findTests)
 const needs = findNeeds(tests)
-let code = await prepare()
+let code = isPrepared ? 0 : await prepare()
 if (code === 0 && needs.services && !hasServices) code = await runInsideServices()
 else {
   const edits = isWatching ? watchSources() : undefined
@@ -57,7 +73,7 @@ function isTest(file) {
 
 function listFiles(directory) {
   return readdirSync(directory, { withFileTypes: true })
-    .filter(({ name }) => !['node_modules', 'dist', 'generated'].includes(name))
+    .filter(({ name }) => !['node_modules', 'dist', 'generated', 'long'].includes(name))
     .flatMap((entry) => {
       const path = `${directory}/${entry.name}`
       return entry.isDirectory() ? listFiles(path) : [path]
@@ -77,26 +93,31 @@ function findNeeds(sources) {
   for (const file of sources) read(resolve(file))
   const has = (pattern) => [...texts.values()].some((text) => pattern.test(text))
   const build = has(wholeBuild) || sources.some((file) => roomsOfWholeBuild.test(file))
-  return { build, everyRoom: has(processes), services: build || has(addresses) }
+  return { build, services: build || has(addresses) }
 }
 
 /** Installs what is missing and compiles. @returns an exit code */
 async function prepare() {
   if (needs.build) return await run(process.execPath, ['scripts/bootstrap.mjs', '--tap'])
   const installed = await run(process.execPath, ['scripts/bootstrap.mjs', '--tap', '--no-build'])
-  return installed || (await compileRooms())
+  return installed || (await compileModules())
 }
 
-function compileRooms() {
-  return compile(
-    needs.everyRoom ? ['.'] : [...tests.map(roomOf), ...(needs.services ? ['packages/launcher'] : [])],
-  )
+/** In this process, so that an edit costs no start of another one. @returns an exit code */
+async function compileModules() {
+  try {
+    await makeModules()
+    return 0
+  } catch (error) {
+    console.error(error.message)
+    return 1
+  }
 }
 
 function runInsideServices() {
   return run(process.execPath, [
     'packages/launcher/dist/src/with-services.js',
-    ...[process.execPath, ...process.argv.slice(1)],
+    ...[process.execPath, ...process.argv.slice(1), '--prepared'],
   ])
 }
 
@@ -124,27 +145,17 @@ async function runAfterEdits(edits) {
       seen = edits.count
       await delay(quietMs)
     }
-    code = (await (needs.build ? prepare() : compileRooms())) || (await runTests())
+    code = (await (needs.build ? prepare() : compileModules())) || (await runTests())
     console.log('Waiting for an edit …')
   }
 }
 
-function roomOf(file) {
-  return /^(?:(?:apps|packages)\/)?[^/]+/.exec(file)[0]
-}
-
-function compiledOf(file) {
-  const room = roomOf(file)
-  return `${room}/dist${file.slice(room.length).replace(/\.ts$/, '.js')}`
-}
-
-/** @returns its exit code; an interrupt reaches it by itself */
+/** @returns its exit code. A signal ends this program, too, as soon as the child has ended. */
 async function run(program, args) {
-  const child = spawn(program, args, { stdio: 'inherit' })
-  const passOn = (signal) => child.kill(signal)
-  process.on('SIGINT', () => undefined).on('SIGTERM', passOn)
+  child = spawn(program, args, { stdio: 'inherit' })
   const [exitCode] = await once(child, 'exit')
-  process.off('SIGTERM', passOn)
+  child = undefined
+  if (signalCode !== undefined) process.exit(signalCode)
   return exitCode ?? 1
 }
 

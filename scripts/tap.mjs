@@ -9,6 +9,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, promises, statSync, writeFileSync } from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { measureUnit } from './cpu-budget.mjs'
 import { prepareTestFiles } from './test-files.mjs'
 
 const preloads = ['./without-tap-hooks.mjs', './count-cpu.mjs']
@@ -30,6 +31,7 @@ else {
   const files = prepareTestFiles(process.env.TEST_LONG !== undefined)
   process.argv.push(...files)
   keepOrder(files)
+  if (process.env.TEST_LONG === undefined) process.env.TEST_CPU_UNIT = `${measureUnit()}`
 }
 const { resolve } = createRequire(import.meta.url)
 await import(new URL('dist/esm/run.mjs', pathToFileURL(resolve('tap/package.json'))))

@@ -9,7 +9,7 @@ const longFiles = /\/long\//
 /** Tests of what a process has once: its event loop, its memory, its telemetry, its warnings, the connections of a fixture, or all backtests of a database. */
 const aloneFiles = [
   longFiles,
-  /^test\/(?!dist\/src\/(storm\/|containers|only-the-ledger|rooms|settings))/,
+  /^test\/(?!dist\/src\/(storm\/|containers|cpu-budget|only-the-ledger|rooms|settings))/,
   /^packages\/process\/dist\/test\/telemetry\//,
   /\/(tracing|slots|browser|slow-readers|retention|remove-history|rule-import)\.test\.js$/,
 ]

@@ -11,6 +11,8 @@ import { growth } from './growth.js'
 import { ingest } from './ingest/benchmark.js'
 import { describeMachine, observeMachine } from './machine/machine.js'
 import { neighbours } from './neighbours/benchmark.js'
+import { dueTogether } from './neighbours/due-together.js'
+import { halfForms } from './neighbours/half-forms.js'
 import { type Command, describeUsage, formatCommand, readCommand } from './options.js'
 import { scale } from './scale.js'
 import { schedules } from './schedules.js'
@@ -22,6 +24,8 @@ const benchmarks: Record<string, Benchmark> = {
   sustained,
   ingest,
   neighbours,
+  'due-together': dueTogether,
+  'half-forms': halfForms,
   fairness,
   growth,
   scale,

@@ -16,6 +16,7 @@ export interface Rule {
   trigger: string
   conditions: Clause[]
   actions: object[]
+  perKey?: object
   /** A rule that does nothing. */
   mode?: 'shadow'
 }

@@ -107,9 +107,9 @@ class Client:
         """Restore a previous version of a rule as a new version."""
         return self._send("POST", f"/api/automation-rules/{_part(id)}/versions/{_part(version)}/restore", headers=headers)
 
-    def export_rules(self):
-        """Export all rules and email templates as a file."""
-        return self._send("GET", "/api/automation-rules/export")
+    def export_rules(self, query=None):
+        """Export rules and email templates as a file."""
+        return self._send("GET", "/api/automation-rules/export", query=query)
 
     def import_rules(self, body=None, headers=None):
         """Change rules and email templates to match a file: all of it, or nothing."""
@@ -243,9 +243,9 @@ class Client:
         """Explain why each rule matched an event, or did not."""
         return self._send("GET", f"/api/events/{_part(id)}/why", query=query)
 
-    def replay_event(self, id, headers=None):
+    def replay_event(self, id, body=None, headers=None):
         """Replay an event: the same data, with the current rules."""
-        return self._send("POST", f"/api/events/{_part(id)}/replay", headers=headers)
+        return self._send("POST", f"/api/events/{_part(id)}/replay", body=body, headers=headers)
 
     def replay_events(self, body=None):
         """Replay the events that match a filter, oldest first, at most 1,000 per call."""

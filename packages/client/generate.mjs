@@ -1,24 +1,29 @@
-// npm run generate: writes the types of src/generated/api.ts from docs/openapi.json; with --check it only checks that they are current.
+// npm run generate: writes the types of src/generated from docs/openapi.json; with --check it only checks that they are current.
 import { readFile, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString, COMMENT_HEADER } from 'openapi-typescript'
 import ts from 'typescript'
 
 const { factory } = ts
-const output = new URL('src/generated/api.ts', import.meta.url)
+const document = new URL('../../docs/openapi.json', import.meta.url)
 
-const nodes = await openapiTS(new URL('../../docs/openapi.json', import.meta.url), {
+const nodes = await openapiTS(document, {
   rootTypes: true,
   rootTypesNoSchemaPrefix: true,
   emptyObjectsUnknown: true,
   defaultNonNullable: false,
   transform: ({ 'x-extensible-enum': known }) => (known === undefined ? undefined : writeOpenUnion(known)),
 })
-const types = `${COMMENT_HEADER}${astToString(nodes)}`
+const nouns = Object.keys(JSON.parse(await readFile(document, 'utf8')).components.schemas).sort()
+await put('api.ts', `${COMMENT_HEADER}${astToString(nodes)}`)
+await put('nouns.ts', `export type {\n${nouns.map((noun) => `  ${noun},\n`).join('')}} from './api.js'\n`)
 
-if (!process.argv.includes('--check')) await writeFile(output, types)
-else if ((await readFile(output, 'utf8')) !== types) {
-  console.error('src/generated/api.ts is out of date')
-  process.exitCode = 1
+async function put(name, text) {
+  const output = new URL(`src/generated/${name}`, import.meta.url)
+  if (!process.argv.includes('--check')) await writeFile(output, text)
+  else if ((await readFile(output, 'utf8').catch(() => undefined)) !== text) {
+    console.error(`src/generated/${name} is out of date`)
+    process.exitCode = 1
+  }
 }
 
 /** Writes `"A" | "B" | (string & {})`: any text is valid, and an editor still completes the known ones. `string` alone would swallow them. */

@@ -1,12 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { executionIdOf } from '@automation/database'
-import { makeTemporaryDirectory, type NodeProcess } from '@automation/launcher'
+import { makeTemporaryDirectory } from '@automation/launcher'
 import t from 'tap'
 import { startTraffic } from './fixtures/crash-callers.js'
 import {
   apiPlaces,
-  armPoints,
   backtestStatements,
   type Encounter,
   isolationStatements,
@@ -20,12 +18,13 @@ import {
 import { findCounterFaults, findFaults, findStrayCalls, readEffects } from './fixtures/effects.js'
 import { inParallel } from './fixtures/product.js'
 import { startProductWithTargets } from './fixtures/product-with-targets.js'
+import { createVisits } from './fixtures/visits.js'
 import { createRandom, shuffle } from './storm/random.js'
 
-/** After so long, and so many events, a point was met, or is never: some points come with time, others with traffic. */
-const patienceMs = 120_000
-const patienceEvents = 3_000
 const slowMs = 3_000
+const refusedPaceMs = 1_000
+/** `npm run test:long` visits all places. */
+const [visitedOfApi, visitedOfWorker] = [draw(apiPlaces, 1), draw(workerPlaces, 2)]
 
 const running = await startProductWithTargets({
   workers: 2,
@@ -72,8 +71,10 @@ const callingRule = await addRule(calls, [{ field: 'kind', operator: 'equals', v
 const onceRule = await addRule(once, [{ field: 'kind', operator: 'equals', value: 'calls' }])
 const slowRule = await addRule(slow, [{ field: 'kind', operator: 'equals', value: 'slow' }])
 const keyed = [{ field: 'kind', operator: 'equals', value: 'keyed' }]
-const digest = { for: '2s', max: 5 }
-const limit = { runs: 3, per: '2s' }
+// So long and so few that batches are full at the pace of one API on a slow machine, too: that moves their ends.
+const digest = { for: '15s', max: 2 }
+// So few that some executions are suppressed at the pace of a slow machine, too.
+const limit = { runs: 1, per: '5s' }
 const digestRule = await addRule([task('{{collected.count}}')], keyed, { collect: digest })
 const limitedRule = await addRule([task('limited')], keyed, { atMost: limit })
 const waitOnce = [task('begins'), { type: 'WAIT', config: { duration: '1s' } }, task('ends')]
@@ -81,27 +82,31 @@ const queuedRule = await addRule(waitOnce, [{ field: 'kind', operator: 'equals',
   whileRunning: 'queue',
 })
 
+await refuseExecutions('DEAL_LOST')
+await addRule([task('refused')], [], undefined, 'DEAL_LOST')
+
 const [steady] = product.apis
 if (!steady) throw new Error('There is no API')
 const traffic = await startTraffic(running, steady)
-const met: string[] = []
-const wanted: string[] = []
-const statements = new Set<string>()
-let visits = 0
+const visits = createVisits(running, traffic, reports.path)
 
 const startedAt = performance.now()
 traffic.sendTo(steady)
+const refusing = new AbortController()
+const refused = sendRefused(refusing.signal)
 await meetAll()
+refusing.abort()
+await refused
 await traffic.stop()
 const metAllAt = performance.now()
 const effects = await readEffects(running)
 const seconds = [metAllAt - startedAt, performance.now() - metAllAt].map((ms) => Math.round(ms / 1_000))
 t.comment(
-  `${met.length} points in ${seconds[0]} s, the rest in ${seconds[1]} s, ${traffic.offers.length} events`,
+  `${visits.met.length} points in ${seconds[0]} s, the rest in ${seconds[1]} s, ${traffic.offers.length} events`,
 )
 
 t.test('every point that was drawn was met, in every mode', async (t) => {
-  t.strictSame(met.toSorted(), wanted.toSorted())
+  t.strictSame(visits.met.toSorted(), visits.wanted.toSorted())
 })
 
 t.test('there is no statement by a name that has no point', async (t) => {
@@ -113,7 +118,7 @@ t.test('there is no statement by a name that has no point', async (t) => {
     ...lookUps,
   ])
   t.strictSame(
-    [...statements].filter((name) => !known.has(name)),
+    [...visits.statements].filter((name) => !known.has(name)),
     [],
   )
 })
@@ -158,7 +163,9 @@ t.test('every call was made under its first key, as often as it was noted or les
 t.test('who follows a call reads what is recorded of it: a response, or that it is unknown', async (t) => {
   const serials = new Map(effects.calls.map(({ serial, key }) => [serial, key]))
   const made = new Map(effects.tasks.map((task) => [`${task.executionId} ${task.actionIndex}`, task.title]))
-  const executions = effects.executions.filter(({ ruleId }) => ruleId === callingRule || ruleId === onceRule)
+  const executions = effects.executions.filter(
+    ({ handlerId: ruleId }) => ruleId === callingRule || ruleId === onceRule,
+  )
   const faults = executions.flatMap(({ id, results }) => {
     const [call] = results as { status: string; captured?: { serial?: number } }[]
     const serial = call?.captured?.serial
@@ -174,7 +181,7 @@ t.test('who follows a call reads what is recorded of it: a response, or that it 
 t.test('each event is in one batch, and each batch was acted for once', async (t) => {
   const claims = effects.claims.filter(({ ruleId }) => ruleId === digestRule)
   const batches = groupBy(claims, ({ batchId }) => `${batchId}`)
-  const executions = effects.executions.filter(({ ruleId }) => ruleId === digestRule)
+  const executions = effects.executions.filter(({ handlerId: ruleId }) => ruleId === digestRule)
   const events = effects.events.filter(
     ({ type, data }) => type === 'LEAD_CREATED' && kindOf(data) === 'keyed',
   )
@@ -198,7 +205,7 @@ t.test('limits of keys hold, and executions of a key that queues do not overlap'
   const groups = new Map(effects.events.map(({ id, data }) => [id, (data as { group?: string }).group ?? '']))
   const of = (rule: string) => [
     ...groupBy(
-      effects.executions.filter(({ ruleId }) => ruleId === rule),
+      effects.executions.filter(({ handlerId: ruleId }) => ruleId === rule),
       ({ eventId }) => groups.get(eventId) ?? '',
     ),
   ]
@@ -207,7 +214,7 @@ t.test('limits of keys hold, and executions of a key that queues do not overlap'
       .filter(({ status }) => status === 'succeeded')
       .map(({ eventId }) => moments.get(eventId) ?? 0)
     const times = granted.sort((one, other) => one - other)
-    const early = times.filter((time, index) => time - (times[index - limit.runs] ?? 0) < 2_000)
+    const early = times.filter((time, index) => time - (times[index - limit.runs] ?? 0) < 5_000)
     return [
       ...early.map((time) => `${group}: one too many at ${time}`),
       ...(times.length > 0 ? [] : [`${group}: none`]),
@@ -229,6 +236,18 @@ t.test('limits of keys hold, and executions of a key that queues do not overlap'
   t.strictSame(overlaps, [])
 })
 
+t.test('an event whose outcome Postgres refuses is quarantined, and has caused nothing', async (t) => {
+  const events = effects.events.filter(({ type }) => type === 'DEAL_LOST')
+  t.ok(events.length > 0)
+  const ids = new Set(events.map(({ id }) => id))
+  t.strictSame([...new Set(events.map(({ quarantined }) => quarantined))], [true])
+  t.strictSame(
+    effects.executions.filter(({ eventId }) => ids.has(eventId)),
+    [],
+  )
+  t.notOk(effects.tasks.some(({ title }) => title === 'refused'))
+})
+
 t.test('the counters are the rows', async (t) => {
   t.strictSame(findCounterFaults(effects), [])
 })
@@ -238,17 +257,17 @@ t.test('the counters are the rows', async (t) => {
  * some whose calls fail.
  */
 async function meetAll(): Promise<void> {
-  const apiPoints = pointsOf(draw(apiPlaces, 1))
-  const workerPoints = pointsOf(draw(workerPlaces, 2))
+  const apiPoints = pointsOf(visitedOfApi)
+  const workerPoints = pointsOf(visitedOfWorker)
   await Promise.all([
-    visitApi(inMode('error', apiPoints)),
-    visitWorker(inMode('error', workerPoints)),
-    inParallel(apiPoints.length, 5, (index) => visitApi(sleepAndDie(apiPoints, index))),
-    inParallel(workerPoints.length, 7, (index) => visitWorker(sleepAndDie(workerPoints, index))),
+    visits.visitApi(inMode('error', apiPoints)),
+    visits.visitWorker(inMode('error', workerPoints)),
+    inParallel(apiPoints.length, 5, (index) => visits.visitApi(sleepAndDie(apiPoints, index))),
+    inParallel(workerPoints.length, 7, (index) => visits.visitWorker(sleepAndDie(workerPoints, index))),
   ])
 }
 
-/** So many places, drawn by the seed of the run; in `npm run test:long` all of them. */
+/** So many places, drawn by the seed of the run. */
 function draw(places: readonly Place[], count: number): readonly Place[] {
   if (process.env.TEST_LONG) return places
   const random = createRandom(Number(process.env.TEST_SEED ?? 1))
@@ -265,54 +284,32 @@ function inMode(mode: Mode, points: Point[]): Encounter[] {
   return points.map((point): Encounter => `${point}: ${mode}`)
 }
 
-async function visitApi(encounters: Encounter[]): Promise<void> {
-  const report = await openReport()
-  const api = await product.startApi(armPoints(encounters, report))
-  traffic.sendTo(api)
-  await waitForEncounters(api, encounters, report)
+/** Makes Postgres refuse each execution of an event of this type, as it would refuse faulty data. */
+async function refuseExecutions(type: string): Promise<void> {
+  const { system } = running.database
+  await system.$executeRaw`
+    CREATE FUNCTION refuse_execution() RETURNS trigger LANGUAGE plpgsql AS $body$
+    BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '23514'; END $body$`
+  await system.$executeRawUnsafe(`
+    CREATE TRIGGER refused BEFORE INSERT ON executions FOR EACH ROW WHEN (NEW.event_type = '${type}') EXECUTE FUNCTION refuse_execution()`)
 }
 
-async function visitWorker(encounters: Encounter[]): Promise<void> {
-  const report = await openReport()
-  const worker = await product.startWorker(armPoints(encounters, report))
-  await waitForEncounters(worker, encounters, report)
+/** One, or as many as it takes to meet the point of a refusal: each is tried five times, so it costs five runs. */
+async function sendRefused(signal: AbortSignal): Promise<void> {
+  do {
+    await call('POST', '/api/automation-rules/trigger/DEAL_LOST', { data: {} }, { prefer: 'respond-async' })
+    await delay(refusedPaceMs, undefined, { signal }).catch(() => {})
+  } while (!signal.aborted && visitedOfWorker.includes('note_refusal'))
 }
 
-/** Waits until the process has met its points, or a while; then it has to be dead, or be able to end well. */
-async function waitForEncounters(
-  process: NodeProcess,
-  encounters: Encounter[],
-  report: string,
-): Promise<void> {
-  wanted.push(...encounters)
-  const giveUpAt = performance.now() + patienceMs
-  const giveUpEvents = traffic.offers.length + patienceEvents
-  let lines: string[] = []
-  const isMet = (encounter: string) => lines.includes(encounter)
-  const isPatient = () => performance.now() < giveUpAt || traffic.offers.length < giveUpEvents
-  while (isPatient() && !encounters.every(isMet)) {
-    await delay(100)
-    lines = await readReport(report)
-  }
-  met.push(...encounters.filter(isMet))
-  for (const line of lines) if (line.startsWith('statement ')) statements.add(line.slice(10))
-  if (encounters.some((encounter) => encounter.endsWith(': kill') && isMet(encounter))) await process.exited
-  else await process.stop()
-}
-
-async function openReport(): Promise<string> {
-  const path = `${reports.path}/${++visits}`
-  await writeFile(path, '')
-  return path
-}
-
-async function readReport(path: string): Promise<string[]> {
-  return (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '')
-}
-
-async function addRule(actions: object[], conditions: object[], memory?: object): Promise<string> {
+async function addRule(
+  actions: object[],
+  conditions: object[],
+  memory?: object,
+  trigger = 'LEAD_CREATED',
+): Promise<string> {
   const perKey = memory && { perKey: { key: '{{group}}', ...memory } }
-  const definition = { name: 'Rule', trigger: 'LEAD_CREATED', conditions, actions, ...perKey }
+  const definition = { name: 'Rule', trigger, conditions, actions, ...perKey }
   const { status, body } = await call('POST', '/api/automation-rules', definition)
   if (status !== 201) throw new Error(JSON.stringify(body))
   return body.id

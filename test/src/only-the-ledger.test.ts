@@ -1,38 +1,33 @@
-import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
+import { listSources, root } from './fixtures/list-sources.js'
 
-const root = new URL('../../../', import.meta.url).pathname
 const tables = 'events|executions|tasks|rule_counters|rule_crashes'
 const sql = new RegExp(`\\b(FROM|JOIN|INTO|UPDATE|USING|TABLE)\\s+(${tables})\\b`)
 const write = /\.(event|execution|task|ruleCounters|ruleCrash)\.(create|update|upsert|delete)\w*\(/
+/** What writes or locks rows of any table. */
+const change =
+  /\b(INSERT\s+INTO|UPDATE\s+\w+|DELETE\s+FROM|MERGE\s+INTO|TRUNCATE|FOR\s+(NO\s+KEY\s+|KEY\s+)?(UPDATE|SHARE))\b|\$execute|\.(create|update|upsert|delete)(Many)?\(/
 
-async function listSources(): Promise<string[]> {
-  const rooms: string[] = []
-  for (const kind of ['apps', 'packages'])
-    for (const name of await readdir(join(root, kind)))
-      if (existsSync(join(root, kind, name, 'src'))) rooms.push(join(root, kind, name, 'src'))
-  const lists = await Promise.all(
-    rooms.map(async (room) =>
-      (await readdir(room, { recursive: true })).map((name) => relative(root, join(room, name))),
-    ),
-  )
-  return lists
-    .flat()
-    .filter((name) => name.endsWith('.ts') && !name.includes('/generated/'))
-    .sort()
-}
-
-t.test('only packages/ledger has statements on events, executions, tasks and rule counters', async (t) => {
-  const sources = await listSources()
-  const found = { ledger: 0, elsewhere: [] as string[] }
-  for (const name of sources) {
-    const text = await readFile(join(root, name), 'utf8')
-    if (!sql.test(text) && !write.test(text)) continue
-    if (name.startsWith('packages/ledger/')) found.ledger += 1
-    else found.elsewhere.push(name)
-  }
-  t.ok(found.ledger > 15, 'the patterns find statements')
-  t.strictSame(found.elsewhere, [])
-})
+t.test(
+  'only the ledger and the history have statements on events, executions, tasks and rule counters, and those of the history read',
+  async (t) => {
+    const found = { statements: { ledger: 0, history: 0 }, changes: 0, elsewhere: [] as string[] }
+    for (const name of await listSources()) {
+      const text = await readFile(join(root, name), 'utf8')
+      const isStatement = sql.test(text) || write.test(text)
+      if (name.startsWith('packages/ledger/')) {
+        if (isStatement) found.statements.ledger++
+        if (change.test(text)) found.changes++
+      } else if (name.startsWith('packages/history/')) {
+        if (isStatement) found.statements.history++
+        if (change.test(text)) found.elsewhere.push(name)
+      } else if (isStatement) found.elsewhere.push(name)
+    }
+    t.ok(found.statements.ledger > 15, 'the patterns find statements')
+    t.ok(found.statements.history > 10, 'and reads')
+    t.ok(found.changes > 15, 'and changes')
+    t.strictSame(found.elsewhere, [])
+  },
+)

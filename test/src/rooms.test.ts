@@ -15,14 +15,16 @@ const orders = {
   'apps/console/pages':
     'main.tsx app.tsx parts-page.tsx shell.tsx palette.tsx navigation.tsx keys.tsx screens parts places.ts state logic',
   'apps/cli/src':
-    'admin.ts automation.ts client.ts webhook.ts write-command-page.ts command-page.ts create-admin.ts create-automation.ts create-client-program.ts create-webhook.ts commands mcp client *',
+    'admin.ts automation.ts client.ts webhook.ts write-command-page.ts command-page.ts create-admin.ts create-client-program.ts create-webhook.ts commands mcp client *',
+  'packages/engine/src':
+    'index.ts vocabulary.ts limits.ts warnings explaining checked-rule.ts planning per-key faults conditions configs shape rule.ts actions event-types.ts templates hours schedule filters results operators *',
   'packages/ledger/src':
-    'index.ts reconciliation history keys outcomes acceptance schedules unfinished counters *',
+    'index.ts reconciliation by-hand removal silences keys outcomes acceptance schedules unfinished counters *',
   'packages/launcher/src':
     'index.ts start.ts with-services.ts demo product servers open-browser.ts binaries *',
 }
 const packages =
-  'launcher rules queue access check backtest ledger database webhooks engine admission process client'
+  'launcher rules queue access check backtest rule-tests history ledger database webhooks engine admission process client'
 
 for (const [place, order] of Object.entries(orders))
   t.test(`the rooms of ${place} import in one direction`, async (t) => {

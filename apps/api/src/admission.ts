@@ -1,5 +1,5 @@
 import { type Entry, FairQueue, NotAdmitted, ownerOf } from '@automation/admission'
-import type { ReadLimits } from '@automation/database'
+import type { DatabaseLimits } from '@automation/database'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from './errors.js'
 
@@ -10,7 +10,7 @@ const waitingReads = 256
 const waitingEvaluations = 100
 
 /** What the tenants of an API process share. Owners take turns by ms (fair-queue.ts in packages/admission). */
-export function createAdmission({ pool }: ReadLimits) {
+export function createAdmission({ statementMs, reads: { pool } }: DatabaseLimits) {
   return {
     /** A connection for the queries of tenants, for one statement. Half of them for an owner, who has one reconciliation at a time. */
     reads: new FairQueue({
@@ -18,26 +18,34 @@ export function createAdmission({ pool }: ReadLimits) {
       perOwner: Math.floor(pool / 2),
       perKey: 1,
       waiting: waitingReads,
-      timeoutMs: 10_000,
+      timeoutMs: statementMs,
     }),
     /** From the reading of what is evaluated until it is: it may have 16 MiB. While one is read, another one is evaluated. */
     evaluations: new FairQueue({ total: 2, perOwner: 1, waiting: waitingEvaluations, timeoutMs: 3_000 }),
   }
 }
 
+interface Patience {
+  key?: string
+  /** Of the time that the response has, for what follows. */
+  reserveMs?: number
+  /** How long (ms) it waits at most, if the response has more time. */
+  mostMs?: number
+  continues?: boolean
+}
+
 /**
  * Waits until it is the request's turn, and not for longer than its response has time.
  *
- * @param reserveMs of that time, for what follows
  * @throws NotAdmitted, or a refusal if nobody waits for the response any more
  */
 export async function enter(
   request: FastifyRequest,
   resource: keyof Admission,
-  { key, reserveMs = 0, continues = false }: { key?: string; reserveMs?: number; continues?: boolean } = {},
+  { key, reserveMs = 0, mostMs = Number.POSITIVE_INFINITY, continues = false }: Patience = {},
 ): Promise<Entry> {
   const { server, workspace, dueAt, raw } = request
-  const timeoutMs = dueAt - performance.now() - reserveMs
+  const timeoutMs = Math.min(dueAt - performance.now() - reserveMs, mostMs)
   const owner = ownerOf({ workspaceId: workspace.id, createdBy: workspace.createdBy })
   const asked = { timeoutMs, continues, ...(key !== undefined && { key }) }
   const entry = await server.admission[resource].enter(owner, asked).catch((error) => {
@@ -56,8 +64,9 @@ export async function enter(
 export async function readInTurn<Result>(
   request: FastifyRequest,
   read: () => Promise<Result>,
+  patience: Patience = {},
 ): Promise<Result> {
-  const entry = await enter(request, 'reads', { continues: request.hasBegun })
+  const entry = await enter(request, 'reads', { ...patience, continues: request.hasBegun })
   try {
     return await read()
   } finally {

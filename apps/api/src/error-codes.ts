@@ -31,7 +31,7 @@ export const errorCodes = {
   evaluation_timeout: [400, 'Evaluating the request took too long: the message says what to reduce'],
   event_not_found: [404, 'The workspace has no such event'],
   event_quarantined: [409, 'The event is quarantined and the execution never started: replay the event'],
-  event_type_in_use: [409, 'A rule uses the event type, so it cannot be deleted'],
+  event_type_in_use: [409, 'A rule or a signing secret uses the event type, so it cannot be deleted'],
   event_type_not_found: [404, 'The workspace has no such event type'],
   event_type_of_catalogue: [409, 'An event type of the catalogue cannot be changed or deleted'],
   execution_not_failed: [409, 'The execution did not fail: there is nothing to acknowledge'],

@@ -40,6 +40,8 @@ export const refusals = {
   badUrl: () => new Refusal('invalid_url', 'URL cannot be decoded'),
   bodyNotJson: (text: string) =>
     new Refusal('body_not_json', `Body is not valid JSON${describeJsonFault(text)}`),
+  /** That is no fault of ours, although its code is that of a server that went away. */
+  hungUp: (error: Error) => new Refusal('invalid_http', 'The caller has hung up', {}, error),
   bodyNotUtf8: (body: Buffer) =>
     new Refusal(
       'body_not_json',
@@ -77,6 +79,8 @@ export const refusals = {
     new Refusal('result_too_large', `The result is larger than ${mib} MiB: ${advice}`),
   workspaceRequired: () =>
     new Refusal('workspace_required', 'Header x-workspace-id must be a workspace UUID'),
+  unreadableTimestamp: () =>
+    new Refusal('stale_timestamp', 'The time that is signed cannot be read: send a Unix time, or RFC 3339'),
   staleTimestamp: () => new Refusal('stale_timestamp', 'Timestamp is outside the accepted window'),
   /** The body is the same for every token. @param fault of the token; undefined where there is none, as RFC 6750 has it */
   authenticationRequired: (fault?: string) =>

@@ -1,4 +1,4 @@
-import { type ReadLimits, readLimitsOf } from '@automation/database'
+import { type DatabaseLimits, databaseLimitsOf } from '@automation/database'
 import { defaultWorkLimits, type WorkLimits } from '@automation/engine'
 import type { Config } from './config.js'
 import { type EvaluatorLimits, evaluatorLimits } from './evaluation/evaluator.js'
@@ -8,7 +8,7 @@ import { workspacesPerCreator } from './routes/developer/workspaces.js'
 /** What requests, workspaces and users may take of an API. An operator sets none of it: each stands beside its reason. */
 export interface ApiLimits {
   workLimits: WorkLimits
-  reads: ReadLimits
+  database: DatabaseLimits
   evaluation: EvaluatorLimits
   bodiesInFlightBytes: number
   workspacesPerCreator: number
@@ -17,7 +17,7 @@ export interface ApiLimits {
 export function limitsOf({ databasePool, bodyLimitBytes }: Config): ApiLimits {
   return {
     workLimits: defaultWorkLimits,
-    reads: readLimitsOf(databasePool),
+    database: databaseLimitsOf(databasePool),
     evaluation: evaluatorLimits,
     bodiesInFlightBytes: bodiesInFlightOf(bodyLimitBytes),
     workspacesPerCreator,

@@ -2,7 +2,10 @@ import { type Fault, type LongNumber, listLongWarnings } from '@automation/engin
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The text of the body, if a number of it may have more digits than a double keeps; from the check of the body on undefined. */
+    /**
+     * The text of the body, if it brings no events, or if a number of it may have more digits than a double keeps; from the check of the body on
+     * undefined.
+     */
     bodyText: string | undefined
     /** The numbers of the body that have more digits than a double keeps; undefined if there are none. */
     longNumbers: LongNumber[] | undefined

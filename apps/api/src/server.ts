@@ -1,10 +1,12 @@
 import { findDatabaseFault } from '@automation/database'
 import { endGracefully, reportReady } from '@automation/process/server'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
+import { logLibraries } from '@automation/process/telemetry'
 import { buildApp } from './app.js'
 import { readConfig } from './config.js'
 
 const config = readOrExit(readConfig)
+logLibraries('api', config.logLevel)
 const app = await buildApp(config)
 
 const { drainSeconds } = config

@@ -41,7 +41,7 @@ async function makeRuns(workspace: Workspace, ruleId: string): Promise<Record<Ex
       workspaceId: workspace.id,
       eventId: newId(),
       eventType: 'LEAD_CREATED',
-      ruleId,
+      handlerId: ruleId,
       ruleVersion: 1,
       status,
       results: [{ action: 'CREATE_TASK', status: 'success' }],
@@ -55,7 +55,7 @@ async function makeRuns(workspace: Workspace, ruleId: string): Promise<Record<Ex
 }
 
 const readEvaluations = ({ database }: Workspace, ruleId: string) =>
-  database.execution.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
+  database.execution.findMany({ where: { handlerId: ruleId }, orderBy: { id: 'asc' } })
 const readCounters = ({ database }: Workspace, ruleId: string) =>
   database.ruleCounters.findUnique({ where: { ruleId } })
 const setCounters = ({ database }: Workspace, ruleId: string, data: object) =>
@@ -380,6 +380,76 @@ t.test('attention lists reason and time, latest first, and health counts the rul
   const last = items.at(-1)
   t.equal((await workspace.call('DELETE', `${rules}/${last?.id}`)).status, 204)
   t.notOk(namesOf(await attention(workspace)).includes(last?.name ?? ''))
+})
+
+t.test('a rule whose latest execution failed within a day is listed last, until it succeeds', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const make = async (name: string, counters: object, fields: object = {}) => {
+    const { id } = await create(workspace, { name, ...fields })
+    await setCounters(workspace, id, counters)
+    return id
+  }
+  const [failedAt, tie] = [ago(0.9), ago(0.2)]
+  const once = { failureCount: 1, successCount: 98, consecutiveFailures: 1, lastError: 'Nobody there' }
+  const fresh = await make('once', { ...once, lastFailureAt: failedAt, lastSuccessAt: ago(0.91) })
+  await make('newer', { ...once, failureCount: 2, consecutiveFailures: 2, lastFailureAt: ago(0.1) })
+  await make('in the same ms', { ...once, lastFailureAt: tie, lastSuccessAt: tie })
+  await make('loop', { attentionReason: 'event_loop', attentionAt: ago(6) })
+  await make('fails', { ...once, failureCount: 3, consecutiveFailures: 3, lastFailureAt: ago(0.95) })
+  await make('a day ago', { ...once, lastFailureAt: ago(1.01) })
+  await make('succeeded since', { ...once, lastFailureAt: ago(0.2), lastSuccessAt: ago(0.1) })
+  await make('ended well', { ...once, consecutiveFailures: 0, lastFailureAt: tie, lastSuccessAt: tie })
+  await make('inactive', { ...once, lastFailureAt: ago(0.1) }, { isActive: false })
+  const [switched, edited] = [
+    await make('switched', { ...once, lastFailureAt: ago(0.3) }),
+    await make('edited', { ...once, lastFailureAt: ago(0.4) }),
+  ]
+  await toggle(workspace, switched)
+  t.notOk(namesOf(await attention(workspace)).includes('switched'), 'an inactive rule is not listed')
+  await toggle(workspace, switched)
+  await workspace.call('PUT', `${rules}/${edited}`, { body: { description: 'mended' } })
+
+  const items = await attention(workspace)
+  t.strictSame(
+    items.map(({ name, reason }) => [name, reason]),
+    [
+      ['fails', 'failures'],
+      ['loop', 'event_loop'],
+      ['newer', 'recent_failure'],
+      ['in the same ms', 'recent_failure'],
+      ['switched', 'recent_failure'],
+      ['edited', 'recent_failure'],
+      ['once', 'recent_failure'],
+    ],
+    'only a success, or somebody who acknowledges it, takes a failure off',
+  )
+  t.strictSame(items.at(-1), {
+    id: fresh,
+    name: 'once',
+    failureCount: 1,
+    lastError: 'Nobody there',
+    lastFailureAt: failedAt.toISOString(),
+    reason: 'recent_failure',
+    explanation: 'The latest execution failed, within the last 24 hours',
+    since: failedAt.toISOString(),
+    failuresInARow: 1,
+  })
+  t.match((await workspace.call('GET', `${rules}/health`)).body, { rulesNeedingAttention: items.length })
+  const { id } = await workspace.database.execution.create({
+    data: {
+      ...{ id: newId(), workspaceId: workspace.id, eventId: newId(), eventType: 'LEAD_CREATED' },
+      ...{ handlerId: fresh, ruleVersion: 1, status: 'failed', results: [], error: 'Nobody there' },
+      ...{ startedAt: failedAt, finishedAt: failedAt },
+    },
+  })
+  const acknowledgement = `/api/executions/${id}/acknowledgement`
+  t.equal((await workspace.call('PUT', acknowledgement)).status, 200)
+  t.notOk(namesOf(await attention(workspace)).includes('once'), 'somebody has seen it')
+  t.match((await workspace.call('GET', `${rules}/health`)).body, { rulesNeedingAttention: items.length - 1 })
+  t.equal((await workspace.call('DELETE', acknowledgement)).status, 204)
+  t.ok(namesOf(await attention(workspace)).includes('once'))
+  await setCounters(workspace, fresh, { lastSuccessAt: ago(0), consecutiveFailures: 0 })
+  t.notOk(namesOf(await attention(workspace)).includes('once'), 'it succeeded')
 })
 
 t.test('an admin sets the number of failures after which a rule is paused, or none', async (t) => {

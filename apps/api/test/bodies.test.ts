@@ -150,6 +150,49 @@ t.test('a body that is no object is refused with that reason by every operation'
       )
 })
 
+t.test('a name that is there twice is refused with its path, except in what brings events', async (t) => {
+  const bringsEvents = /\/events(?:\/batch|\/[^/]+\/replay)?$|\/trigger\/|\/execute$/
+  const others = operations.filter(({ path }) => !bringsEvents.test(path))
+  t.ok(others.length >= 20, `${others.length} operations`)
+  for (const { method, path } of others) {
+    const { status, body } = await workspace.call<{ errors: object[] }>(method, path, {
+      body: '{"x":1,"x":2}',
+    })
+    t.equal(status, 422, `${method} ${path}`)
+    t.match(
+      body.errors.filter((fault) => 'message' in fault && String(fault.message).includes('twice')),
+      [{ field: 'x', message: 'Is there twice: write it once' }],
+      `${method} ${path}`,
+    )
+  }
+  const clause = '{"field":"a","operator":"gt","value":1}'
+  const rule = `{"name":"x","trigger":"LEAD_CREATED","conditions":[${clause}],"conditions":[],"actions":[{"type":"CREATE_TASK","config":{"title":"a","\\u0074itle":"b"}}]}`
+  for (const [path, fields] of [
+    [rules, ['conditions', 'actions[0].config.title']],
+    [`${rules}/validate`, ['conditions', 'actions[0].config.title']],
+  ] as const) {
+    const { status, body } = await workspace.call<{ errors: { field: string }[] }>('POST', path, {
+      body: rule,
+    })
+    t.equal(status, 422)
+    t.strictSame(
+      body.errors.map(({ field }) => field),
+      fields,
+    )
+  }
+  const file = `{"version":1,"rules":[${rule}]}`
+  t.match((await workspace.call('POST', `${rules}/import`, { body: file })).body, {
+    errors: [{ field: 'rules[0].conditions' }, { field: 'rules[0].actions[0].config.title' }],
+  })
+  const { status, headers } = await workspace.call('POST', '/api/events', {
+    body: '{"eventType":"LEAD_CREATED","data":{"a":1,"a":2}}',
+    headers: later,
+  })
+  t.equal(status, 202)
+  const event = await workspace.call('GET', String(headers.location))
+  t.match(event.body, { data: { a: 2 } }, 'of data the last one counts')
+})
+
 t.test('an encoded body is refused by every operation, and identity is none', async (t) => {
   const { call } = await api.makeWorkspace()
   const codings = [

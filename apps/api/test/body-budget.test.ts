@@ -2,8 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { newId } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
+import { startPatientClock } from '@automation/launcher/patient-clock'
 import { signWebhook } from '@automation/webhooks'
 import t from 'tap'
 import { type Api, mint, rules, startApi } from './fixtures/api.js'
@@ -17,11 +20,14 @@ const port = await listen(api)
 const trigger = `${rules}/trigger/LEAD_CREATED`
 const later = { prefer: 'respond-async' }
 const large = { body: { data: { text: 'x'.repeat(400_000) } }, headers: later }
-const waitMs = 20_000
+const waitMs = 60_000
 
 type Headers = Record<string, string>
 
+/** The bodies of these tests have all the time that they need: a busy machine sends them slowly. */
 async function listen({ app }: Api): Promise<number> {
+  app.server.requestTimeout = 0
+  app.server.headersTimeout = 0
   await app.listen({ host: '127.0.0.1', port: 0 })
   return (app.server.address() as AddressInfo).port
 }
@@ -74,20 +80,32 @@ function deliver({ key, secretId }: Sender, workspaceId: string, body: string) {
   ).status
 }
 
-/** How many of these requests get no response for a while, and the statuses of the others. */
-async function settle(sent: ReturnType<typeof send>[]) {
-  const open = 'open' as const
-  const statuses = await Promise.all(
-    sent.map(({ status }) => Promise.race([status.catch(() => 0), setTimeout(3_000, open)])),
-  )
-  return {
-    open: statuses.filter((one) => one === open).length,
-    others: [...new Set(statuses)].filter((one) => one !== open),
-  }
+/** Waits until all bodies take so many bytes. */
+async function untilTaken(bytes: number, { app }: Api = api): Promise<void> {
+  const clock = startPatientClock()
+  while (app.bodyBudget.taken !== bytes && clock() < 20_000) await setTimeout(20)
 }
 
-function hangUp(sent: ReturnType<typeof send>[]): void {
+/** How many of these requests get no response, once they take so many bytes and the others have one, and the statuses of the others. */
+async function settle(sent: ReturnType<typeof send>[], open: number, bytes: number) {
+  const statuses: number[] = []
+  for (const { status } of sent)
+    status.then(
+      (one) => statuses.push(one),
+      () => statuses.push(0),
+    )
+  await untilTaken(bytes)
+  const clock = startPatientClock()
+  while (statuses.length < sent.length - open && clock() < 20_000) await setTimeout(20)
+  // One more would have its response by now.
+  await setTimeout(200)
+  return { open: sent.length - statuses.length, others: [...new Set(statuses)] }
+}
+
+/** Ends requests, which then take nothing. */
+async function hangUp(sent: ReturnType<typeof send>[]): Promise<void> {
   for (const { socket } of sent) socket.destroy()
+  await untilTaken(0)
 }
 
 t.test(
@@ -98,29 +116,26 @@ t.test(
     const refused = async () => (await api.app.metrics.bodiesRefused.get()).values[0]?.value ?? 0
     const before = await refused()
     await api.app.database.system
-      .$transaction(
-        async (transaction) => {
-          // Events wait here, and hold their bodies.
-          await transaction.$executeRaw`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`
-          const asked = Array.from({ length: 20 }, () => busy.call('POST', trigger, large))
-          const small = busy.call('POST', trigger, { body: { data: {} }, headers: later })
-          const other = quiet.call('POST', trigger, large)
-          const first = await Promise.race(asked)
-          t.match(first, {
-            status: 429,
-            headers: { 'retry-after': '1' },
-            body: { error: /\(at most 4194304 bytes, 1048576 of one workspace\)/ },
-          })
-          await transaction.$executeRaw`ROLLBACK`
-          const statuses = (await Promise.all(asked)).map(({ status }) => status)
-          t.equal(statuses.filter((status) => status === 202).length, 2, '2 of 400,000 bytes are in 1 MiB')
-          t.equal(statuses.filter((status) => status === 429).length, 18)
-          t.equal((await refused()) - before, 18, 'and each is counted')
-          t.equal((await small).status, 202)
-          t.equal((await other).status, 202)
-        },
-        { timeout: 30_000 },
-      )
+      .$transaction(async (transaction) => {
+        // Events wait here, and hold their bodies.
+        await transaction.$executeRaw`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`
+        const asked = Array.from({ length: 20 }, () => busy.call('POST', trigger, large))
+        const small = busy.call('POST', trigger, { body: { data: {} }, headers: later })
+        const other = quiet.call('POST', trigger, large)
+        const first = await Promise.race(asked)
+        t.match(first, {
+          status: 429,
+          headers: { 'retry-after': '1' },
+          body: { error: /\(at most 4194304 bytes, 1048576 of one workspace\)/ },
+        })
+        await transaction.$executeRaw`ROLLBACK`
+        const statuses = (await Promise.all(asked)).map(({ status }) => status)
+        t.equal(statuses.filter((status) => status === 202).length, 2, '2 of 400,000 bytes are in 1 MiB')
+        t.equal(statuses.filter((status) => status === 429).length, 18)
+        t.equal((await refused()) - before, 18, 'and each is counted')
+        t.equal((await small).status, 202)
+        t.equal((await other).status, 202)
+      })
       .catch(() => {})
     t.equal((await busy.call('POST', trigger, large)).status, 202, 'and it is free again')
   },
@@ -151,26 +166,35 @@ t.test('a caller who hangs up before the response holds nothing', async (t) => {
     for (let n = 0; n < 12; n++)
       await send('POST', path, { ...headers, ...length }, body, ownPort).status.catch(() => {})
   t.ok(arrived > 20, `${arrived} of 36: many more than a share`)
-  await setTimeout(200)
+  await untilTaken(0, own)
   t.equal((await call('POST', trigger, large)).status, 202)
   t.equal((await victim.call('POST', trigger, large)).status, 202)
   const { deliver: deliverSigned } = await makeSender(own, victim)
   t.equal((await deliverSigned({ body: JSON.stringify(large.body) })).status, 202)
 })
 
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+/** The bytes of buffers that somebody holds: what is garbage by now is nobody's. */
+function readHeld(): number {
+  collectGarbage()
+  return process.memoryUsage().arrayBuffers
+}
+
 t.test(
   'strangers with unfinished webhooks take some bytes of an address, and no memory of senders',
   async (t) => {
     const workspace = await api.makeWorkspace()
     const sender = await makeSender(api, workspace)
-    const before = process.memoryUsage().arrayBuffers
+    const before = readHeld()
     const sent = Array.from({ length: 200 }, () =>
       send('POST', webhooksOf(workspace.id), { ...delivering(newId()), ...halfLength }, half),
     )
-    const { open, others } = await settle(sent)
+    const { open, others } = await settle(sent, 1, 1_040_000)
     t.equal(open, 1, 'one is larger than half of the quarter of strangers')
     t.strictSame(others, [429], 'the others are refused before their bodies')
-    const held = process.memoryUsage().arrayBuffers - before
+    const held = readHeld() - before
     t.ok(held < 20_000_000, `${held} bytes are held`)
     t.equal(
       await deliver(sender, workspace.id, '{}'),
@@ -183,7 +207,7 @@ t.test(
       'also a large one',
     )
     t.equal((await workspace.call('POST', trigger, large)).status, 202, 'and so is a caller')
-    hangUp(sent)
+    await hangUp(sent)
   },
 )
 
@@ -203,10 +227,9 @@ t.test(
           half.subarray(0, 100_000),
         ),
       )
-      t.strictSame(await settle(sent), { open: 2, others: [429] }, known)
+      t.strictSame(await settle(sent, 2, 400_000), { open: 2, others: [429] }, known)
       t.equal(await deliver(sender, workspace.id, JSON.stringify({ text: 'x'.repeat(500_000) })), 202)
-      hangUp(sent)
-      await setTimeout(200)
+      await hangUp(sent)
     }
   },
 )
@@ -221,15 +244,14 @@ t.test('strangers of many addresses share one part', async (t) => {
       half.subarray(0, 200_000),
     ),
   )
-  const { open, others } = await settle(sent)
+  const { open, others } = await settle(sent, 3, 900_000)
   t.equal(open, 3, '3 of 300,000 bytes are in 1 MiB')
   t.strictSame(others, [429])
   t.equal((await workspace.call('POST', trigger, large)).status, 202)
-  hangUp(sent)
-  await setTimeout(500)
+  await hangUp(sent)
   const next = send('POST', webhooksOf(workspace.id), { ...delivering(newId()), ...halfLength }, half)
-  t.strictSame(await settle([next]), { open: 1, others: [] }, 'and the part is free again')
-  hangUp([next])
+  t.strictSame(await settle([next], 1, 1_040_000), { open: 1, others: [] }, 'and the part is free again')
+  await hangUp([next])
 })
 
 t.test('a small unfinished body counts, too', async (t) => {
@@ -241,10 +263,10 @@ t.test('a small unfinished body counts, too', async (t) => {
       half.subarray(0, 50_000),
     ),
   )
-  const { open, others } = await settle(sent)
+  const { open, others } = await settle(sent, 8, 480_000)
   t.equal(open, 8, '8 of 60,000 bytes are in half of a quarter of 4 MiB')
   t.strictSame(others, [429])
-  hangUp(sent)
+  await hangUp(sent)
 })
 
 t.test('a provider sends forty webhooks at once from one address, and each is accepted', async (t) => {
@@ -253,9 +275,11 @@ t.test('a provider sends forty webhooks at once from one address, and each is ac
   const sent = Array.from({ length: 40 }, (_, number) => {
     const body = JSON.stringify({ number, text: 'x'.repeat(12_000) })
     const headers = { ...sign({ body }), 'content-length': String(body.length), connection: 'close' }
-    return { ...send('POST', path, headers, body.slice(0, 6_000)), rest: body.slice(6_000) }
+    const { length } = body
+    return { ...send('POST', path, headers, body.slice(0, 6_000)), rest: body.slice(6_000), length }
   })
-  t.strictSame(await settle(sent), { open: 40, others: [] }, 'each is on its way')
+  const bytes = sent.reduce((sum, { length }) => sum + length, 0)
+  t.strictSame(await settle(sent, 40, bytes), { open: 40, others: [] }, 'each is on its way')
   for (const { socket, rest } of sent) socket.write(rest)
   const statuses = await Promise.all(sent.map(({ status }) => status))
   t.strictSame([...new Set(statuses)], [202])
@@ -273,15 +297,14 @@ t.test('chunks count as they come', async (t) => {
   const sent = [1, 2].map(() =>
     send('POST', trigger, { ...member, ...chunked }, Buffer.concat(Array(8).fill(chunk))),
   )
-  t.strictSame(await settle(sent), { open: 2, others: [] }, 'twice half of a share')
+  t.strictSame(await settle(sent, 2, 1_048_576), { open: 2, others: [] }, 'twice half of a share')
   const third = send('POST', trigger, { ...member, ...chunked }, Buffer.concat([chunk, chunk]))
   t.equal(await third.status, 429)
   t.equal((await workspace.call('POST', trigger, { body: { data: {} }, headers: later })).status, 202)
   t.equal((await workspace.call('POST', trigger, large)).status, 429)
   const last = '{"data":{}}'
   for (const { socket } of sent) socket.write(`${last.length.toString(16)}\r\n${last}\r\n0\r\n\r\n`)
-  hangUp(sent)
-  await setTimeout(500)
+  await hangUp(sent)
   t.equal((await workspace.call('POST', trigger, large)).status, 202)
 })
 
@@ -296,7 +319,7 @@ t.test('a body in many chunks takes no more memory than its bytes', async (t) =>
   }
   const before = process.memoryUsage().heapUsed
   const sent = send('POST', trigger, headers, Buffer.from('1\r\n \r\n'.repeat(900_000)))
-  t.strictSame(await settle([sent]), { open: 1, others: [] })
+  t.strictSame(await settle([sent], 1, 900_000), { open: 1, others: [] })
   const held = process.memoryUsage().heapUsed - before
   t.ok(held < 40_000_000, `${held} bytes are held`)
   sent.socket.write('b\r\n{"data":{}}\r\n0\r\n\r\n')
@@ -342,12 +365,11 @@ t.test('what the headers refuse is refused before the body is read', async (t) =
   ]
   await Promise.all(
     cases.map(async ([title, status, path, headers, method = 'POST']) => {
-      const startedAt = performance.now()
+      // Its body never ends.
       const { ended } = send(method, path, { ...halfLength, ...headers }, half)
       const answer = await ended
       t.match(answer, new RegExp(`^HTTP/1.1 ${status} `), title)
       t.match(answer, /^connection: close\r$/im, `${title}: closed`)
-      t.ok(performance.now() - startedAt < 8_000, `${title}: at once`)
     }),
   )
   const own = await limited.makeWorkspace()
@@ -403,7 +425,7 @@ t.test('nobody learns before the end of a body whether its secret exists', async
   const sent = [secretId, newId(), 'main'].map((id) =>
     send('POST', webhooksOf(workspace.id), headers(id), body.slice(0, 100_000)),
   )
-  t.strictSame(await settle(sent), { open: 3, others: [] })
+  t.strictSame(await settle(sent, 3, 3 * body.length), { open: 3, others: [] })
   for (const { socket } of sent) socket.write(body.slice(100_000))
   const answers = await Promise.all(sent.map(({ ended }) => ended))
   const constant = (answer: string) => answer.replaceAll(/^(date|x-request-id|x-ratelimit-\w+): .*$/gim, '')
@@ -415,23 +437,20 @@ t.test('large bodies of strangers do not count for the workspace that they name'
   const victim = await api.makeWorkspace()
   const stranger = await mint(`stranger-${newId()}`)
   await api.app.database.system
-    .$transaction(
-      async (transaction) => {
-        // The secrets of deliveries are looked up here.
-        await transaction.$executeRaw`LOCK TABLE signing_secrets IN ACCESS EXCLUSIVE MODE`
-        const body = JSON.stringify(large.body)
-        const asked = Array.from({ length: 6 }, () =>
-          api.call('POST', webhooksOf(victim.id), { body, headers: delivering(newId()) }),
-        )
-        const denied = api.call('POST', trigger, { ...large, token: stranger, workspace: victim.id })
-        await setTimeout(500)
-        const [first, second] = await Promise.all([1, 2].map(() => victim.call('POST', trigger, large)))
-        t.strictSame([first?.status, second?.status], [202, 202])
-        t.equal((await denied).status, 403)
-        await transaction.$executeRaw`ROLLBACK`
-        for (const { status } of await Promise.all(asked)) t.ok(status === 401 || status === 429, `${status}`)
-      },
-      { timeout: 30_000 },
-    )
+    .$transaction(async (transaction) => {
+      // The secrets of deliveries are looked up here.
+      await transaction.$executeRaw`LOCK TABLE signing_secrets IN ACCESS EXCLUSIVE MODE`
+      const body = JSON.stringify(large.body)
+      const asked = Array.from({ length: 6 }, () =>
+        api.call('POST', webhooksOf(victim.id), { body, headers: delivering(newId()) }),
+      )
+      const denied = api.call('POST', trigger, { ...large, token: stranger, workspace: victim.id })
+      await setTimeout(500)
+      const [first, second] = await Promise.all([1, 2].map(() => victim.call('POST', trigger, large)))
+      t.strictSame([first?.status, second?.status], [202, 202])
+      t.equal((await denied).status, 403)
+      await transaction.$executeRaw`ROLLBACK`
+      for (const { status } of await Promise.all(asked)) t.ok(status === 401 || status === 429, `${status}`)
+    })
     .catch(() => {})
 })

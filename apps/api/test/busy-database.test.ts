@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import { openDatabase, type Prisma } from '@automation/database'
+import { openPatiently, type Prisma } from '@automation/database'
+import { narrowEvents } from '@automation/history'
 import { createPrivateDatabase } from '@automation/launcher'
-import { narrowEvents } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
 import { replayEvents } from '../src/routes/events/replay-events.js'
@@ -10,7 +10,7 @@ import { storeEvent } from './fixtures/history.js'
 
 const DATABASE_URL = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
 const api = await startApi(t, { DATABASE_URL })
-const others = openDatabase(api.config.databaseUrl, 3)
+const others = openPatiently(api.config.databaseUrl, 3)
 t.teardown(() => others.close())
 
 const later = { prefer: 'respond-async' }
@@ -19,15 +19,12 @@ const trigger = `${rules}/trigger/LEAD_CREATED`
 /** Locks something as others do, and holds it until it is let go. */
 async function lock(t: Test, take: (transaction: Prisma.TransactionClient) => Promise<unknown>) {
   const [held, released] = [promise<number>(), promise<void>()]
-  const holding = others.system.$transaction(
-    async (transaction) => {
-      await take(transaction)
-      const [row] = await transaction.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
-      held.resolve(row?.pid ?? 0)
-      await released.promise
-    },
-    { timeout: 60_000 },
-  )
+  const holding = others.system.$transaction(async (transaction) => {
+    await take(transaction)
+    const [row] = await transaction.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+    held.resolve(row?.pid ?? 0)
+    await released.promise
+  })
   t.teardown(() => {
     released.resolve()
     return holding
@@ -113,18 +110,15 @@ t.test('events that lose a deadlock are refused with 503', async (t) => {
     transaction.idempotencyKey.create({ data: { workspaceId, key, requestHash: Buffer.alloc(32) } })
   const crossing = promise<void>()
   const waits = promise<number>()
-  const other = others.system.$transaction(
-    async (transaction) => {
-      // The other side is to notice, and to lose.
-      await transaction.$executeRaw`SET LOCAL deadlock_timeout = '60s'`
-      await take(transaction, 'b')
-      const [row] = await transaction.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
-      waits.resolve(row?.pid ?? 0)
-      await crossing.promise
-      await take(transaction, 'a')
-    },
-    { timeout: 60_000 },
-  )
+  const other = others.system.$transaction(async (transaction) => {
+    // The other side is to notice, and to lose.
+    await transaction.$executeRaw`SET LOCAL deadlock_timeout = '60s'`
+    await take(transaction, 'b')
+    const [row] = await transaction.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+    waits.resolve(row?.pid ?? 0)
+    await crossing.promise
+    await take(transaction, 'a')
+  })
   const pid = await waits.promise
   const events = ['a', 'b'].map((idempotencyKey) => ({ data: {}, idempotencyKey }))
   const accepted = call('POST', `${trigger}/batch`, { body: { events } })
@@ -206,11 +200,12 @@ t.test('a bulk replay begins no batch for a caller who has left, or has no time 
   let asked = 0
   const batch = { replayed: 50, isOver: false }
   t.match(await replay(60_000, () => asked++ > 0), batch)
+  const longEnough = performance.now() + 3_000
   const slow: typeof api.app.inbox.acceptAll = async (replays) => {
-    await setTimeout(60)
+    while (performance.now() < longEnough) await setTimeout(20)
     return api.app.inbox.acceptAll(replays)
   }
-  t.match(await replay(1_050, here, { inbox: { acceptAll: slow } }), batch)
+  t.match(await replay(4_000, here, { inbox: { acceptAll: slow } }), batch)
   const unavailable = { message: 'Service temporarily unavailable' }
   await t.rejects(
     replay(60_000, () => true),

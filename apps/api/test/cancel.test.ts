@@ -28,7 +28,7 @@ function cancel(workspace: Workspace, id: string) {
 t.test('an execution that waits or retries is cancelled at once, and is not counted', async (t) => {
   for (const status of ['waiting', 'retrying']) {
     const workspace = await api.makeWorkspace()
-    const { id, ruleId } = await store(workspace, status)
+    const { id, handlerId: ruleId } = await store(workspace, status)
     await countAll(workspace)
     const answer = await cancel(workspace, id.toUpperCase())
     t.strictSame(statusAndBody(answer), { status: 200, body: { id, status: 'cancelled' } })

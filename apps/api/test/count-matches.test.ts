@@ -1,8 +1,8 @@
-import { openDatabase, Prisma } from '@automation/database'
+import { openPatiently, Prisma } from '@automation/database'
 import { countMatches } from '@automation/ledger'
 import t from 'tap'
 
-const database = openDatabase(process.env.DATABASE_URL ?? '', 1)
+const database = openPatiently(process.env.DATABASE_URL ?? '', 1)
 t.teardown(() => database.close())
 
 t.test('matches are counted exactly up to a hundred thousand, and more are marked as more', async (t) => {

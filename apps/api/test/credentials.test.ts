@@ -102,7 +102,7 @@ t.test('all faults of a credential are reported, and no message repeats a value'
       status: 422,
       body: { errors: [{ field: 'name' }] },
     })
-  t.match(await call('GET', path), { body: { data: [] } })
+  t.match(await call('GET', path), { body: { data: { length: 0 } } })
 })
 
 t.test('a credential in use cannot be deleted, and the refusal names where', async (t) => {
@@ -131,7 +131,7 @@ t.test('a credential in use cannot be deleted, and the refusal names where', asy
 t.test('a workspace does not see the credentials of another one', async (t) => {
   const [own, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
   await other.call('PUT', `${path}/CRM`, { body: { value, hosts } })
-  t.match(await own.call('GET', path), { body: { data: [] } })
+  t.match(await own.call('GET', path), { body: { data: { length: 0 } } })
   t.equal((await own.call('GET', `${path}/CRM`)).status, 404)
   t.equal((await own.call('DELETE', `${path}/CRM`)).status, 404)
   t.equal((await own.call('PUT', `${path}/CRM`, { body: { value: 'tok_own', hosts } })).status, 201)

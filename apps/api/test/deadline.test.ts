@@ -1,3 +1,4 @@
+import { databaseLimitsOf } from '@automation/database'
 import t from 'tap'
 import { buildApp } from '../src/app.js'
 import { configOf, rules, startApi } from './fixtures/api.js'
@@ -31,7 +32,7 @@ t.test('a request without a response within 12 s is refused with 503', async (t)
 })
 
 t.test('the API waits for an accepted event as long as its caller requests', async (t) => {
-  const api = await startApi(t)
+  const api = await startApi(t, {}, { database: databaseLimitsOf(5) })
   const { call } = await api.makeWorkspace()
   const ask = (headers: Record<string, string>) =>
     call('POST', trigger, { body: { data: {} }, headers: { prefer: 'wait=14', ...headers } })

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { createDecisionTokens } from '@automation/access'
+import { ownerOf } from '@automation/admission'
 import { newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
@@ -12,6 +14,12 @@ async function ask(workspace: Workspace, decision: object = {}, fields: object =
   const { id } = await askDecision(workspace, decision, fields, '<b>Ask</b>')
   const token = tokens.make({ workspaceId: workspace.id, executionId: id })
   return { id, token, link: `/decide/${workspace.id}/${id}/${token}/approve` }
+}
+
+/** A right link to a decision that does not exist. */
+function linkOf({ id }: { id: string }): string {
+  const of = { workspaceId: id, executionId: newId() }
+  return `/decide/${of.workspaceId}/${of.executionId}/${tokens.make(of)}/approve`
 }
 
 const open = (url: string, method: 'GET' | 'HEAD' = 'GET') => api.app.inject({ method, url })
@@ -52,7 +60,6 @@ t.test('a link shows a page and decides nothing, however often programs open it'
   t.match(refused, { statusCode: 403, payload: /This page was out of date\. Choose again\./ })
   const row = await workspace.database.execution.findUniqueOrThrow({ where: { id } })
   t.equal(row.decision, null)
-  t.equal(await workspace.database.event.count({ where: { type: 'DECISION' } }), 0)
 })
 
 t.test('the page decides once, and says afterwards who has decided', async (t) => {
@@ -61,9 +68,9 @@ t.test('the page decides once, and says afterwards who has decided', async (t) =
   const made = await press(link, 'reject', { reason: '<i>No</i>\r\nmoney\0' })
   t.equal(made.statusCode, 200)
   t.match(made.payload, 'You have decided: reject')
-  matchLists(t, await workspace.database.event.findMany({ where: { type: 'DECISION' } }), [
-    { data: { executionId: id, choice: 'reject', reason: '<i>No</i>\nmoney', by: 'link' } },
-  ])
+  const row = await workspace.database.execution.findUniqueOrThrow({ where: { id } })
+  t.match(row.decision, { choice: 'reject', reason: '<i>No</i>\nmoney', by: 'link' })
+  t.ok(Number(row.dueAt) <= Date.now(), 'what waits goes on')
   matchLists(t, await workspace.database.auditEntry.findMany({ where: { action: 'execution.decided' } }), [
     { actor: 'link', subject: id, details: { choice: 'reject' } },
   ])
@@ -147,19 +154,85 @@ t.test('an older key of the service still knows its links', async (t) => {
 })
 
 t.test('an address has its rate of wrong links, and each decision its own of right ones', async (t) => {
-  const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '60/2' })
+  const limited = await startApi(t, { RATE_LIMIT_ANONYMOUS: '1/2' })
   const link = `/decide/${newId()}/${newId()}/x/approve`
   const statuses = []
   for (let n = 0; n < 3; n++) statuses.push((await limited.app.inject(link)).statusCode)
   t.strictSame(statuses, [404, 404, 429])
   const answer = await limited.app.inject(link)
   t.match(answer, { headers: { 'retry-after': /^\d+$/ }, payload: /too many requests/ })
+  const workspace = await limited.makeWorkspace()
   const rightStatuses = []
   for (let n = 0; n < 5; n++) {
-    const of = { workspaceId: newId(), executionId: newId() }
-    const right = `/decide/${of.workspaceId}/${of.executionId}/${tokens.make(of)}/approve`
-    for (const url of [right, '/decide/style.css'])
+    for (const url of [linkOf(workspace), '/decide/style.css'])
       rightStatuses.push((await limited.app.inject(url)).statusCode)
   }
   t.strictSame(new Set(rightStatuses), new Set([404, 200]), 'these decisions do not exist')
+  const gone = { id: newId() }
+  t.equal((await limited.app.inject(linkOf(gone))).statusCode, 429, 'a workspace that is gone has no links')
+})
+
+t.test(
+  'the links of a workspace and of its creator have rates of their own, and callers others',
+  async (t) => {
+    const few = { perMinute: 1, burst: 3 }
+    const many = { perMinute: 1, burst: 5 }
+    const limits = {
+      workspace: { standard: few, enterprise: few },
+      creator: { standard: many, enterprise: many },
+    }
+    const { app, makeWorkspace } = await startApi(t, {}, limits)
+    const createdBy = `user:${newId()}`
+    const [workspace, sister, other] = await Promise.all([makeWorkspace(), makeWorkspace(), makeWorkspace()])
+    const ids = [workspace.id, sister.id]
+    await app.database.system.workspace.updateMany({ where: { id: { in: ids } }, data: { createdBy } })
+    const openMany = async (of: { id: string }, count: number) => {
+      const statuses = []
+      for (let n = 0; n < count; n++) statuses.push((await app.inject(linkOf(of))).statusCode)
+      return statuses
+    }
+    t.strictSame(await openMany(workspace, 4), [404, 404, 404, 429], 'many decisions of one workspace')
+    t.strictSame(await openMany(sister, 3), [404, 404, 429], 'and of one creator')
+    t.strictSame(await openMany(other, 1), [404], 'others are not refused')
+    const statuses = []
+    for (let n = 0; n < 4; n++) statuses.push((await workspace.call('GET', '/api/decisions')).status)
+    t.strictSame(statuses, [200, 200, 200, 429], 'callers still have all of theirs')
+    for (let n = 0; n < 4; n++) await other.call('GET', '/api/decisions')
+    t.strictSame(await openMany(other, 1), [404], 'a busy backend refuses nobody who decides')
+  },
+)
+
+t.test('a link waits for the turn of its workspace', async (t) => {
+  const { app, makeWorkspace } = await startApi(t)
+  const [busy, quiet] = await Promise.all([makeWorkspace(), makeWorkspace()])
+  const { reads } = app.admission
+  const owner = ownerOf({ workspaceId: busy.id, createdBy: null })
+  const held = []
+  for (let entry = reads.tryEnter(owner); entry; entry = reads.tryEnter(owner)) held.push(entry)
+  const opened = app.inject(linkOf(busy))
+  while (reads.waiting === 0) await delay(5)
+  t.equal((await app.inject(linkOf(quiet))).statusCode, 404)
+  t.equal(reads.waiting, 1, 'the link of the busy one still waits')
+  for (const entry of held) entry.leave()
+  t.equal((await opened).statusCode, 404)
+})
+
+t.test('a link waits no more than two seconds for its turn, and then is a page', async (t) => {
+  const { app, makeWorkspace } = await startApi(t)
+  const busy = await makeWorkspace()
+  const { reads } = app.admission
+  const asked: (number | undefined)[] = []
+  const { enter } = reads
+  t.teardown(() => {
+    reads.enter = enter
+  })
+  reads.enter = (owner, options) => {
+    asked.push(options?.timeoutMs)
+    return enter.call(reads, owner, { ...options, timeoutMs: 0 })
+  }
+  const owner = ownerOf({ workspaceId: busy.id, createdBy: null })
+  for (let entry = reads.tryEnter(owner); entry; entry = reads.tryEnter(owner)) t.teardown(entry.leave)
+  const answer = await app.inject(linkOf(busy))
+  t.strictSame(asked, [2_000])
+  t.match(answer, { statusCode: 429, headers: { 'content-type': /^text\/html/, 'retry-after': /^\d+$/ } })
 })

@@ -1,5 +1,6 @@
 import { newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
+import { recordDecision } from '@automation/ledger'
 import t from 'tap'
 import { type Answer, startApi, type Workspace } from './fixtures/api.js'
 import { askDecision as ask, decisionUntil as until } from './fixtures/ask-decision.js'
@@ -10,6 +11,10 @@ const statusAndBody = ({ status, body }: Answer) => ({ status, body })
 
 const decide = (workspace: Workspace, id: string, body: object, role = 'operator') =>
   workspace.callAs(role as 'operator')('POST', `${path}/${id}`, { body })
+
+async function decisionOf({ database }: Workspace, id: string) {
+  return (await database.execution.findUniqueOrThrow({ where: { id } })).decision
+}
 
 t.test('the first decision counts, and is in the list and in the audit log', async (t) => {
   const workspace = await api.makeWorkspace()
@@ -34,12 +39,36 @@ t.test('the first decision counts, and is in the list and in the audit log', asy
   })
   matchLists(t, await list('?status=decided'), [{ id, ...made }])
   matchLists(t, await list('?status=open'), [])
-  matchLists(t, await workspace.database.event.findMany({ where: { type: 'DECISION' } }), [
-    { data: { executionId: id, choice: 'approve', reason: 'Fair', by: /^user:/ } },
-  ])
+  t.match(await workspace.database.execution.findUniqueOrThrow({ where: { id } }), {
+    decision: { choice: 'approve', reason: 'Fair', by: /^user:/, at: String },
+  })
+  t.equal(await workspace.database.event.count({ where: { type: 'DECISION' } }), 0, 'it is no event')
   matchLists(t, await workspace.database.auditEntry.findMany({ where: { action: 'execution.decided' } }), [
     { subject: id, details: { choice: 'approve', reason: 'Fair' } },
   ])
+})
+
+t.test('what a decision ends is due at once, with a job that says so', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { id } = await ask(workspace)
+  const { inbox } = api.app
+  const { resume } = inbox
+  t.teardown(() => {
+    inbox.resume = resume
+  })
+  const resumed: Parameters<typeof resume>[0][] = []
+  inbox.resume = (execution) => resumed.push(execution)
+  const before = await workspace.database.execution.findUniqueOrThrow({ where: { id } })
+  t.ok(Number(before.dueAt) > Date.now())
+  await decide(workspace, id, { choice: 'approve' })
+  await decide(workspace, id, { choice: 'approve' })
+  const { dueAt, eventId, status } = await workspace.database.execution.findUniqueOrThrow({ where: { id } })
+  t.equal(status, 'waiting')
+  matchLists(t, resumed, [{ executionId: id, eventId, workspaceId: workspace.id, dueAt }])
+  t.ok(Number(dueAt) < Number(before.dueAt))
+  const early = await ask(workspace, {}, { results: [], waitKey: null, waitType: null })
+  t.equal((await decide(workspace, early.id, { choice: 'approve' })).status, 200)
+  t.equal(resumed.length, 1, 'nothing wakes what waits for another thing')
 })
 
 t.test('an execution says whether it waits for a decision, an event or a time', async (t) => {
@@ -86,7 +115,7 @@ t.test('what is no option, or has no reason where one is asked, is 422', async (
     status: 422,
     body: { errors: [{ field: 'reason', message: 'Required' }] },
   })
-  t.equal(await workspace.database.event.count({ where: { type: 'DECISION' } }), 0)
+  t.equal(await decisionOf(workspace, id), null)
 })
 
 t.test('after its time, or after its execution, nobody decides', async (t) => {
@@ -111,6 +140,20 @@ t.test('after its time, or after its execution, nobody decides', async (t) => {
   t.equal((await workspace.call('GET', `${path}?status=x`)).status, 400)
   const other = await api.makeWorkspace()
   t.equal((await decide(other, over.id, { choice: 'approve' })).status, 404)
+})
+
+t.test('a decision whose time ends after it was read, and before it is recorded, is not made', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { id } = await ask(workspace)
+  const made = { choice: 'approve', by: 'user:ada' }
+  const record = (until: Date) =>
+    workspace.database.$transaction((transaction) =>
+      recordDecision(transaction, workspace.id, { id, until }, made),
+    )
+  t.equal(await record(new Date(Date.now() - 1)), undefined)
+  t.equal(await decisionOf(workspace, id), null)
+  t.match(await record(new Date(until)), { decision: made })
+  t.match(await decisionOf(workspace, id), made)
 })
 
 t.test(
@@ -138,10 +181,10 @@ t.test(
     const early = await ask(
       workspace,
       {},
-      { results: [], status: 'running', dueAt: new Date(), waitType: null },
+      { results: [], status: 'running', dueAt: new Date(), waitType: null, waitKey: null },
     )
     t.equal((await decide(workspace, early.id, { choice: 'approve' })).status, 200)
-    t.equal(await workspace.database.event.count({ where: { type: 'DECISION' } }), 1)
+    t.match(await decisionOf(workspace, early.id), { choice: 'approve' })
     const { body } = await workspace.call<{ decisions: object[] }>('GET', `${path}?status=closed`)
     t.equal(body.decisions.length, passed.length)
   },
@@ -154,11 +197,11 @@ t.test('a page of a status that only results tell reads few of them, and goes on
   const ended = await ask(workspace, {}, { status: 'failed', dueAt: null, finishedAt: new Date() })
   await workspace.database.$executeRaw`
     INSERT INTO executions
-    SELECT (jsonb_populate_record(executions, jsonb_build_object('id', 'ffffffff-ffff-7fff-8fff-' || lpad(n::text, 12, '0')))).*
+    SELECT (jsonb_populate_record(executions, jsonb_build_object('id', overlay(gen_random_uuid()::text PLACING 'ffffffff-ffff-7fff' FROM 1)))).*
     FROM executions CROSS JOIN generate_series(1, 300) AS n WHERE id = ${ended.id}::uuid`
   type Page = { decisions: object[]; nextCursor: string | null }
   const { body: first } = await workspace.call<Page>('GET', `${path}?status=expired`)
-  t.match(first, { decisions: [], nextCursor: String })
+  t.match(first, { decisions: { length: 0 }, nextCursor: String })
   const { body: second } = await workspace.call<Page>(
     'GET',
     `${path}?status=expired&cursor=${first.nextCursor}`,

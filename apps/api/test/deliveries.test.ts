@@ -188,7 +188,7 @@ t.test('a failed execution is published, and a failed delivery is not', { buffer
   matchLists(t, await settle(workspace, id, 1), [
     { eventType: 'execution.failed', status: 'failed', lastStatusCode: 400 },
   ])
-  t.equal(await workspace.database.event.count({ where: { ruleId: id } }), 1)
+  t.equal(await workspace.database.event.count({ where: { addresseeId: id } }), 1)
 })
 
 t.test(
@@ -205,7 +205,7 @@ t.test(
     for (const one of [secret, made.body.secret])
       t.ok(isFromThem(one, first?.headers ?? {}, first?.body ?? ''))
     await workspace.call('DELETE', `${subscriptions}/${id}`)
-    const read = () => workspace.database.execution.findFirst({ where: { ruleId: id } })
+    const read = () => workspace.database.execution.findFirst({ where: { handlerId: id } })
     // A call that is under way may have to come to its end first.
     while ((await read())?.dueAt !== null) await delay(20)
     t.match(await read(), { status: 'cancelled' })

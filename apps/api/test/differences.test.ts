@@ -59,7 +59,7 @@ const read = async (workspace: Workspace, rule: Rule) =>
 const pass = ({ database }: Workspace, { id: ruleId }: Rule) =>
   database.backtest.updateMany({ where: { ruleId }, data: { finishedAt: new Date(Date.now() - 61_000) } })
 const stored = ({ database }: Workspace, { id: ruleId }: Rule) =>
-  database.backtest.findMany({ where: { ruleId } })
+  database.backtest.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
 
 t.test('the difference says what the draft would have matched since it was saved', async (t) => {
   const workspace = await api.makeWorkspace()
@@ -163,7 +163,7 @@ t.test(
 )
 
 t.test(
-  'another draft begins again, and one of another trigger is compared with the version before',
+  'another draft begins again, and one of another trigger is compared with the previous version',
   async (t) => {
     const workspace = await api.makeWorkspace()
     const rule = await create(workspace)
@@ -312,7 +312,7 @@ t.test('a difference is in no list, cannot be cancelled, and takes the place of 
   await read(workspace, rule)
   const [row] = await stored(workspace, rule)
   const path = `${rules}/backtests`
-  t.match((await workspace.call('GET', path)).body, { backtests: [] })
+  t.match((await workspace.call('GET', path)).body, { backtests: { length: 0 } })
   for (const method of ['GET', 'DELETE'] as const)
     t.equal((await workspace.call(method, `${path}/${row?.id}`)).status, 404)
   // Held by a worker that lives.

@@ -60,7 +60,7 @@ t.test('a draft is saved beside its rule, which stays as it is', async (t) => {
   t.equal(etagOf(found), etagOf(saved))
   t.match(found.body, {
     name: 'The draft',
-    conditions: [],
+    conditions: { length: 0 },
     actions: [task],
     savedBy: `user:${workspace.users.admin}`,
   })

@@ -3,7 +3,15 @@ import { setTimeout } from 'node:timers/promises'
 import { createPrivateDatabase } from '@automation/launcher'
 import t, { type Test } from 'tap'
 import { type EvaluatorLimits, evaluatorLimits } from '../src/evaluation/evaluator.js'
-import { type Answer, askPatiently, ruleBody, rules, startApi, type Workspace } from './fixtures/api.js'
+import {
+  type Answer,
+  askPatiently,
+  type Call,
+  ruleBody,
+  rules,
+  startApi,
+  type Workspace,
+} from './fixtures/api.js'
 import { storeEvent, storeExecution } from './fixtures/history.js'
 import { measureHold, skipCpu } from './fixtures/hold.js'
 
@@ -146,13 +154,18 @@ async function startLimited(t: Test, limits: Partial<EvaluatorLimits>) {
     { DATABASE_URL },
     { workLimits: { rule: any, event: any }, evaluation: { ...evaluatorLimits, work: any, ...limits } },
   )
-  return { app, workspace: await makeWorkspace() }
+  const workspace = await makeWorkspace()
+  const { id, tokens } = workspace
+  /** A check of a new rule has the limits, too: this one is made through the API without them. */
+  const patient: Call = (method, path, question) =>
+    api.call(method, path, { token: tokens.admin, workspace: id, ...question })
+  return { app, workspace, patient: { ...workspace, call: patient } }
 }
 
 t.test('a dry run that takes too long is refused, and the next one runs', async (t) => {
-  const { app, workspace } = await startLimited(t, { timeoutMs: 401 })
-  const rule = await createRule(workspace)
-  const slow = await createRule(workspace, hostileRule)
+  const { app, workspace, patient } = await startLimited(t, { timeoutMs: 401 })
+  const rule = await createRule(patient)
+  const slow = await createRule(patient, hostileRule)
   t.match(await dryRun(workspace, slow, { text: letters.repeat(12) }), {
     status: 400,
     body: { error: /timed out after 401 ms/ },

@@ -1,6 +1,6 @@
 import { newId } from '@automation/database'
 import { compileRule, Evaluation, ruleHolds } from '@automation/engine'
-import { scanEvents } from '@automation/ledger'
+import { scanEvents } from '@automation/history'
 import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
 

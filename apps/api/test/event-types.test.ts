@@ -69,6 +69,15 @@ t.test('a type cannot be deleted while a rule uses it, nor made twice, nor like 
     t.match(await call('DELETE', `${path}/${paid.name}`), { status: 409 })
     t.match(await call('DELETE', `${rules}/${body.id}`), { status: 204 })
   }
+  const settings = { types: { push: 'LEAD_CREATED', charge: paid.name } }
+  const secret = { provider: 'shop', scheme: 'github', settings }
+  const secrets = '/api/developer/v1/signing-secrets'
+  const { body: stored } = await call<{ id: string }>('POST', secrets, { body: secret })
+  t.match(await call('DELETE', `${path}/${paid.name}`), {
+    status: 409,
+    body: { error: `A signing secret makes events of this type: ${stored.id}` },
+  })
+  t.match(await call('DELETE', `${secrets}/${stored.id}`), { status: 204 })
   for (const name of [paid.name, 'LEAD_CREATED'])
     t.match(await call('POST', path, { body: { name } }), { status: 409 })
   t.match(await call('DELETE', `${path}/${paid.name}`), { status: 204 })

@@ -55,6 +55,7 @@ t.test('events are listed newest first, with all fields except data and results'
     ruleId: null,
     subscriptionId: null,
     ...origin,
+    chosenRules: null,
     crashes: 0,
     status: 'done',
     acceptedAt: '2026-01-02T03:04:05.678Z',
@@ -65,7 +66,7 @@ t.test('events are listed newest first, with all fields except data and results'
     failed: 1,
     continuesAt: null,
   })
-  t.match(page.events[0], { status: 'accepted', doneAt: null, ruleId: newer.ruleId, triggered: 0 })
+  t.match(page.events[0], { status: 'accepted', doneAt: null, ruleId: newer.addresseeId, triggered: 0 })
   t.strictSame(await read(workspace, event.id), {
     ...page.events[1],
     data: { score: 1 },
@@ -109,7 +110,7 @@ t.test('an event is running until all of its executions are finished', async (t)
     expected[event.id] = ['running', 'waiting', 'retrying'].includes(status) ? 'running' : 'done'
   }
   const byHand = await storeEvent(workspace, { acceptedAt, ruleId: newId() })
-  await storeExecution(workspace, byHand, byHand.ruleId ?? '', { status: 'waiting' })
+  await storeExecution(workspace, byHand, byHand.addresseeId ?? '', { status: 'waiting' })
   expected[byHand.id] = 'running'
   expected[(await storeEvent(workspace, { acceptedAt })).id] = 'done'
   expected[(await storeEvent(workspace, { acceptedAt, doneAt: null })).id] = 'accepted'
@@ -173,14 +174,14 @@ t.test('events are filtered by type, rule and time: from is inclusive, to is exc
     { acceptedAt: at('2026-01-03T00:00:00Z'), type: 'rule.updated', ...addressOf(newId()) },
     { acceptedAt: at('2026-01-03T00:00:00Z'), type: 'rule.updated', ...addressOf(newId()) },
   ]
-  const stored: { id: string; ruleId: string | null }[] = []
+  const stored: { id: string; addresseeId: string | null }[] = []
   for (const row of rows) stored.push(await storeEvent(workspace, row))
   const cases: [query: string, found: number[]][] = [
     ['', [0, 1, 2, 3, 4]],
     ['eventType=DEAL_WON', [1, 3]],
     ['eventType=rule.updated', [5, 6]],
-    [`ruleId=${stored[5]?.ruleId}`, [5]],
-    [`ruleId=${stored[6]?.ruleId}`, [6]],
+    [`ruleId=${stored[5]?.addresseeId}`, [5]],
+    [`ruleId=${stored[6]?.addresseeId}`, [6]],
     [`ruleId=${rule}`, [1, 2]],
     [`ruleId=${rule.toUpperCase()}&eventType=DEAL_WON&status=done`, [1]],
     ['from=2026-01-02', [2, 3, 4]],
@@ -269,6 +270,7 @@ t.test('a replay is a new event with the same type and data, for the current rul
     depth: 0,
     causedBy: null,
     replayOf: event.id,
+    chosenRules: null,
     crashes: 0,
     status: 'accepted',
     doneAt: null,
@@ -307,15 +309,15 @@ t.test('a replay has the same addressee, as long as it exists', async (t) => {
     return { ...statusAndBody(answer), location: String(answer.headers.location) }
   }
   for (const event of [byHand, delivery]) {
-    const { ruleId, isDelivery, type } = event
+    const { addresseeKind, addresseeId: ruleId, type } = event
     for (const headers of [{}, { 'idempotency-key': event.id }]) {
       const { location } = await replay(event.id, workspace, headers)
       t.match((await workspace.call('GET', location)).body, { ruleId, type, replayOf: event.id })
     }
     const replays = await database.event.findMany({ where: { replayOf: event.id } })
     t.strictSame(
-      replays.map((row) => [row.ruleId, row.isDelivery]),
-      Array(2).fill([ruleId, isDelivery]),
+      replays.map((row) => [row.addresseeId, row.addresseeKind]),
+      Array(2).fill([ruleId, addresseeKind]),
     )
   }
   const missing = refused(404, 'Event not found')
@@ -403,7 +405,7 @@ t.test('events are replayed by a filter, after a dry run has counted them', asyn
     [0, 1, 2].map((index) => ({
       type: rows[index]?.type ?? 'LEAD_CREATED',
       data: { n: index },
-      ruleId: rows[index]?.ruleId ?? null,
+      addresseeId: rows[index]?.ruleId ?? null,
       replayOf: stored[index]?.id,
       doneAt: null,
       depth: 0,

@@ -1,4 +1,4 @@
-import { newId, newTickId, Prisma } from '@automation/database'
+import { newId, Prisma } from '@automation/database'
 import { type ActionResult, compileRule, findNextAction, type RuleDefinition } from '@automation/engine'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
@@ -127,7 +127,7 @@ t.test('pages have neither gaps nor duplicates, even with new executions', async
       workspaceId,
       eventId,
       eventType: 'LEAD_CREATED',
-      ruleId: ruleIds[index % 2] ?? '',
+      handlerId: ruleIds[index % 2] ?? '',
       ruleVersion: 1,
       status: 'succeeded' as const,
       results: [],
@@ -245,7 +245,7 @@ t.test('a long history without matches is searched page by page, to its end', as
   const { id: workspaceId, database } = workspace
   const rows = 45_000
   await api.app.database.system.$executeRaw(Prisma.sql`
-    INSERT INTO executions (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, finished_at)
+    INSERT INTO executions (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at, finished_at)
     SELECT ('018f0000-' || to_char(n / 1000, 'FM0000') || '-8' || to_char(n % 1000, 'FM000') || '-8000-' || left(md5(${workspaceId} || n), 12))::uuid,
            ${workspaceId}::uuid, gen_random_uuid(),
            CASE WHEN n % 15000 = 100 THEN 'DEAL_WON' ELSE 'LEAD_CREATED' END, gen_random_uuid(), 1,
@@ -433,7 +433,10 @@ t.test('an execution by hand can be read before, and without, a row of its own',
     results: [],
   }
   t.match(await read(workspace, pending.id), { ...unstarted, status: 'pending', finishedAt: null })
-  t.match((await workspace.call('GET', `/api/events/${pending.id}/why`)).body, { isPending: true, rules: [] })
+  t.match((await workspace.call('GET', `/api/events/${pending.id}/why`)).body, {
+    isPending: true,
+    rules: { length: 0 },
+  })
   t.match(await read(workspace, notMatched.id), { ...unstarted, status: 'not_matched', success: true })
   const error = 'Automation rule not found'
   t.match(await read(workspace, gone.id), { ...unstarted, status: 'cancelled', success: false, error })
@@ -448,10 +451,8 @@ t.test('an execution by hand can be read before, and without, a row of its own',
 t.test('a tick is no execution: the one that it has caused has an id of its own', async (t) => {
   const workspace = await api.makeWorkspace()
   const rule = await storeRule(workspace)
-  const storeTick = () => {
-    const id = newTickId()
-    return storeEvent(workspace, { id, type: 'SCHEDULE', ruleId: rule.id, ruleIds: [rule.id] })
-  }
+  const storeTick = () =>
+    storeEvent(workspace, { type: 'SCHEDULE', ...addressOf(rule.id, 'tick'), ruleIds: [rule.id] })
   const [ran, notMatched] = [await storeTick(), await storeTick()]
   const execution = await storeExecution(workspace, ran, rule.id)
   t.not(execution.id, ran.id)
@@ -777,7 +778,7 @@ t.test('a call retries a thousand executions over a minute, and the next call co
       workspaceId,
       eventId: newId(),
       eventType: 'LEAD_CREATED',
-      ruleId: rule.id,
+      handlerId: rule.id,
       ruleVersion: 1,
       status: 'failed' as const,
       results: [failedCall],

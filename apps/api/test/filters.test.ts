@@ -84,8 +84,12 @@ t.test('a list that is short enough to be read as a whole has pages, too', async
   )
   t.match(await read(`limit=2&cursor=${first.nextCursor}`), { data: [{ name: 'C' }], nextCursor: null })
   await call('DELETE', `${developer}/credentials/B`)
-  const { status, body } = await call('GET', `${developer}/credentials?cursor=${first.nextCursor}`)
-  t.match({ status, body }, { status: 400, body: { error: /cursor/ } }, 'its row is gone: begin again')
+  const rest = await read(`cursor=${first.nextCursor}`)
+  t.match(
+    rest,
+    { data: [{ name: 'C' }], nextCursor: null },
+    'the page begins after the place of a row that is gone',
+  )
   for (const name of ['api-keys', 'signing-secrets', 'subscriptions', 'members', 'workspaces'])
     t.equal((await call('GET', `${developer}/${name}?limit=1`)).status, 200, name)
 })

@@ -41,8 +41,8 @@ t.test('it finds a fault exactly where JSON.parse throws', async (t) => {
 })
 
 t.test('a large and a deep text cost little', async (t) => {
-  const startedAt = performance.now()
+  const startedAt = process.cpuUsage()
   findJsonFault(`"${'x'.repeat(1_000_000)}`)
   findJsonFault('['.repeat(1_000_000))
-  t.ok(performance.now() - startedAt < 2_000)
+  t.ok(process.cpuUsage(startedAt).user < 2_000_000)
 })

@@ -163,9 +163,9 @@ t.test('a dry run of an event shows who would run, and who would not', async (t)
   })
   t.match(body, { triggered: 3, matched: 3 })
   t.match(body.results, [
-    { ...outrankedResult(pool, north), results: [], trace: { conditionsPassed: true } },
+    { ...outrankedResult(pool, north), results: { length: 0 }, trace: { conditionsPassed: true } },
     { ruleId: north.id, status: 'simulated', results: [{ action: 'CREATE_TASK' }] },
-    { ...outrankedResult(both, north), results: [] },
+    { ...outrankedResult(both, north), results: { length: 0 } },
   ])
 })
 

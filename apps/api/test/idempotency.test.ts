@@ -449,7 +449,7 @@ t.test('a caller whose API died gets the outcome by a repeated request', async (
     workspaceId,
     eventId: body.id,
     eventType: 'LEAD_CREATED',
-    ruleId: rule.id,
+    handlerId: rule.id,
     ruleVersion: 1,
     status: 'running' as const,
     results,

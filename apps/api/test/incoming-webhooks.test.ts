@@ -66,6 +66,10 @@ t.test('a repeated webhook adds no event in any form of delivery', async (t) => 
     receipts.map((receipt) => receipt.id),
     [first.body.id, together[0]?.body.id],
   )
+  t.ok(
+    receipts.every(({ repeatedBy }) => repeatedBy === null),
+    'and a replay writes nothing',
+  )
   const events = await own.database.event.findMany()
   t.strictSame(events.map((event) => event.id).sort(), receipts.flatMap(({ eventIds }) => eventIds).sort())
   t.equal(events.length, 4, 'two for each of the two webhooks')
@@ -140,11 +144,20 @@ t.test('every wrong credential gets the same 401', async (t) => {
   t.equal((await revoked.deliver()).status, 401, 'a revoked secret')
 })
 
+t.test('a secret that has just signed is valid for no other provider or workspace', async (t) => {
+  await makeSender(api, workspace, 'next-door')
+  const neighbour = await api.makeWorkspace()
+  for (const place of [path('next-door', workspace.id), path(provider, neighbour.id)]) {
+    t.equal((await sender.deliver()).status, 202)
+    t.equal((await sender.deliver({ path: place })).status, 401, place)
+  }
+})
+
 t.test('a timestamp may be 300 seconds off, in either direction', async (t) => {
   for (const offset of [-295, 295])
     t.equal((await sender.deliver({ timestamp: nowText(offset) })).status, 202)
-  for (const offset of [-305, 310, -100_000]) {
-    const { status, body } = await sender.deliver<unknown>({ timestamp: nowText(offset) })
+  for (const timestamp of [nowText(-305), nowText(310), nowText(-100_000), `${nowText()}000`]) {
+    const { status, body } = await sender.deliver<unknown>({ timestamp })
     t.equal(status, 401)
     t.strictSame(body, { error: 'Timestamp is outside the accepted window' })
   }
@@ -265,7 +278,12 @@ t.test('a delivery that is refused for its headers carries the findings about th
   t.match(refused, { status: 400, body: { error: 'Header X-Timestamp is required' } })
   const read = () => own.database.webhookRejection.findFirst()
   while ((await read()) === null) await new Promise((resolve) => setTimeout(resolve, 10))
-  t.match(await read(), { reason: 'header', findings: [{ code: 'header_missing', message: /X-Timestamp/ }] })
+  t.match(await read(), { reason: 'header', findings: [{ code: 'header_missing', message: /x-timestamp/ }] })
+  await own.database.webhookRejection.deleteMany()
+  await one.deliver({ timestamp: 'soon' })
+  while ((await read()) === null) await new Promise((resolve) => setTimeout(resolve, 10))
+  const said = 'The response said: Header X-Timestamp must be Unix seconds.'
+  matchLists(t, (await read())?.findings, [{ code: 'refused', message: said }])
 })
 
 t.test('a provider that signs in its own way is named', async (t) => {
@@ -293,7 +311,7 @@ t.test('of a burst of refusals, the newest one is stored, too', async (t) => {
   t.ok((await own.database.webhookRejection.count()) < 50, 'and not the others')
 })
 
-t.test('the signature doctor finds the active secret among many revoked ones', async (t) => {
+t.test('the signature diagnosis finds the active secret among many revoked ones', async (t) => {
   const own = await api.makeWorkspace()
   const one = await makeSender(api, own)
   await own.database.signingSecret.createMany({
@@ -305,18 +323,12 @@ t.test('the signature doctor finds the active secret among many revoked ones', a
       revokedAt: new Date(),
     })),
   })
-  const id = newId()
-  const timestamp = nowText()
-  const base64 = Buffer.from(signWebhook(one.key, { id, timestamp, body: '{}' }).slice(3), 'hex')
-  await one.deliver({
-    id,
-    timestamp,
-    body: '{}',
-    headers: { 'x-signature': base64.toString('base64') },
-  })
+  const parts = { id: newId(), timestamp: nowText() }
+  const signature = signWebhook(one.key, { ...parts, body: '{"a": 1}' })
+  await one.deliver({ ...parts, body: '{"a":1}', headers: { 'x-signature': signature } })
   const read = () => own.database.webhookRejection.findFirst()
   while ((await read()) === null) await new Promise((resolve) => setTimeout(resolve, 10))
-  matchLists(t, (await read())?.findings, [{ code: 'signature_base64' }])
+  matchLists(t, (await read())?.findings, [{ code: 'body_changed', message: /json\.dumps/ }])
 })
 
 t.test(
@@ -332,13 +344,13 @@ t.test(
     const large = await one.deliver({ ...bad, body: `"${'x'.repeat(2 ** 20)}"` })
     t.equal(large.status, 413, 'it would be too large later, too')
     const statuses: number[] = []
-    const good = { remoteAddress: '203.0.113.7' }
-    for (let count = 0; count < 6; count++) {
-      const answer = await one.deliver(good)
+    const signed = { remoteAddress: '203.0.113.7' }
+    for (const body of ['{', '{}', '{}', '{}', '{}', '{']) {
+      const answer = await one.deliver({ ...signed, body })
       statuses.push(answer.status)
       t.equal(answer.headers['x-ratelimit-limit'], '5')
     }
-    t.strictSame(statuses, [202, 202, 202, 202, 202, 429], 'the empty bucket of the IP does not matter')
+    t.strictSame(statuses, [400, 202, 202, 202, 202, 429], 'the empty bucket of the IP does not matter')
     t.equal(
       (await own.call('GET', '/api/automation-rules')).status,
       200,

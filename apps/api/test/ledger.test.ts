@@ -372,18 +372,15 @@ t.test('one reconciliation of an owner runs, the next ones wait, and others run 
       WHERE datname = current_database() AND relation = 'webhook_receipts'::regclass AND NOT granted`
     return row?.count ?? 0
   }
-  const { asked, other } = await api.app.database.system.$transaction(
-    async (transaction) => {
-      await transaction.$executeRaw`LOCK TABLE webhook_receipts IN ACCESS EXCLUSIVE MODE`
-      const asked = Array.from({ length: 3 }, () => busy.call('GET', path))
-      const other = quiet.call('GET', path)
-      while ((await countBlocked()) < 2) await setTimeout(20)
-      while (own.app.admission.reads.waiting < 2) await setTimeout(20)
-      t.equal(await countBlocked(), 2)
-      return { asked, other }
-    },
-    { timeout: 30_000 },
-  )
+  const { asked, other } = await api.app.database.system.$transaction(async (transaction) => {
+    await transaction.$executeRaw`LOCK TABLE webhook_receipts IN ACCESS EXCLUSIVE MODE`
+    const asked = Array.from({ length: 3 }, () => busy.call('GET', path))
+    const other = quiet.call('GET', path)
+    while ((await countBlocked()) < 2) await setTimeout(20)
+    while (own.app.admission.reads.waiting < 2) await setTimeout(20)
+    t.equal(await countBlocked(), 2)
+    return { asked, other }
+  })
   t.equal((await other).status, 200)
   const statuses = (await Promise.all(asked)).map(({ status }) => status)
   t.strictSame(statuses, Array(3).fill(200))
@@ -398,7 +395,7 @@ t.test('the slices of a long range are added up, and each fault is reported once
   const events = Array.from({ length: count }, (_, at) => idAt(base + (at >> 2)))
   const event = { workspaceId, type: 'LEAD_CREATED', data: {}, doneAt: startedAt }
   await database.event.createMany({ data: events.map((id) => ({ ...event, id })) })
-  const run = { workspaceId, eventType: 'LEAD_CREATED', ruleId, ruleVersion: 1, startedAt }
+  const run = { workspaceId, eventType: 'LEAD_CREATED', handlerId: ruleId, ruleVersion: 1, startedAt }
   const finished = {
     ...run,
     status: 'succeeded' as const,

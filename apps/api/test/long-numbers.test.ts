@@ -81,7 +81,7 @@ t.test(
         orderBy: { id: 'desc' },
       })
       t.strictSame(emitted.data, { id })
-      const event = await database.event.findFirstOrThrow({ where: { ruleId: rule.id } })
+      const event = await database.event.findFirstOrThrow({ where: { addresseeId: rule.id } })
       t.strictSame((await call<{ data: unknown }>('GET', `/api/events/${event.id}`)).body.data, {
         id,
         all: [id],

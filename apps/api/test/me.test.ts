@@ -17,7 +17,7 @@ t.test('a user learns their workspaces and roles without naming a workspace', as
   })
   t.match(await api.call('GET', '/api/me', { token: await mint('new-here') }), {
     status: 200,
-    body: { userId: 'new-here', workspaces: [] },
+    body: { userId: 'new-here', workspaces: { length: 0 } },
   })
   t.equal((await api.call('GET', '/api/me')).status, 401)
 })

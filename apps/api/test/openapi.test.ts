@@ -1,6 +1,8 @@
 import { actionDefinitions } from '@automation/engine'
 import t from 'tap'
 import { startApi } from './fixtures/api.js'
+import { routes, templates } from './fixtures/routes/index.js'
+import type { Route } from './fixtures/routes/route.js'
 
 interface Response {
   $ref?: string
@@ -35,152 +37,18 @@ interface Document {
   }
 }
 
-interface Route {
-  method: string
-  path: string
-  success: number[]
-  refusals: number[]
-  body: 'none' | 'required' | 'optional'
-}
-
 const api = await startApi(t)
 const document = JSON.parse(JSON.stringify(api.app.swagger())) as Document
 
-const rules = '/api/automation-rules'
-const templates = '/api/email-templates'
-const developer = '/api/developer/v1'
 const always = [400, 401, 403, 429, 500, 503]
-/** Every route: how it succeeds, and what it may answer beyond what every route may. A call that may bring a body adds 413 and 415. */
-const routes: Route[] = [
-  route('get', rules, [200]),
-  route('post', rules, [201], [409, 413, 415, 422], 'required'),
-  route('get', `${rules}/{id}`, [200], [404]),
-  route('put', `${rules}/{id}`, [200], [404, 409, 412, 413, 415, 422], 'required'),
-  route('delete', `${rules}/{id}`, [204], [404, 412, 413, 415]),
-  route('patch', `${rules}/{id}`, [200], [404, 409, 412, 413, 415, 422], 'required'),
-  route('post', `${rules}/{id}/activate`, [200], [404, 409, 412, 413, 415, 422]),
-  route('post', `${rules}/{id}/deactivate`, [200], [404, 409, 412, 413, 415, 422]),
-  route('patch', `${rules}/{id}/toggle`, [200], [404, 409, 412, 413, 415]),
-  route('post', `${rules}/{id}/clone`, [201], [404, 409, 412, 413, 415, 422]),
-  route('get', `${rules}/export`, [200]),
-  route('post', `${rules}/import`, [200], [409, 412, 413, 415, 422], 'required'),
-  route('post', `${rules}/check`, [200], [413, 415, 422], 'optional'),
-  route('post', `${rules}/backtests`, [200, 202], [404, 409, 413, 415, 422], 'required'),
-  route('get', `${rules}/backtests`, [200]),
-  route('get', `${rules}/backtests/{id}`, [200], [404]),
-  route('delete', `${rules}/backtests/{id}`, [204], [404, 409, 413, 415]),
-  route('get', `${rules}/health`, [200]),
-  route('get', `${rules}/attention`, [200]),
-  route('get', `${rules}/overview`, [200]),
-  route('get', `${rules}/summaries`, [200]),
-  route('get', `${rules}/rollouts`, [200]),
-  route('post', `${rules}/{id}/execute`, [200, 202], [404, 409, 413, 415, 422], 'required'),
-  route('post', `${rules}/trigger/{eventType}`, [200, 202], [409, 413, 415, 422], 'required'),
-  route('post', `${rules}/trigger/{eventType}/batch`, [202], [413, 415, 422], 'required'),
-  route('post', `${rules}/validate`, [200], [413, 415, 422], 'required'),
-  route('get', `${rules}/{id}/versions`, [200], [404]),
-  route('get', `${rules}/{id}/versions/{version}`, [200], [404]),
-  route('post', `${rules}/{id}/versions/{version}/restore`, [200], [404, 409, 412, 413, 415, 422]),
-  route('put', `${rules}/{id}/draft`, [200], [404, 409, 412, 413, 415, 422], 'required'),
-  route('get', `${rules}/{id}/draft`, [200], [404]),
-  route('delete', `${rules}/{id}/draft`, [204], [404, 412, 413, 415]),
-  route('post', `${rules}/{id}/draft/promote`, [200], [404, 409, 412, 413, 415, 422], 'optional'),
-  route('get', `${rules}/{id}/difference`, [200], [404]),
-  route('get', `${rules}/{id}/schedule`, [200], [404]),
-  route('get', `${rules}/groups/{name}`, [200], [404]),
-  route('put', `${rules}/groups/{name}`, [200], [404, 409, 412, 413, 415, 422], 'required'),
-  route('get', `${rules}/{id}/guard`, [200], [404]),
-  route('delete', `${rules}/{id}/guard`, [204], [404, 412, 413, 415]),
-  route('get', '/api/events', [200]),
-  route('post', '/api/events', [200, 202], [409, 413, 415, 422], 'required'),
-  route('post', '/api/events/batch', [202], [413, 415, 422], 'required'),
-  route('get', '/api/events/{id}', [200], [404]),
-  route('post', '/api/events/{id}/replay', [200, 202], [404, 409, 413, 415, 422]),
-  route('post', '/api/events/replay', [200, 202], [409, 413, 415, 422], 'required'),
-  route('get', '/api/executions', [200]),
-  route('get', '/api/executions/{id}', [200], [404]),
-  route('post', '/api/executions/{id}/retry', [202], [404, 409, 413, 415, 422], 'optional'),
-  route('post', '/api/executions/retry', [200, 202], [409, 413, 415, 422], 'required'),
-  route('post', '/api/executions/{id}/cancel', [200, 202], [404, 409, 413, 415, 422]),
-  route('post', '/api/executions/cancel', [200, 202], [409, 413, 415, 422], 'required'),
-  route('put', '/api/executions/{id}/acknowledgement', [200], [404, 409, 413, 415, 422]),
-  route('delete', '/api/executions/{id}/acknowledgement', [204], [404, 409, 413, 415]),
-  route('get', '/api/decisions', [200]),
-  route('post', '/api/decisions/{id}', [200], [404, 409, 413, 415, 422], 'required'),
-  route('get', '/api/tasks', [200]),
-  route('get', '/api/tasks/{id}', [200], [404]),
-  route('get', '/api/vocabulary', [200, 304]),
-  route('get', templates, [200]),
-  route('post', templates, [201], [409, 413, 415, 422], 'required'),
-  route('get', `${templates}/{id}`, [200], [404]),
-  route('put', `${templates}/{id}`, [200], [404, 409, 412, 413, 415, 422], 'required'),
-  route('patch', `${templates}/{id}`, [200], [404, 409, 412, 413, 415, 422], 'required'),
-  route('delete', `${templates}/{id}`, [204], [404, 412, 413, 415]),
-  route('post', `${templates}/{id}/preview`, [200], [404, 413, 415, 422], 'optional'),
-  route('get', `${developer}/webhook-receipts`, [200]),
-  route('get', `${developer}/webhook-receipts/{id}`, [200], [404]),
-  route('get', `${developer}/api-keys`, [200]),
-  route('post', `${developer}/api-keys`, [201], [409, 413, 415, 422], 'required'),
-  route('get', `${developer}/api-keys/{id}`, [200], [404]),
-  route('delete', `${developer}/api-keys/{id}`, [204], [404, 413, 415]),
-  route('get', `${developer}/signing-secrets`, [200]),
-  route('post', `${developer}/signing-secrets`, [201], [409, 413, 415, 422], 'required'),
-  route('post', `${developer}/signing-secrets/{id}/retire`, [200], [404, 409, 413, 415, 422], 'optional'),
-  route('put', `${developer}/signing-secrets/{id}`, [200], [404, 409, 413, 415, 422], 'required'),
-  route('get', `${developer}/signing-secrets/{id}`, [200], [404]),
-  route('delete', `${developer}/signing-secrets/{id}`, [204], [404, 413, 415]),
-  route('get', `${developer}/credentials`, [200]),
-  route('put', `${developer}/credentials/{name}`, [200, 201], [409, 413, 415, 422], 'required'),
-  route('patch', `${developer}/credentials/{name}`, [200], [404, 413, 415, 422], 'required'),
-  route('get', `${developer}/credentials/{name}`, [200], [404]),
-  route('delete', `${developer}/credentials/{name}`, [204], [404, 409, 413, 415]),
-  route('get', `${developer}/subscriptions`, [200]),
-  route('post', `${developer}/subscriptions`, [201], [409, 413, 415, 422], 'required'),
-  route('get', `${developer}/subscriptions/{id}`, [200], [404]),
-  route('patch', `${developer}/subscriptions/{id}`, [200], [404, 409, 412, 413, 415, 422], 'required'),
-  route('delete', `${developer}/subscriptions/{id}`, [204], [404, 412, 413, 415]),
-  route('post', `${developer}/subscriptions/{id}/test`, [202], [404, 409, 413, 415, 422]),
-  route('get', `${developer}/subscriptions/{id}/deliveries`, [200], [404]),
-  route('get', `${developer}/members`, [200]),
-  route('put', `${developer}/members/{userId}`, [200, 201], [409, 412, 413, 415, 422], 'required'),
-  route('get', `${developer}/members/{userId}`, [200], [404]),
-  route('delete', `${developer}/members/{userId}`, [204], [404, 409, 412, 413, 415, 422]),
-  route('get', `${developer}/workspaces`, [200]),
-  route('post', `${developer}/workspaces`, [201], [409, 413, 415, 422], 'required'),
-  route('get', `${developer}/workspaces/{id}`, [200], [404]),
-  route('patch', `${developer}/workspaces/{id}`, [200], [404, 409, 412, 413, 415, 422], 'required'),
-  route('get', `${developer}/audit-log`, [200]),
-  route('get', `${developer}/ledger`, [200]),
-  route('get', '/api/me', [200]),
-  route('get', '/api/overview', [200]),
-  route('get', '/api/events/samples', [200]),
-  route('get', '/api/events/newest', [200]),
-  route('get', '/api/events/{id}/why', [200], [404]),
-  route('post', '/api/events/search', [200], [413, 415, 422], 'required'),
-  route('get', '/api/event-types', [200]),
-  route('post', '/api/event-types', [201], [409, 413, 415, 422], 'required'),
-  route('patch', '/api/event-types/{name}', [200], [404, 409, 413, 415, 422], 'required'),
-  route('delete', '/api/event-types/{name}', [204], [404, 409, 413, 415]),
-  route('get', '/api/event-types/{name}/fields', [200], [404]),
-]
 /** What asks for no token. */
-const open = ['get /healthz', 'get /readyz', 'post /api/incoming-webhooks/{provider}/{workspaceId}']
-
-function route(
-  method: string,
-  path: string,
-  success: number[],
-  refusals: number[] = [],
-  body: Route['body'] = 'none',
-): Route {
-  return { method, path, success, refusals, body }
-}
+const open = ['GET /healthz', 'GET /readyz', 'POST /api/incoming-webhooks/{provider}/{workspaceId}']
 
 const known = (path: string) => path.replace(/\/$/, '')
 
 function operationOf({ method, path }: Pick<Route, 'method' | 'path'>): Operation | undefined {
   const found = Object.keys(document.paths).find((name) => known(name) === path)
-  return found === undefined ? undefined : document.paths[found]?.[method]
+  return found === undefined ? undefined : document.paths[found]?.[method.toLowerCase()]
 }
 
 function resolve(response: Response): Response {
@@ -201,7 +69,7 @@ t.test(
       // A bulk call is 200 for a dry run.
       const mayWait =
         success.includes(200) && success.includes(202) && !/s\/(replay|retry)$|\/cancel$/.test(path)
-      const isCompared = method === 'get' && /\/(draft|difference)$/.test(path)
+      const isCompared = method === 'GET' && /\/(draft|difference)$/.test(path)
       t.equal(headers.includes('Prefer'), mayWait || isCompared, `${method} ${path}`)
     }
   },
@@ -210,7 +78,7 @@ t.test(
 t.test('the document names every route, each with a summary and one of its tags', async (t) => {
   t.match(document.openapi, /^3\.1\./)
   const named = Object.entries(document.paths).flatMap(([path, operations]) =>
-    Object.keys(operations).map((method) => `${method} ${known(path)}`),
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${known(path)}`),
   )
   const expected = [...routes.map(({ method, path }) => `${method} ${path}`), ...open]
   t.strictSame(named.sort(), expected.sort(), 'and none that only refuses')
@@ -230,7 +98,7 @@ t.test('each operation says what it is for and who may call it, and each paramet
       const name = `${method} ${path}`
       const [text = '', access = ''] = description.split('\n\n').slice(-2)
       t.ok(text.length > 20, `${name} is described`)
-      const isOpen = open.includes(`${method} ${known(path)}`)
+      const isOpen = open.includes(`${method.toUpperCase()} ${known(path)}`)
       const role = operation['x-required-role']
       t.match(access, isOpen ? 'Needs no token.' : role === undefined ? 'and no role' : `\`${role}\``, name)
       t.equal(operation['x-required-scope'] === undefined, role === undefined, name)
@@ -284,55 +152,16 @@ t.test('parameters, bodies and security are documented', async (t) => {
     // The caller is asked for itself, so it names no workspace.
     if (path !== '/api/me') t.equal(operation?.security, undefined, 'as everywhere')
   }
-  const page = ['cursor', 'limit']
-  const queries: Record<string, string[]> = {
-    [rules]: [...page, 'eventType', 'trigger', 'isActive', 'mode', 'q'],
-    [`${rules}/{id}/versions`]: page,
-    [`${rules}/backtests`]: page,
-    '/api/overview': ['error', 'eventStatus', 'eventType', 'failures', 'from', 'ruleId', 'slices', 'to'],
-    [`${rules}/overview`]: ['from', 'slices', 'to'],
-    [`${rules}/rollouts`]: [...page, 'ruleId'],
-    [`${rules}/summaries`]: page,
-    '/api/events/samples': ['eventType', 'limit', 'ruleId'],
-    '/api/events/newest': ['after', 'wait'],
-    '/api/events/{id}/why': [...page, 'ruleId'],
-    '/api/event-types': page,
-    '/api/event-types/{name}/fields': ['events'],
-    '/api/events': [...page, 'eventType', 'excerpt', 'from', 'ruleId', 'status', 'subscriptionId', 'to'],
-    '/api/executions': [
-      ...page,
-      'error',
-      'eventId',
-      'eventType',
-      'excerpt',
-      'from',
-      'ruleId',
-      'status',
-      'subscriptionId',
-      'to',
-    ],
-    [`${rules}/{id}/schedule`]: ['next'],
-    '/api/executions/{id}': ['explain'],
-    '/api/decisions': [...page, 'excerpt', 'executionId', 'ruleId', 'status'],
-    '/api/tasks': [...page, 'assigneeId', 'dueBefore', 'executionId', 'from', 'priority', 'ruleId', 'to'],
-    [templates]: [...page, 'q'],
-    [`${developer}/webhook-receipts`]: [...page, 'from', 'provider', 'state', 'to'],
-    [`${developer}/signing-secrets`]: [...page, 'direction', 'provider'],
-    [`${developer}/api-keys`]: page,
-    [`${developer}/credentials`]: page,
-    [`${developer}/subscriptions`]: page,
-    [`${developer}/members`]: page,
-    [`${developer}/workspaces`]: page,
-    [`${developer}/subscriptions/{id}/deliveries`]: page,
-    [`${developer}/audit-log`]: [...page, 'action', 'actor', 'from', 'subject', 'to'],
-    [`${developer}/ledger`]: ['from', 'to'],
-  }
-  for (const { method, path } of routes.filter(({ method }) => method === 'get'))
-    t.strictSame(namesOf(operationOf({ method, path }), 'query').sort(), (queries[path] ?? []).sort(), path)
+  for (const { method, path, query } of routes)
+    t.strictSame(
+      namesOf(operationOf({ method, path }), 'query').sort(),
+      [...query].sort(),
+      `${method} ${path}`,
+    )
   const keyed = routes.filter((one) => namesOf(operationOf(one), 'header').includes('Idempotency-Key'))
   // They change nothing, or one key would stand for many things.
   const unkeyed = /\/(check|validate|preview|search|batch)$|events\/replay$/
-  const changing = routes.filter(({ method, path }) => method === 'post' && !unkeyed.test(path))
+  const changing = routes.filter(({ method, path }) => method === 'POST' && !unkeyed.test(path))
   t.strictSame(keyed, changing, 'each POST that changes something has an Idempotency-Key')
   t.ok(document.components.securitySchemes)
   t.notMatch(JSON.stringify(document), /x-optional/, 'nor does a mark of ours come through')
@@ -362,6 +191,21 @@ t.test('an error response has one definition for all operations', async (t) => {
         Number(status) >= 400 && operationId !== 'getReadiness',
         `${operationId} ${status}`,
       )
+})
+
+t.test('patterns are those of all engines, also of Go and Rust', async (t) => {
+  const patterns: string[] = []
+  JSON.stringify(document, (key, value: unknown) => {
+    if (key === 'pattern' && typeof value === 'string') patterns.push(value)
+    if (key === 'patternProperties') patterns.push(...Object.keys(value as object))
+    return value
+  })
+  t.ok(patterns.length > 10)
+  for (const pattern of new Set(patterns)) {
+    t.notMatch(pattern, /\(\?[=!<]/, 'nobody looks ahead or behind')
+    t.notMatch(pattern, /\\[1-9k]/, 'nor back')
+    t.notMatch(pattern, /\\[uc]/, 'Go writes \\x00 and not \\u0000')
+  }
 })
 
 t.test('conditions and actions are plain unions, which every generator supports', async (t) => {

@@ -46,7 +46,14 @@ t.test('a suppressed execution says why: in the response, its own page, lists an
   })
   const executionId = second.results[0]?.executionId as string
   const { body: shown } = await workspace.call<object>('GET', `/api/executions/${executionId}`)
-  t.match(shown, { status: 'suppressed', success: true, suppressed, results: [], dueAt: null, error: null })
+  t.match(shown, {
+    status: 'suppressed',
+    success: true,
+    suppressed,
+    results: { length: 0 },
+    dueAt: null,
+    error: null,
+  })
   const { body: list } = await workspace.call<{ executions: object[] }>(
     'GET',
     '/api/executions?status=suppressed',
@@ -58,7 +65,7 @@ t.test('a suppressed execution says why: in the response, its own page, lists an
     { id: first.id, triggered: 1, matched: 1, suppressed: 0 },
   ])
   const { body: why } = await workspace.call<{ rules: object[] }>('GET', `/api/events/${second.id}/why`)
-  t.match(why.rules, [{ verdict: 'suppressed', executionId, suppressed, decisive: [] }])
+  t.match(why.rules, [{ verdict: 'suppressed', executionId, suppressed, decisive: { length: 0 } }])
   const { body: counted } = await workspace.call<Rule>('GET', `${rulesPath}/${rule.id}`)
   t.match(counted, { executionCount: 1, successCount: 1, failureCount: 0, perKey: weekly })
   const { status } = await workspace.call('POST', `/api/executions/${executionId}/retry`)
@@ -209,7 +216,7 @@ t.test('an execution that waits for its key says so, and a retry waits before la
   const read = async (id: string) => (await call<object>('GET', `/api/executions/${id}`)).body
   t.match(await read(first), { status: 'waiting', waitsFor: 'until', dueAt: /Z$/ })
   for (const id of [second, third, fourth])
-    t.match(await read(id), { status: 'waiting', waitsFor: 'key', dueAt: null, results: [] })
+    t.match(await read(id), { status: 'waiting', waitsFor: 'key', dueAt: null, results: { length: 0 } })
   const { body: list } = await call<{ executions: object[] }>('GET', '/api/executions?status=waiting')
   t.match(list.executions, [{ waitsFor: 'key', dueAt: null }, {}, {}, { waitsFor: 'until' }])
 

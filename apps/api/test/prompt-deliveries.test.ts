@@ -41,24 +41,21 @@ t.test('subscriptions get changes, pings and refused webhooks without a sweeper'
   const workspace = await api.makeWorkspace()
   const { call } = workspace
   const { deliver } = await makeSender(api, workspace)
-  await api.app.database.system.$transaction(
-    async (transaction) => {
-      // The lock of the sweeper, so that no worker sweeps.
-      await transaction.$queryRaw`SELECT 1 AS locked FROM pg_advisory_xact_lock(7701202611)`
-      const eventTypes = ['rule.created', 'rule.deleted', 'receipt.rejected']
-      const body = { url: `http://127.0.0.1:${port}/`, eventTypes }
-      const { body: subscription } = await call<{ id: string }>('POST', subscriptions, { body })
+  await api.app.database.system.$transaction(async (transaction) => {
+    // The lock of the sweeper, so that no worker sweeps.
+    await transaction.$queryRaw`SELECT 1 AS locked FROM pg_advisory_xact_lock(7701202611)`
+    const eventTypes = ['rule.created', 'rule.deleted', 'receipt.rejected']
+    const body = { url: `http://127.0.0.1:${port}/`, eventTypes }
+    const { body: subscription } = await call<{ id: string }>('POST', subscriptions, { body })
 
-      const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
-      t.match(await receive('rule.created'), { data: { ruleId: rule.id, name: 'A rule' } })
-      await call('DELETE', `${rules}/${rule.id}`)
-      t.match(await receive('rule.deleted'), { data: { ruleId: rule.id } })
-      await call('POST', `${subscriptions}/${subscription.id}/test`)
-      t.match(await receive('subscription.ping'), { data: { subscriptionId: subscription.id } })
-      t.equal((await deliver({ timestamp: nowText(-1_000) })).status, 401)
-      t.match(await receive('receipt.rejected'), { data: { provider, reason: 'timestamp' } })
-      t.equal(received.length, 4)
-    },
-    { timeout: 50_000 },
-  )
+    const { body: rule } = await call<Rule>('POST', rules, { body: ruleBody() })
+    t.match(await receive('rule.created'), { data: { ruleId: rule.id, name: 'A rule' } })
+    await call('DELETE', `${rules}/${rule.id}`)
+    t.match(await receive('rule.deleted'), { data: { ruleId: rule.id } })
+    await call('POST', `${subscriptions}/${subscription.id}/test`)
+    t.match(await receive('subscription.ping'), { data: { subscriptionId: subscription.id } })
+    t.equal((await deliver({ timestamp: nowText(-1_000) })).status, 401)
+    t.match(await receive('receipt.rejected'), { data: { provider, reason: 'timestamp' } })
+    t.equal(received.length, 4)
+  })
 })

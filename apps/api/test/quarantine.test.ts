@@ -73,7 +73,7 @@ t.test('a quarantined event can be replayed, alone and in bulk, without its cras
     const { status } = await workspace.call('POST', `/api/events/${event.id}/replay`, { headers: later })
     t.equal(status, 202)
     matchLists(t, await workspace.database.event.findMany({ where: { replayOf: event.id } }), [
-      { data: event.data, ruleId, crashes: 0, quarantined: false, doneAt: null },
+      { data: event.data, addresseeId: ruleId, crashes: 0, quarantined: false, doneAt: null },
     ])
   }
   const body = { filter: {}, dryRun: false }

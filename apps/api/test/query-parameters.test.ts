@@ -9,7 +9,7 @@ t.test('an unknown query parameter is refused, and the nearest known one is name
   const cases: [path: string, error: string][] = [
     [
       `${rules}?name=Hot`,
-      'Query parameter name is unknown. All: limit, cursor, eventType, trigger, isActive, mode, q',
+      'Query parameter name is unknown. All: limit, cursor, eventType, trigger, isActive, mode, label, q',
     ],
     [
       '/api/executions?type=LEAD_CREATED',

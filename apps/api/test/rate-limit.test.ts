@@ -233,6 +233,17 @@ t.test('X-Forwarded-For is ignored unless it comes from a trusted proxy', async 
   t.ok(!isLet(await through('192.0.2.1, 10.9.9.9')), 'also behind two')
   t.ok(isLet(await through('192.0.2.2')), 'another client')
   t.equal(await countLet(5, () => through(`2001:db8:1:2::${++host}`)), 3, 'IPv6 by its /64')
+  const port = () => 40_000 + ++host
+  t.equal(
+    await countLet(5, () => through(`192.0.2.7:${port()}`)),
+    3,
+    'with a port, as gateways of Azure write',
+  )
+  for (const same of ['192.0.2.7', `192.0.2.7:${port()}, 10.9.9.9:443`, ' 192.0.2.7:1 ,10.9.9.9'])
+    t.ok(!isLet(await through(same)), same)
+  t.equal(await countLet(5, () => through(`[2001:db8:7:7::1]:${port()}`)), 3)
+  for (const same of ['2001:db8:7:7::1', '[2001:db8:7:7::1]', '[2001:db8:7:7::2]:1'])
+    t.ok(!isLet(await through(same)), same)
   const odd = [
     '',
     ' ',

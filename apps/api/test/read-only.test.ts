@@ -1,10 +1,10 @@
-import { isDatabaseAway, newId, openDatabase } from '@automation/database'
+import { isDatabaseAway, newId, openPatiently } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t, { type Test } from 'tap'
 import { type Answer, ruleBody, rules, startApi } from './fixtures/api.js'
 
 const url = new URL(await createPrivateDatabase(process.env.DATABASE_URL ?? ''))
-const owner = openDatabase(url.href, 2)
+const owner = openPatiently(url.href, 2)
 t.teardown(() => owner.close())
 
 /** A role of its own, as an operator sets it: the other tests of this server keep theirs. */
@@ -65,7 +65,7 @@ t.test('while Postgres is read-only, writes are refused with 503, and reads cont
 t.test('every statement that writes to a read-only Postgres may succeed later', async (t) => {
   const role = await createRole(t)
   await role.becomeReadOnly()
-  const database = openDatabase(role.url, 3)
+  const database = openPatiently(role.url, 3)
   t.teardown(() => database.close())
   const data = { id: newId(), name: 'Test' }
   const failures = await Promise.all(

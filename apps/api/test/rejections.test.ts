@@ -17,7 +17,7 @@ t.test('names that lead to no secret take the newest one of a burst no place', a
   }
   const database = {
     forWorkspace: (id: string) => ({
-      signingSecret: { findMany: async () => (id === own ? [{ provider }] : []) },
+      signingSecret: { findMany: async () => (id === own ? [{ provider, scheme: 'automation' }] : []) },
       $transaction: async (work: (parts: typeof transaction) => unknown) => work(transaction),
     }),
   } as unknown as Database
@@ -25,8 +25,6 @@ t.test('names that lead to no secret take the newest one of a burst no place', a
   const rejections = openRejectionLog(database, () => {}, createSealer(encryptionKey), log)
   const refuse = (workspaceId: string, id: string) => {
     const none = {
-      timestamp: '',
-      signature: '',
       signatureId: '',
       headers: {},
       query: '',

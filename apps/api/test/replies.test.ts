@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { executionIdOf, newId, openDatabase, ruleSetIdOf } from '@automation/database'
+import { executionIdOf, newId, openPatiently, ruleSetIdOf } from '@automation/database'
 import { createPrivateDatabase, startRedis } from '@automation/launcher'
+import { startPatientClock } from '@automation/launcher/patient-clock'
 import { replyChannel } from '@automation/queue'
 import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
@@ -33,7 +34,7 @@ async function storeOutcomes({ id: workspaceId, database }: Workspace, count: nu
     workspaceId,
     eventId: event.id,
     eventType: event.type,
-    ruleId: passed,
+    handlerId: passed,
     ruleVersion: 1,
     status: 'succeeded' as const,
     results: [],
@@ -100,10 +101,9 @@ t.test('a caller whose reply is lost gets the stored outcome long before its tim
   const workspace = await api.makeWorkspace()
   const [outcome] = await storeOutcomes(workspace, 1)
   const { evaluations } = api.app.replies.expect({ id: outcome?.id ?? '', workspaceId: workspace.id }, 25_000)
-  const begin = performance.now()
+  const clock = startPatientClock()
   t.strictSame(await evaluations, outcome?.runs)
-  const seconds = Math.round((performance.now() - begin) / 1_000)
-  t.ok(seconds < 8, `after ${seconds} s`)
+  t.ok(clock() < 8_000, `after ${clock()} ms`)
   t.notOk(api.app.replies.waiting, 'nobody waits any longer')
 })
 
@@ -128,10 +128,9 @@ t.test('a caller waits while a call of its event runs, for one statement a look'
   t.strictSame(statements, ['find_done_events'])
   t.equal(api.app.replies.waiting, 1)
   await setStatus({ status: 'succeeded', finishedAt: new Date() })
-  const begin = performance.now()
+  const clock = startPatientClock()
   t.strictSame(await evaluations, outcome?.runs)
-  const seconds = Math.round((performance.now() - begin) / 1_000)
-  t.ok(seconds < 10, `after ${seconds} s`)
+  t.ok(clock() < 10_000, `after ${clock()} ms`)
 })
 
 t.test('a malformed message on the channel of replies is logged once, without further effect', async (t) => {
@@ -166,25 +165,21 @@ t.test('a malformed message on the channel of replies is logged once, without fu
 t.test('a caller whose time is up does not wait for an unresponsive Postgres', async (t) => {
   const workspace = await api.makeWorkspace()
   const [outcome] = await storeOutcomes(workspace, 1)
-  const blocker = openDatabase(api.config.databaseUrl, 1)
+  const blocker = openPatiently(api.config.databaseUrl, 1)
   t.teardown(() => blocker.close())
   const released = promise<void>()
   const isLocked = promise<void>()
-  const blocking = blocker.system.$transaction(
-    async (transaction) => {
-      await transaction.$executeRaw`LOCK TABLE executions IN ACCESS EXCLUSIVE MODE`
-      isLocked.resolve()
-      await released.promise
-    },
-    { timeout: 30_000 },
-  )
+  const blocking = blocker.system.$transaction(async (transaction) => {
+    await transaction.$executeRaw`LOCK TABLE executions IN ACCESS EXCLUSIVE MODE`
+    isLocked.resolve()
+    await released.promise
+  })
   await isLocked.promise
-  const begin = performance.now()
+  const clock = startPatientClock()
   const ask = () =>
     api.app.replies.expect({ id: outcome?.id ?? '', workspaceId: workspace.id }, 1).evaluations
   t.equal(await ask(), undefined)
-  // A statement ends after 10 s.
-  t.ok(performance.now() - begin < 8_000, `answered after ${Math.round(performance.now() - begin)} ms`)
+  t.ok(clock() < 8_000, `answered after ${clock()} ms`)
   released.resolve()
   await blocking
   t.strictSame(await ask(), outcome?.runs)

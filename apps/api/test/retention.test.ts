@@ -6,7 +6,7 @@ import { countAll, storeEvent, storeExecution, storeRule } from './fixtures/hist
 
 const api = await startApi(t)
 
-/** As a worker does when they are old (apps/worker/src/remove-history.ts): an event goes with all of its executions. */
+/** As a worker does when they are old (remove-history.ts of the ledger): an event goes with all of its executions. */
 async function removeEvents(database: WorkspaceDatabase, ids: string[]): Promise<void> {
   await database.execution.deleteMany({ where: { eventId: { in: ids } } })
   await database.event.deleteMany({ where: { id: { in: ids } } })

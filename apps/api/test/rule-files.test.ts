@@ -10,6 +10,7 @@ interface Changes {
   delete: Names
   unchanged: Names
   others: Names
+  almostSame?: { name: string; other: string }[]
 }
 interface Imported {
   applied: boolean
@@ -61,12 +62,38 @@ t.test('what one workspace exports, another one imports, and both export the sam
   )
   const { status, body } = await importFile(to, { file, dryRun: false })
   t.equal(status, 200)
-  t.match(body, { applied: true, rules: { create: { length: bodies.length }, unchanged: [] } })
+  t.match(body, { applied: true, rules: { create: { length: bodies.length }, unchanged: { length: 0 } } })
   t.strictSame(await exportFile(to), file)
   const before = await readAll(to)
   const again = await importFile(to, { file, dryRun: false, prune: true })
-  t.match(again.body, { rules: { create: [], change: [], delete: [], unchanged: { length: bodies.length } } })
+  t.match(again.body, {
+    rules: {
+      create: { length: 0 },
+      change: { length: 0 },
+      delete: { length: 0 },
+      unchanged: { length: bodies.length },
+    },
+  })
   t.strictSame(await readAll(to), before, 'the same file changes nothing')
+})
+
+t.test('a file with what POST refuses is refused at the same places', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const fields = {
+    perKey: { key: '{{lead}}', collect: { for: '1h' } },
+    actions: [{ type: 'CREATE_TASK', config: { title: '{{collected.nothing}}' } }],
+  }
+  type Faults = { errors: { field: string; message: string }[] }
+  const alone = await workspace.call<Faults>('POST', rules, { body: rule('Batch', fields) })
+  const inFile = await workspace.call<Faults>('POST', `${rules}/import`, {
+    body: { file: fileOf(rule('Batch', fields)) },
+  })
+  t.match([alone.status, inFile.status], [422, 422])
+  t.ok(alone.body.errors.length > 0)
+  t.strictSame(
+    inFile.body.errors,
+    alone.body.errors.map((fault) => ({ ...fault, field: `file.rules[0].${fault.field}` })),
+  )
 })
 
 t.test('a dry run shows the changes, and makes none', async (t) => {
@@ -83,12 +110,32 @@ t.test('a dry run shows the changes, and makes none', async (t) => {
       change: [{ name: 'Changed', fields: [{ field: 'description', after: 'New' }] }],
       delete: ['Old'],
       unchanged: ['Kept'],
-      others: [],
+      others: { length: 0 },
     },
-    missingCredentials: [],
+    missingCredentials: { length: 0 },
   })
   t.strictSame((await importFile(workspace, { file })).body.rules.others, ['Old'])
   t.strictSame(await readAll(workspace), before)
+})
+
+t.test('a plan tells new names that look like others', async (t) => {
+  const workspace = await api.makeWorkspace()
+  await workspace.call('POST', rules, { body: rule('Caf\u00e9') })
+  await workspace.call('POST', '/api/email-templates', { body: { name: 'bye', text: 'x' } })
+  const file = {
+    ...fileOf(rule('Cafe\u0301'), rule('Lead '), rule('Lead'), rule('Other')),
+    emailTemplates: [{ name: 'bye\u00a0', text: 'x' }],
+  }
+  const { body } = await importFile(workspace, { file })
+  t.strictSame(body.rules.almostSame, [
+    { name: 'Cafe\u0301', other: 'Caf\u00e9' },
+    { name: 'Lead', other: 'Lead ' },
+  ])
+  t.strictSame(body.emailTemplates.almostSame, [{ name: 'bye\u00a0', other: 'bye' }])
+  const { body: imported } = await importFile(workspace, { file, dryRun: false })
+  t.match(imported, { applied: true, rules: { almostSame: [{ name: 'Cafe\u0301' }, { name: 'Lead' }] } })
+  const again = await importFile(workspace, { file })
+  t.notOk('almostSame' in again.body.rules, 'they are not new any more')
 })
 
 t.test('an import makes the changes that its caller has seen, or none', async (t) => {
@@ -203,7 +250,7 @@ t.test('the credentials that a workspace lacks are named', async (t) => {
   t.strictSame(body.missingCredentials, ['CRM'])
 })
 
-t.test('rules of more than 4 MiB are left to the command line', async (t) => {
+t.test('more than 4 MiB of rules are refused, with what can be done instead', async (t) => {
   const workspace = await api.makeWorkspace()
   const text = 'x'.repeat(99_000)
   await workspace.database.emailTemplate.createMany({
@@ -214,7 +261,11 @@ t.test('rules of more than 4 MiB are left to the command line', async (t) => {
       text,
     })),
   })
-  const { status, headers } = await workspace.call('GET', `${rules}/export`)
+  const { status, headers, body } = await workspace.call('GET', `${rules}/export`)
   t.match([status, headers['x-error-code']], [400, 'result_too_large'])
-  t.equal((await importFile(workspace, { file: fileOf() })).headers['x-error-code'], 'result_too_large')
+  t.match(body, { error: 'The result is larger than 4 MiB: export the rules label by label' })
+  t.equal((await workspace.call('GET', `${rules}/export?label=a`)).status, 200, 'labels name no templates')
+  const refused = await importFile(workspace, { file: fileOf() })
+  t.equal(refused.headers['x-error-code'], 'result_too_large')
+  t.match(refused.body, { error: 'The result is larger than 4 MiB: change the rules one by one' })
 })

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { newId, openDatabase, type WorkspaceTransaction } from '@automation/database'
+import { newId, openPatiently, type WorkspaceTransaction } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import type { Rule } from '../src/routes/rules/rule-schemas.js'
@@ -45,6 +45,7 @@ t.test('a rule is created with the defaults, and returned in full with Location 
   t.strictSame(rest, {
     name: 'Hot',
     description: '',
+    labels: [],
     trigger: 'LEAD_CREATED',
     group: null,
     order: null,
@@ -239,24 +240,21 @@ t.test(
     const { id } = await create(workspace)
     const other = await api.makeWorkspace()
     let changing: Promise<Answer<Rule>[]> | undefined
-    const database = openDatabase(api.config.databaseUrl, 1)
+    const database = openPatiently(api.config.databaseUrl, 1)
     t.teardown(() => database.close())
-    await database.forWorkspace(workspace.id).$transaction(
-      async (transaction) => {
-        await transaction.$queryRaw`SELECT 1 FROM workspaces WHERE id = ${workspace.id}::uuid FOR NO KEY UPDATE`
-        changing = Promise.all(
-          Array.from({ length: 20 }, (_, index) =>
-            askPatiently(() =>
-              workspace.call<Rule>('PUT', `${rules}/${id}`, { body: { name: `Name ${index}` } }),
-            ),
+    await database.forWorkspace(workspace.id).$transaction(async (transaction) => {
+      await transaction.$queryRaw`SELECT 1 FROM workspaces WHERE id = ${workspace.id}::uuid FOR NO KEY UPDATE`
+      changing = Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          askPatiently(() =>
+            workspace.call<Rule>('PUT', `${rules}/${id}`, { body: { name: `Name ${index}` } }),
           ),
-        )
-        while (!(await holdsSomebodyUp(transaction))) await setTimeout(10)
-        t.equal((await other.call('GET', rules)).status, 200)
-        t.equal((await other.call('POST', rules, { body: ruleBody() })).status, 201)
-      },
-      { timeout: 10_000 },
-    )
+        ),
+      )
+      while (!(await holdsSomebodyUp(transaction))) await setTimeout(10)
+      t.equal((await other.call('GET', rules)).status, 200)
+      t.equal((await other.call('POST', rules, { body: ruleBody() })).status, 201)
+    })
     t.strictSame([...new Set((await changing)?.map(({ status }) => status))], [200])
   },
 )

@@ -447,6 +447,7 @@ t.test('an event runs every active rule of its type, one entry each, in creation
     depth: 0,
     causedBy: null,
     replayOf: null,
+    chosenRules: null,
     crashes: 0,
     status: 'done',
     acceptedAt: event.body.acceptedAt,
@@ -739,7 +740,9 @@ t.test('attention lists rules of the last 7 days that fail in a row or half of t
     (await workspace.callAs('viewer')<{ rules: object[] }>('GET', `${rules}/attention`)).body
   let firstFailureAt: unknown
   for (let failures = 1; failures <= 3; failures++) {
-    t.strictSame(await attention(), { rules: [] }, `${failures - 1} failures in a row are few`)
+    const listed = (await attention()).rules
+    if (failures === 1) t.strictSame(listed, [])
+    else matchLists(t, listed, [{ id, reason: 'recent_failure', failuresInARow: failures - 1 }])
     await workspace.trigger({})
     if (failures === 1) firstFailureAt = (await workspace.read(id)).lastFailureAt
   }

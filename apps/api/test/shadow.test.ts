@@ -127,7 +127,7 @@ t.test('executions that wait are cancelled where their rule becomes a shadow', a
         workspaceId: workspace.id,
         eventId: id,
         eventType: 'LEAD_CREATED',
-        ruleId: rule.id,
+        handlerId: rule.id,
         ruleVersion: 1,
         status: 'waiting',
         results: [],

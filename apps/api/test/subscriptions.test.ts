@@ -45,8 +45,8 @@ async function subscribe({ call }: Workspace, ...eventTypes: string[]): Promise<
   if (status !== 201) throw new Error(`Nothing was subscribed: ${status} ${JSON.stringify(body)}`)
   return body
 }
-const listPublished = ({ database }: Workspace, ruleId: string) =>
-  database.event.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
+const listPublished = ({ database }: Workspace, addresseeId: string) =>
+  database.event.findMany({ where: { addresseeId }, orderBy: { id: 'asc' } })
 
 t.test('a subscription is created, read, changed and deleted', async (t) => {
   const workspace = await api.makeWorkspace()
@@ -208,11 +208,11 @@ t.test('deliveries are listed with their state, newest first', async (t) => {
     },
     { status: 'succeeded' as const, results: [call({ status: 'success', output: { statusCode: 200 } })] },
   ]
-  for (const ruleId of [id, other.id])
+  for (const handlerId of [id, other.id])
     await workspace.database.execution.createMany({
       data: rows.map((row) => {
         const eventId = newId()
-        const fields = { id: eventId, eventId, workspaceId: workspace.id, ruleId }
+        const fields = { id: eventId, eventId, workspaceId: workspace.id, handlerId }
         const results = row.results as Prisma.InputJsonValue
         return { ...fields, eventType: 'rule.updated', ruleVersion: 1, startedAt, ...row, results }
       }),
@@ -334,7 +334,7 @@ t.test('refused webhooks are published, up to the limit of stored rejections', a
   t.strictSame(await listPublished({ ...workspace, database }, silent.id), [])
   const apart = await api.app.database.system.$queryRaw`
     SELECT 1 FROM events e JOIN webhook_rejections r ON r.id::text = e.data ->> 'rejectionId' AND r.xmin <> e.xmin
-    WHERE e.rule_id = ${id}::uuid`
+    WHERE e.addressee_id = ${id}::uuid`
   t.strictSame(apart, [], 'both are written, or none')
 })
 

@@ -32,6 +32,7 @@ const list = ({ call }: Workspace, { id }: { id: string }, query = '') =>
 const definitionOf = ({
   name,
   description,
+  labels,
   trigger,
   group,
   order,
@@ -42,6 +43,7 @@ const definitionOf = ({
 }: Rule | RuleVersion) => ({
   name,
   description,
+  labels,
   trigger,
   group,
   order,

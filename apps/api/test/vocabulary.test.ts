@@ -1,7 +1,8 @@
 import { actionDefinitions, defaultWorkLimits, eventTypes } from '@automation/engine'
+import { useScheme } from '@automation/webhooks'
 import { Ajv } from 'ajv'
 import t from 'tap'
-import { eventsOfPayload } from '../src/routes/incoming-webhooks/payload.js'
+import { eventsOfDelivery } from '../src/routes/incoming-webhooks/events-of-delivery.js'
 import { rules, startApi } from './fixtures/api.js'
 
 const api = await startApi(t)
@@ -79,9 +80,10 @@ t.test('the example of WEBHOOK_RECEIVED has the fields of a real one', async (t)
   const { body } = await workspace.call<Vocabulary>('GET', '/api/vocabulary')
   const { example } = body.eventTypes.find(({ type }) => type === 'WEBHOOK_RECEIVED') ?? { example: {} }
   const { payload } = example as { payload: unknown }
-  const delivery = { workspaceId: workspace.id, provider: 'billing' } as never
-  const [received] = await eventsOfPayload(delivery, 'r', { payload }, 1, api.app.eventTypes)
-  t.strictSame(Object.keys(example), Object.keys(received?.data ?? {}))
+  const delivery = { workspaceId: workspace.id, provider: 'billing', body: Buffer.from('1') } as never
+  const signed = { inUse: useScheme('automation', {}), secret: { settings: null } } as never
+  const { events } = await eventsOfDelivery(signed, delivery, 'r', { payload }, api.app.eventTypes)
+  t.strictSame(Object.keys(example), Object.keys(events[0]?.data ?? {}))
 })
 
 t.test('its limits are those that the service enforces', async (t) => {

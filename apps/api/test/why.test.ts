@@ -1,5 +1,5 @@
+import { findUnconsidered, readEvaluatedEvent } from '@automation/history'
 import { createPrivateDatabase } from '@automation/launcher'
-import { findUnconsidered, readEvaluatedEvent } from '@automation/ledger'
 import fc from 'fast-check'
 import t from 'tap'
 import { evaluatorLimits } from '../src/evaluation/evaluator.js'
@@ -75,7 +75,14 @@ t.test('why says for each rule whether it matched, and what stood in the way', a
     nextCursor: null,
   })
   t.match(rules, [
-    { ruleId: matching, name: 'Matching', version: 1, verdict: 'matched', decisive: [], change: null },
+    {
+      ruleId: matching,
+      name: 'Matching',
+      version: 1,
+      verdict: 'matched',
+      decisive: { length: 0 },
+      change: null,
+    },
     {
       ruleId: near,
       verdict: 'not_matched',
@@ -204,7 +211,7 @@ t.test('conditions are evaluated at the moment of acceptance, however late a wor
   // The sweeper finds it.
   let executions = 0
   while (executions === 0)
-    executions = await workspace.database.execution.count({ where: { ruleId: rule, eventId } })
+    executions = await workspace.database.execution.count({ where: { handlerId: rule, eventId } })
   t.match(await why(workspace, eventId), {
     judgedAt: acceptedAt.toISOString(),
     rules: [{ verdict: 'matched', trace: { conditionsPassed: true } }],
@@ -342,7 +349,7 @@ t.test(
           const explained = (await why(workspace, id, 'limit=100')).rules
           t.same(explained.map(({ ruleId }) => ruleId).sort(), (set?.ruleIds ?? []).sort())
           for (const { ruleId, verdict, version, trace } of explained) {
-            const execution = executions.find((row) => row.ruleId === ruleId)
+            const execution = executions.find((row) => row.handlerId === ruleId)
             if (trace === null) throw new Error(`${ruleId} is not explained`)
             if (trace.conditionsPassed !== (execution !== undefined))
               throw new Error(`${id} ${ruleId} disagrees`)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { openDatabase } from '@automation/database'
+import { openPatiently } from '@automation/database'
 import { makeTemporaryDirectory, startRedis } from '@automation/launcher'
 import t from 'tap'
 import { describeData } from '../src/describe-job.js'
@@ -86,7 +86,7 @@ t.test(
   'with Postgres, jobs are named by type and workspace, and by their ids while it is unavailable',
   async (t) => {
     const testQueue = await openTestQueue(t, redisUrl)
-    const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
+    const database = openPatiently(process.env.DATABASE_URL ?? '', 2)
     t.teardown(() => database.close())
     const owner = randomUUID()
     await database.system.workspace.create({ data: { id: owner, name: 'Demo' } })

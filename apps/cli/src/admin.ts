@@ -1,4 +1,4 @@
 import { createAdmin } from './create-admin.js'
 import { startProgram } from './start-program.js'
 
-await startProgram(await createAdmin(process.argv.slice(2)))
+await startProgram(createAdmin())

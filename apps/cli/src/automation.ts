@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { createAutomation } from './create-automation.js'
+import { createClientProgram } from './create-client-program.js'
 import { startProgram } from './start-program.js'
 
-await startProgram(createAutomation())
+await startProgram(await createClientProgram('automation'))

@@ -1,4 +1,4 @@
 import { createClientProgram } from './create-client-program.js'
 import { startProgram } from './start-program.js'
 
-await startProgram(createClientProgram())
+await startProgram(await createClientProgram())

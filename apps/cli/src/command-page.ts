@@ -12,6 +12,7 @@ interface Section {
 }
 
 const columns = 110
+const nearlyAll = 0.9
 const exits = 'Exit codes:'
 const [start, end] = ['<!-- generated: commands -->\n', '<!-- end -->']
 
@@ -23,7 +24,7 @@ export async function fillCommandPage(page: string): Promise<string> {
   const [before = '', rest] = page.split(start)
   const after = rest?.split(end)[1]
   if (after === undefined) throw new Error('docs/reference/command-line.md has no generated part')
-  const programs = [createClientProgram(), await createAdmin(), createWebhook()]
+  const programs = [await createClientProgram(), createAdmin(), createWebhook()]
   const known = [...findCommon(programs.flatMap(listLeaves)), describeExits()]
   const parts = programs.flatMap((program) => writeProgram(program, known))
   return `${before}${start}${parts.join('\n')}${end}${after}`
@@ -44,7 +45,9 @@ export function readHelp(command: Command): string {
 
 /** The commands that do something; a group is only its commands. */
 export function listLeaves(command: Command): Command[] {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(listLeaves)
+  const visible = command.createHelp().visibleCommands(command)
+  const children = command.commands.filter((one) => visible.includes(one))
+  return children.length === 0 ? [command] : children.flatMap(listLeaves)
 }
 
 function writeProgram(program: Command, known: Section[]): string[] {
@@ -74,13 +77,16 @@ function readSections(command: Command): Section[] {
     })
 }
 
-/** The options and variables of the environment that all the commands have. */
+/** The options and variables of the environment that nearly all the commands have. */
 function findCommon(commands: Command[]): Section[] {
   const [first = [], ...others] = commands.map(readSections)
   return first
     .map(({ title, items }) => ({
       title,
-      items: items.filter((item) => others.every((sections) => hasItem(sections, title, item))),
+      items: items.filter((item) => {
+        const having = others.filter((sections) => hasItem(sections, title, item))
+        return having.length >= others.length * nearlyAll
+      }),
     }))
     .filter(({ title, items }) => title !== exits && items.length > 0)
 }

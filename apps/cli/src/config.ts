@@ -4,7 +4,6 @@ import {
   consoleSettings,
   DatabaseEnvironment,
   readEnvironment,
-  retention,
   sealing,
   tokenSettings,
 } from '@automation/process/settings'
@@ -13,7 +12,6 @@ import { CommandError } from './command-error.js'
 
 // Each command reads only the settings that it needs.
 
-const RetentionEnvironment = Type.Object(retention)
 const SealingEnvironment = Type.Object(sealing)
 const TokenEnvironment = Type.Object(tokenSettings)
 const ConsoleEnvironment = Type.Object(consoleSettings)
@@ -27,11 +25,6 @@ export function readDatabaseUrl(): { databaseUrl: string; source: string } {
   if (!variables.DATABASE_URL) throw new CommandError('Set DATABASE_URL, or run npm start first.')
   const { DATABASE_URL } = readEnvironment(DatabaseEnvironment, variables)
   return { databaseUrl: DATABASE_URL, source: readOwn().DATABASE_URL ? 'DATABASE_URL' : productFile }
-}
-
-/** The days that the product keeps events, unless their workspace has its own number. */
-export function readRetentionDays(): number {
-  return readEnvironment(RetentionEnvironment, readVariables()).RETENTION_DAYS
 }
 
 /** A secret is never an argument: those are in the list of processes and in the history of the shell. */
@@ -72,6 +65,17 @@ export function readTokenSettings(): { secret: string; issuer: string; audience:
 export function readConsoleSettings(): { url: string; secret: string } {
   const { CONSOLE_URL, CONSOLE_SECRET } = readEnvironment(ConsoleEnvironment, readVariables())
   return { url: CONSOLE_URL, secret: CONSOLE_SECRET }
+}
+
+/** Whether npm has written lines of its own to standard output: it does unless it is silent. */
+export function isUnderNpm(): boolean {
+  const { npm_lifecycle_event: script, npm_config_loglevel: level } = process.env
+  return script !== undefined && level !== 'silent'
+}
+
+/** The name of the user's shell, such as `bash`. */
+export function readShell(): string | undefined {
+  return process.env.SHELL?.split('/').at(-1)
 }
 
 /** Written by `npm start`. It exists as long as that product serves. */

@@ -1,30 +1,87 @@
-import type { Command } from 'commander'
-import { addNamed } from './add-named.js'
-import { createProgram } from './program.js'
+import { type Command, Option } from 'commander'
+import { usageError } from './command-error.js'
+import { addDatabaseOperation } from './commands/database-operation.js'
+import { databaseOperations } from './commands/database-operations.js'
+import { tokenOperations } from './commands/token-operations.js'
+import { addGroup, createProgram, exampleId } from './program.js'
 
-/**
- * The program behind `npm run admin`.
- *
- * @param args its arguments, if only the group of commands that they name has to be loaded
- */
-export async function createAdmin(args: readonly string[] = []): Promise<Command> {
+const groups = [
+  { name: 'workspaces', description: 'Create and list workspaces, and change their plan.', example: 'list' },
+  {
+    name: 'members',
+    description: 'Give a workspace members.',
+    example: `set --workspace ${exampleId} --user grace --role editor`,
+  },
+  {
+    name: 'keys',
+    description: 'Create API keys, with which programs call the API.',
+    example: `create --workspace ${exampleId} --name CI --scopes rules:write`,
+  },
+  {
+    name: 'secrets',
+    description: 'Create the signing secrets of webhooks, and encrypt all secrets again.',
+    example: `create --workspace ${exampleId} --provider billing`,
+  },
+  { name: 'tokens', description: 'Create JSON Web Tokens for development.', example: 'mint --user ada' },
+  { name: 'console', description: 'Sign users in to the console.', example: 'link --user ada' },
+]
+
+/** Commands that are operations of the API now, with a token. */
+export const moved: Readonly<Record<string, string[]>> = {
+  members: ['list', 'remove'],
+  rules: ['export', 'import', 'check', 'test', 'backtest'],
+  keys: ['list', 'revoke'],
+  secrets: ['set', 'list', 'retire', 'revoke'],
+  credentials: ['set', 'list', 'delete'],
+  subscriptions: ['create', 'list', 'test', 'delete'],
+  audit: ['list'],
+}
+const movedOptions = ['name', 'auto-pause-after', 'retention-days']
+
+/** The program behind `npm run admin`. */
+export function createAdmin(): Command {
   const program = createProgram({
     name: 'npm run admin --',
-    description: `Manage workspaces, members, rules, API keys, signing secrets, credentials and subscriptions directly in the database.
-DATABASE_URL names the database. If it is not set, the product that npm start runs is used.`,
+    description: `Do directly in the database what needs no token: create workspaces with their first members, keys and secrets, and tokens.
+All else is in npm run client. DATABASE_URL names the database. If it is not set, the product that npm start runs is used.`,
     example: 'workspaces create --name Acme --admin ada',
   })
-  await addNamed(program, args, {
-    workspaces: async () => (await import('./commands/workspaces.js')).addWorkspaces,
-    members: async () => (await import('./commands/members.js')).addMembers,
-    rules: async () => (await import('./commands/rules.js')).addRules,
-    keys: async () => (await import('./commands/keys.js')).addKeys,
-    secrets: async () => (await import('./commands/secrets.js')).addSecrets,
-    credentials: async () => (await import('./commands/credentials.js')).addCredentials,
-    subscriptions: async () => (await import('./commands/subscriptions.js')).addSubscriptions,
-    tokens: async () => (await import('./commands/tokens.js')).addTokens,
-    console: async () => (await import('./commands/console.js')).addConsole,
-    audit: async () => (await import('./commands/audit.js')).addAudit,
-  })
+  for (const description of groups) {
+    const group = addGroup(program, description)
+    for (const row of [...databaseOperations, ...tokenOperations])
+      if (row.words.startsWith(`${description.name} `)) addDatabaseOperation(group, row)
+  }
+  addMoved(program)
   return program
+}
+
+/** Who types one of them reads which command replaces it. */
+function addMoved(program: Command): void {
+  for (const [group, names] of Object.entries(moved)) {
+    const found = program.commands.find((one) => one.name() === group)
+    const parent = found ?? refuse(program.command(group, { hidden: true }), group)
+    for (const name of names) refuse(parent.command(name, { hidden: true }), `${group} ${name}`)
+  }
+  const update = program.commands
+    .find((one) => one.name() === 'workspaces')
+    ?.commands.find((one) => one.name() === 'update')
+  for (const name of movedOptions)
+    update?.addOption(
+      new Option(`--${name} <value>`).hideHelp().argParser(() => refuseMoved('workspaces update')),
+    )
+}
+
+/** Whatever follows the words. */
+function refuse(command: Command, words: string): Command {
+  return command
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .helpOption(false)
+    .action(() => refuseMoved(words))
+}
+
+function refuseMoved(words: string): never {
+  throw usageError(
+    `Use npm run client -- ${words}: it calls the API, with RULES_TOKEN and RULES_WORKSPACE (see --help).`,
+  )
 }

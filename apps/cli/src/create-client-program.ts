@@ -1,85 +1,95 @@
 import type { Command } from 'commander'
-import { addDecisionsDecide } from './client/decisions-decide.js'
-import { addDecisionsList } from './client/decisions-list.js'
-import { addEventsGet } from './client/events-get.js'
-import { addEventsList } from './client/events-list.js'
 import { addEventsSend } from './client/events-send.js'
 import { addEventsWait } from './client/events-wait.js'
 import { addEventsWhy } from './client/events-why.js'
 import { addExecutionsCancel } from './client/executions-cancel.js'
-import { addExecutionsList } from './client/executions-list.js'
-import { addExecutionsRetry } from './client/executions-retry.js'
+import { addOperation } from './client/operation.js'
+import { operations } from './client/operations/index.js'
+import { addRulesBacktest } from './client/rules-backtest.js'
 import { addRulesDraft } from './client/rules-draft.js'
 import { addRulesExport } from './client/rules-export.js'
-import { addRulesGet } from './client/rules-get.js'
-import { addRulesGroup, addRulesReorder } from './client/rules-group.js'
 import { addRulesGuard } from './client/rules-guard.js'
 import { addRulesImport } from './client/rules-import.js'
-import { addRulesList } from './client/rules-list.js'
 import { addRulesPromote } from './client/rules-promote.js'
-import { addRulesSchedule } from './client/rules-schedule.js'
+import { addRulesCheck } from './commands/rules-check.js'
+import { addRulesTest } from './commands/rules-test.js'
+import { addCompletion } from './completion.js'
 import { addMcp } from './mcp/add-mcp.js'
-import { addGroup, createProgram, exampleId } from './program.js'
+import { addGroup, createProgram } from './program.js'
+import { readDocument } from './read-document.js'
 
-/** A new command needs one file in `client/` and one entry here. */
-const groups = [
-  {
-    name: 'rules',
-    description: 'Read the rules of the workspace, and change them by drafts or by a file.',
+interface Group {
+  description: string
+  example: string
+  /** What is more than one operation. */
+  commands?: ((group: Command) => void)[]
+}
+
+const groups: Record<string, Group> = {
+  rules: {
+    description: 'Read, change, check and test the rules of the workspace, or those of a file.',
     example: 'list',
     commands: [
-      addRulesList,
-      addRulesGet,
       addRulesDraft,
       addRulesPromote,
       addRulesGuard,
-      addRulesGroup,
-      addRulesReorder,
-      addRulesSchedule,
       addRulesExport,
       addRulesImport,
+      addRulesCheck,
+      addRulesTest,
+      addRulesBacktest,
     ],
   },
-  {
-    name: 'events',
+  backtests: { description: 'Compute what rules would have done for past events.', example: 'list' },
+  templates: { description: 'Manage the email templates of the workspace.', example: 'list' },
+  events: {
     description: 'Post events, and see their results.',
     example: `send LEAD_CREATED '{"name":"Ada","score":95}'`,
-    commands: [addEventsSend, addEventsList, addEventsGet, addEventsWait, addEventsWhy],
+    commands: [addEventsSend, addEventsWait, addEventsWhy],
   },
-  {
-    name: 'executions',
+  'event-types': { description: 'See which types events have, and add types of your own.', example: 'list' },
+  executions: {
     description: 'See the executions of rules, retry those that failed, and cancel those that wait.',
-    example: `retry ${exampleId}`,
-    commands: [addExecutionsList, addExecutionsRetry, addExecutionsCancel],
+    example: 'list --status failed',
+    commands: [addExecutionsCancel],
   },
-  {
-    name: 'decisions',
+  tasks: { description: 'See the tasks that rules created.', example: 'list' },
+  decisions: {
     description: 'See what executions wait for a person to decide, and decide.',
     example: 'list --status open',
-    commands: [addDecisionsList, addDecisionsDecide],
   },
-]
-
-/** The program behind `npm run client`. */
-export function createClientProgram(): Command {
-  const program = createProgram({
-    name: 'npm run client --',
-    description: `Use the API as a user: read rules, promote drafts, post events, retry executions.
-RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user. Without RULES_URL and RULES_TOKEN, the demo that npm start runs is used.`,
-    example: `events send LEAD_CREATED '{"name":"Ada","score":95}'`,
-  })
-  addClientCommands(program)
-  return program
+  receipts: { description: 'See which webhooks were accepted or refused, and why.', example: 'list' },
+  keys: { description: 'Manage API keys, with which programs call the API.', example: 'list' },
+  secrets: { description: 'Manage the signing secrets of incoming and outgoing webhooks.', example: 'list' },
+  credentials: {
+    description: 'Manage the credentials that calls of rules send as {{credentials.NAME}}.',
+    example: 'list',
+  },
+  subscriptions: { description: 'Manage the URLs that receive the service events.', example: 'list' },
+  members: { description: 'Manage the members of the workspace and their roles.', example: 'list' },
+  workspaces: { description: 'Manage the workspaces of the user.', example: 'list' },
+  audit: { description: 'See who changed what, and whether all is accounted for.', example: 'list' },
 }
 
-/** @param more commands of groups, by the names of the groups */
-export function addClientCommands(
-  program: Command,
-  more: Record<string, ((group: Command) => void)[]> = {},
-): void {
-  for (const { commands, ...description } of groups) {
-    const group = addGroup(program, description)
-    for (const add of [...commands, ...(more[description.name] ?? [])]) add(group)
+/** The program behind `npm run client`, and that of the package that `npm run artefacts` makes. */
+export async function createClientProgram(name = 'npm run client --'): Promise<Command> {
+  const isPackage = name === 'automation'
+  const program = createProgram({
+    name,
+    description: `Use the API as a user, and check and test files of rules.
+RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user${isPackage ? '' : '. Without RULES_URL and RULES_TOKEN, the demo that npm start runs is used'}. Files of rules need neither.`,
+    example: `events send LEAD_CREATED '{"name":"Ada","score":95}'`,
+  })
+  const document = await readDocument<Parameters<typeof addOperation>[1]>('openapi.json')
+  for (const [name, { commands = [], ...description }] of Object.entries(groups)) {
+    const group = addGroup(program, { name, ...description })
+    for (const row of operations.filter(({ words }) => words.startsWith(`${name} `)))
+      addOperation(group, document, row)
+    for (const add of commands) add(group)
   }
+  for (const row of operations.filter(({ words }) => !words.includes(' ')))
+    addOperation(program, document, row)
   addMcp(program)
+  addCompletion(program)
+  return program
 }

@@ -1,10 +1,9 @@
 import {
-  type ProviderScheme,
   readSchemeKey,
   readSigningKey,
+  type SchemeName,
   type SchemeSettings,
   signByScheme,
-  signWebhook,
   useScheme,
 } from '@automation/webhooks'
 import { CommandError, usageError } from './command-error.js'
@@ -21,9 +20,9 @@ export interface Target {
   secret: string
 }
 
-/** A webhook in the scheme of a provider. */
-export interface ProviderWebhook {
-  scheme: ProviderScheme
+/** A webhook, and the scheme in which it is to be signed. */
+export interface UnsignedWebhook {
+  scheme: SchemeName
   settings: SchemeSettings
   id: string
   type: string
@@ -45,33 +44,19 @@ export interface DeliveryResponse {
 
 const timeoutMs = 30_000
 
-/** @throws CommandError if the target's URL or secret is invalid */
-export function signDelivery(target: Target, id: string, body: Buffer, sentAt: Date): SignedDelivery {
-  const timestamp = writeTimestamp(sentAt)
-  return {
-    url: urlOf(target),
-    headers: {
-      'content-type': 'application/json',
-      'x-idempotency-key': id,
-      'x-timestamp': timestamp,
-      'x-signature-id': target.secretId,
-      'x-signature': signWebhook(readKey(target.secret), { id, timestamp, body }),
-    },
-    body,
-  }
-}
-
 /** @throws CommandError if the target's URL, or the secret in the scheme, is invalid */
-export function signProviderDelivery(
-  target: Omit<Target, 'secretId'>,
-  { scheme, settings, ...webhook }: ProviderWebhook,
+export function signDelivery(
+  target: Target,
+  { scheme, settings, ...webhook }: UnsignedWebhook,
   sentAt: Date,
 ): SignedDelivery {
   const url = urlOf(target)
   const inUse = useScheme(scheme, { publicUrl: url, ...settings })
-  const key = readSchemeKey(inUse.scheme, target.secret)
+  const key = scheme === 'automation' ? readOwnKey(target.secret) : readSchemeKey(inUse.scheme, target.secret)
   if (key === undefined) throw new CommandError(`The signing secret is none of the scheme ${scheme}.`)
-  const headers = signByScheme(inUse, key, { ...webhook, timestamp: writeTimestamp(sentAt), query: '' })
+  const { secretId } = target
+  const timestamp = `${Math.floor(sentAt.getTime() / 1_000)}`
+  const headers = signByScheme(inUse, key, { ...webhook, secretId, timestamp, query: '' })
   const type = webhook.isForm ? 'application/x-www-form-urlencoded' : 'application/json'
   return { url, headers: { 'content-type': type, ...headers }, body: webhook.body }
 }
@@ -81,10 +66,6 @@ function urlOf({ url, provider, workspace }: Pick<Target, 'url' | 'provider' | '
     throw usageError(`--url must look like http://127.0.0.1:3000, but is ${url}.`)
   const path = [provider, workspace].map(encodeURIComponent).join('/')
   return `${url.replace(/\/+$/, '')}/api/incoming-webhooks/${path}`
-}
-
-function writeTimestamp(at: Date): string {
-  return `${Math.floor(at.getTime() / 1_000)}`
 }
 
 /** The same delivery with one bit of its body changed after it was signed. */
@@ -110,7 +91,7 @@ export async function sendDelivery({ url, headers, body }: SignedDelivery): Prom
   }
 }
 
-function readKey(secret: string): Buffer {
+function readOwnKey(secret: string): Buffer {
   try {
     return readSigningKey(secret)
   } catch (error) {

@@ -1,4 +1,5 @@
 import { type CheckResult, type Finding, type Severity, severities } from '@automation/check'
+import { cutText } from '@automation/engine'
 import { maskControls } from './format.js'
 
 const maxWitnessLength = 300
@@ -22,8 +23,7 @@ export function formatFindings({ findings, notKnown }: CheckResult): string {
 function formatFinding({ code, severity, message, rule, path, witness }: Finding): string {
   const lines = [`${severity} ${code}: rule ${JSON.stringify(rule.name)}, ${path}`, `    ${message}`]
   if (witness !== null) {
-    const data = JSON.stringify(witness.data)
-    const shown = data.length > maxWitnessLength ? `${data.slice(0, maxWitnessLength)}…` : data
+    const shown = cutText(JSON.stringify(witness.data), maxWitnessLength, '…')
     lines.push(`    Example: ${witness.type} ${shown}`)
   }
   return lines.map(maskControls).join('\n')

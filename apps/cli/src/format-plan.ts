@@ -24,9 +24,22 @@ export function formatPlan({ rules, emailTemplates }: ShownPlan, created: Create
   ]
   const details = lines.map((line) => maskControls(line.trimEnd()))
   if (details.length > 0) details.push('')
-  return [...details, ...summarise('Rules', rules), ...summarise('Email templates', emailTemplates)].join(
-    '\n',
-  )
+  return [
+    ...details,
+    ...warnOfNames('rule', rules),
+    ...warnOfNames('email template', emailTemplates),
+    ...summarise('Rules', rules),
+    ...summarise('Email templates', emailTemplates),
+  ].join('\n')
+}
+
+function warnOfNames(noun: string, { almostSame = [] }: ShownChanges): string[] {
+  return almostSame.map(({ name, other }) => {
+    const names = `${JSON.stringify(name)} has almost the same name as the ${noun} ${JSON.stringify(other)}`
+    return maskControls(
+      `The new ${noun} ${names}: only blanks at its ends, or the Unicode form of its letters, differ.`,
+    )
+  })
 }
 
 function formatChanges(noun: string, changes: ShownChanges, created: Created['rules']): string[] {

@@ -22,8 +22,8 @@ function alignCells(cells: string[], widths: number[]): string {
 
 function formatValue(value: unknown): string {
   if (value === null) return '-'
-  if (Array.isArray(value)) return value.join(',')
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+  const isObject = typeof value === 'object' && !Array.isArray(value)
+  const text = isObject ? JSON.stringify(value) : String(value)
   const minute = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/.exec(text)
   return minute ? `${minute[1]} ${minute[2]}Z` : maskControls(text)
 }

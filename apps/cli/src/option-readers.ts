@@ -1,7 +1,7 @@
-import { parseDuration, parseTimestamp, plainBounds } from '@automation/engine'
+import { compileShape, parseDuration, parseTimestamp, uncapitalize } from '@automation/engine'
 import { InvalidArgumentError } from 'commander'
 import { Type } from 'typebox'
-import { Convert, Errors } from 'typebox/value'
+import { Convert } from 'typebox/value'
 
 // Parsers of options and arguments. Commander calls them, and names the option in their error messages.
 
@@ -21,9 +21,20 @@ export function readListOf<Schema extends Type.TSchema>(
     )
 }
 
+/** Takes an option that may be repeated. */
+export function readAnother(text: string, before: readonly string[] = []): string[] {
+  return [...before, text]
+}
+
 /** Converts the id to lower case: the encryption of a secret is bound to the exact text of the id. */
 export function readId(text: string): string {
   return checkValue(Id, text).toLowerCase()
+}
+
+/** Part of the path of a URL: an empty one, and these, would lead to another operation. */
+export function readSegment(text: string): string {
+  if (!/^\.{0,2}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be a name.')
 }
 
 /** Returns milliseconds. */
@@ -45,17 +56,22 @@ export function listChoices(schema: { enum: readonly string[] }): string {
   return schema.enum.join(', ')
 }
 
-const Id = Type.String({ format: 'uuid', description: 'a UUID' })
+export function isId(text: string): boolean {
+  return compileShape(Id)(text).length === 0
+}
+
+const Id = Type.String({
+  pattern: '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+  patternError: 'be a UUID',
+})
 
 function checkValue<Schema extends Type.TSchema>(schema: Schema, value: unknown): Type.Static<Schema> {
-  const fault = Errors(schema, value)[0]
+  const [fault] = compileShape(schema)(value)
   if (fault === undefined) return value as Type.Static<Schema>
-  if (fault.keyword === 'enum')
-    throw new InvalidArgumentError(`It must be one of ${fault.params.allowedValues.join(', ')}.`)
-  const { description } = schema as { description?: string }
-  // Users should not have to read a regular expression: schemas with a pattern describe it in words.
-  const isDescribed = (fault.keyword === 'pattern' || fault.keyword === 'format') && description !== undefined
+  // However many there are: a command has no page to look them up.
+  const { enum: allowed } = ('items' in schema ? schema.items : schema) as { enum?: readonly string[] }
+  const isOther = fault.message.startsWith('Must be one of')
   throw new InvalidArgumentError(
-    isDescribed ? `It must be ${description}.` : `It ${plainBounds(fault.message, schema)}.`,
+    `It ${isOther && allowed ? `must be one of ${listChoices({ enum: allowed })}` : uncapitalize(fault.message)}.`,
   )
 }

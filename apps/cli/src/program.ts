@@ -1,6 +1,7 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { type ExitName, exitCodes, exitMeanings } from './exit-codes.js'
 import { reportError } from './report-error.js'
+import { escapeControls, writeYaml } from './rule-text.js'
 import { describeVariable, type VariableName } from './variables.js'
 
 /** An id for examples. */
@@ -11,21 +12,27 @@ interface Description {
   description: string
   /** Arguments and options of an example call. */
   example: string
+  /** A program reads its standard output, so npm must write nothing there. */
+  isForProgram?: true
 }
 
-interface CommandDescription extends Description {
+export interface CommandDescription extends Description {
   /** The environment that the command reads. */
   reads: VariableName[]
   /** Its exit codes beside those that every command has, or with a meaning of its own. */
   exits?: Partial<Record<ExitName, string>> | ExitName[]
+  /** It has an --output of its own. */
+  ownOutput?: true
 }
+
+const outputs = ['text', 'json', 'yaml']
 
 /** A program whose commands all take --json and report errors in the same way. */
 export function createProgram(description: Description): Command {
   const program = new Command()
     .option(
       '--json',
-      'print one JSON document and nothing else (use npm run --silent to hide the lines of npm)',
+      'the same as --output json: print one document and nothing else (use npm run --silent to hide the lines of npm)',
     )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ outputError: (text, write) => write(capitalise(text.replace(/^error: /, ''))) })
@@ -50,7 +57,12 @@ export function addCommand(parent: Command, description: CommandDescription): Co
     const meaning = meanings[name as ExitName]
     return meaning === undefined ? [] : [[`${code}`, meaning]]
   })
-  return describe(parent.command(description.name), description)
+  const command = describe(parent.command(description.name), description)
+  if (!description.ownOutput)
+    command.addOption(
+      new Option('--output <format>', 'how the result is written (default: text)').choices(outputs),
+    )
+  return command
     .addHelpText('after', ({ command }) => formatSection(command, 'Exit codes', codes))
     .addHelpText('after', ({ command }) =>
       formatSection(
@@ -61,13 +73,16 @@ export function addCommand(parent: Command, description: CommandDescription): Co
     )
 }
 
-/** Prints the result of a command: as text for people, or as JSON for programs. */
+/** Prints the result of a command: as text for people, or as JSON or YAML for programs. */
 export function print(command: Command, value: unknown, text: string): void {
-  console.log(isForPrograms(command) ? JSON.stringify(value, null, 2) : text)
+  if (!isForPrograms(command)) console.log(text)
+  else if (command.opts().output === 'yaml') console.log(writeYaml(value).trimEnd())
+  else console.log(escapeControls(JSON.stringify(value, null, 2)))
 }
 
 export function isForPrograms(command: Command): boolean {
-  return command.optsWithGlobals().json === true
+  const { json, output } = command.optsWithGlobals()
+  return json === true || output === 'json' || output === 'yaml'
 }
 
 /** Runs the command line. An error is a sentence on stderr, and its exit code. */
@@ -87,11 +102,16 @@ function describeGroup(group: Command, description: Description): Command {
   )
 }
 
-function describe(command: Command, { name, description, example }: Description): Command {
+function describe(command: Command, { name, description, example, isForProgram }: Description): Command {
   return command
     .name(name)
     .description(description)
-    .addHelpText('after', () => `\nExample:\n  ${pathOf(command)} ${example}`.trimEnd())
+    .addHelpText('after', () => `\nExample:\n  ${exampleOf(command, example, isForProgram)}`.trimEnd())
+}
+
+function exampleOf(command: Command, example: string, isForProgram = false): string {
+  const path = pathOf(command)
+  return `${isForProgram ? path.replace('npm run ', 'npm run -s ') : path} ${example}`
 }
 
 export function pathOf(command: Command): string {

@@ -1,5 +1,5 @@
-import type { RuleTest } from '@automation/check'
-import { executionIdOf, isTick } from '@automation/database'
+import { isDeepStrictEqual } from 'node:util'
+import { ApiError, type Client, type Execution, type Rule, type RuleVersion } from '@automation/client'
 import {
   type ActionResult,
   compileRule,
@@ -7,68 +7,79 @@ import {
   type Given,
   isCallType,
   isReady,
-  type PerKey,
   planActions,
   type RuleDefinition,
+  scheduleType,
 } from '@automation/engine'
-import { addresseeOf } from '@automation/ledger'
-import { arrangeRule, type RuleFields } from '@automation/rules'
-import { CommandError } from './command-error.js'
-import { useDatabase } from './use-database.js'
+import type { RuleTest } from '@automation/rule-tests'
 
-/** Makes a test of a stored event: the actions that were done, in the version that did them. @throws CommandError if there is no such event */
-export function recordTest(eventId: string, workspace: string | undefined): Promise<RuleTest> {
-  return useDatabase('read', async ({ database }) => {
-    const event = await database.system.event.findUnique({ where: { id: eventId } })
-    if (event === null || (workspace ?? event.workspaceId) !== event.workspaceId)
-      throw new CommandError(`There is no event ${eventId}${workspace ? ` in workspace ${workspace}` : ''}.`)
-    const tables = database.forWorkspace(event.workspaceId)
-    const rules = await tables.rule.findMany({ where: { trigger: event.type } })
-    const addressee = addresseeOf(event)
-    const addressed = { id: event.id, addressee }
-    const idOf = (rule: { id: string }) => executionIdOf(addressed, rule.id)
-    const found = await tables.execution.findMany({ where: { id: { in: rules.map(idOf) } } })
-    const executions = new Map(found.map((execution) => [execution.id, execution]))
-    const done = new Map<string, ReturnType<typeof listDone>[]>()
-    const given: Required<Given> = { captured: {}, actions: {} }
-    for (const rule of sortAsExported(rules)) {
-      const execution = executions.get(idOf(rule))
-      if (execution === undefined) continue
-      const { ruleId, ruleVersion: version } = execution
-      const made = await tables.ruleVersion.findUnique({ where: { ruleId_version: { ruleId, version } } })
-      const results = execution.results as unknown as ActionResult[]
-      const definition = made as unknown as RuleDefinition | null
-      // What a batch rendered is of all its events, and the test has one.
-      const byIt = listDone(results, collects(made?.perKey) ? null : definition, event)
-      noteRecorded(given, results, definition)
-      done.set(rule.name, [...(done.get(rule.name) ?? []), byIt])
-    }
-    const ticking = isTick(addressed) ? rules.find(({ id }) => id === event.ruleId) : undefined
-    const expected = Object.fromEntries([...done].map(([name, lists]) => [name, expect(lists)]))
-    return {
-      name: `Recorded ${event.type} ${event.id}`,
-      event: {
-        type: event.type as NonNullable<RuleTest['event']>['type'],
-        at: event.acceptedAt.toISOString(),
-        data: event.data as Record<string, unknown>,
-        ...(ticking !== undefined && { for: ticking.name }),
-      },
-      ...Object.fromEntries(Object.entries(given).filter(([, values]) => Object.keys(values).length > 0)),
-      // What emitted events caused is not in this event's executions, so other rules are not asserted then.
-      ...(hasEmitted(expected) ? { expect: expected } : { expectOnly: expected }),
-    }
+interface Done {
+  rule: Rule
+  execution: Execution
+  /** The version that it ran; null if that is gone. */
+  version: RuleVersion | null
+}
+
+/** Makes a test of a stored event: the actions that were done, in the version that did them. */
+export async function recordTest(client: Client, eventId: string): Promise<RuleTest> {
+  const event = await client.events.get(eventId)
+  const executions = await client.executions.list({ eventId: event.id }).all()
+  const found = await Promise.all(executions.map(({ id }) => readDone(client, id)))
+  const given: Required<Given> = { captured: {}, actions: {} }
+  const lists = new Map<string, ReturnType<typeof listDone>[]>()
+  for (const { rule, execution, version } of await sortAsExported(
+    client,
+    found.flatMap((one) => one ?? []),
+  )) {
+    const results = execution.results as unknown as ActionResult[]
+    const definition = version as unknown as RuleDefinition | null
+    // What a batch rendered is of all its events, and the test has one.
+    const byIt = listDone(results, version?.perKey?.collect ? null : definition, event)
+    noteRecorded(given, results, definition)
+    lists.set(rule.name, [...(lists.get(rule.name) ?? []), byIt])
+  }
+  const expected = Object.fromEntries([...lists].map(([name, done]) => [name, expect(done)]))
+  const isTick = event.type === scheduleType && event.ruleId !== null
+  return {
+    name: `Recorded ${event.type} ${event.id}`,
+    event: {
+      type: event.type as NonNullable<RuleTest['event']>['type'],
+      at: event.acceptedAt,
+      data: event.data as Record<string, unknown>,
+      ...(isTick && { for: (await client.rules.get(event.ruleId ?? '')).name }),
+    },
+    ...Object.fromEntries(Object.entries(given).filter(([, values]) => Object.keys(values).length > 0)),
+    // What emitted events caused is not in this event's executions, so other rules are not asserted then.
+    ...(hasEmitted(expected) ? { expect: expected } : { expectOnly: expected }),
+  }
+}
+
+/** Of a rule that was deleted there is nothing to test. */
+async function readDone(client: Client, executionId: string): Promise<Done | undefined> {
+  const execution = await client.executions.get(executionId)
+  const { ruleId, ruleVersion } = execution
+  const [rule, version] = await Promise.all([
+    orNothing(client.rules.get(ruleId)),
+    ruleVersion === null ? null : orNothing(client.rules.versions.get(ruleId, ruleVersion)),
+  ])
+  return rule === null ? undefined : { rule, execution, version }
+}
+
+function orNothing<Value>(read: PromiseLike<Value>): Promise<Value | null> {
+  return Promise.resolve(read).catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
   })
 }
 
-function collects(perKey: unknown): boolean {
-  return (perKey as PerKey | null)?.collect !== undefined
-}
-
 /** Rules of one name are tested together, in the order of their file. */
-function sortAsExported<Row extends RuleFields>(rules: Row[]): Row[] {
-  const texts = new Map(rules.map((rule) => [rule, JSON.stringify(arrangeRule(rule))]))
-  const textOf = (rule: Row) => texts.get(rule) ?? ''
-  return rules.sort((one, other) => Number(textOf(one) > textOf(other)) - Number(textOf(one) < textOf(other)))
+async function sortAsExported(client: Client, found: Done[]): Promise<Done[]> {
+  const { rules } = await client.rules.export()
+  const placeOf = ({ rule }: Done) =>
+    rules.findIndex((exported) =>
+      Object.entries(exported).every(([field, value]) => isDeepStrictEqual(value, rule[field as keyof Rule])),
+    )
+  return found.sort((one, other) => placeOf(one) - placeOf(other))
 }
 
 /** The actions of all executions of a name, or where none did anything, their number. */
@@ -80,9 +91,9 @@ function expect(executions: readonly ReturnType<typeof listDone>[]) {
 function listDone(
   results: ActionResult[],
   definition: RuleDefinition | null,
-  event: { data: unknown; acceptedAt: Date },
+  event: { data: unknown; acceptedAt: string },
 ) {
-  const at = event.acceptedAt.getTime()
+  const at = Date.parse(event.acceptedAt)
   const plan = definition && planActions(compileRule(definition), event.data, at, new Evaluation(at), results)
   return results.flatMap(({ action: type, status }, index) => {
     if (status !== 'success' || type === 'WAIT') return []

@@ -15,12 +15,6 @@ export function reportError(error: unknown, program: Command, args: string[]): E
     console.error(error.message)
     return error.exitCode
   }
-  if ((error as NodeJS.ErrnoException | null)?.code === 'ERR_MODULE_NOT_FOUND') {
-    console.error(
-      `This needs the database, which this package cannot reach: use the image, or a copy of the repository.`,
-    )
-    return exitCodes.failed
-  }
   console.error(error instanceof EnvironmentError ? error.message : error)
   return exitCodes.failed
 }

@@ -1,7 +1,19 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isLongNumber, keepDigits, type LongNumber, readJson } from '@automation/engine'
 import type { RuleFile } from '@automation/rules'
 import { Type } from 'typebox'
-import { Document, isCollection, isMap, isNode, LineCounter, parseDocument, type Scalar, visit } from 'yaml'
+import {
+  Document,
+  isCollection,
+  isMap,
+  isNode,
+  LineCounter,
+  parseDocument,
+  type Scalar,
+  visit,
+  type YAMLError,
+} from 'yaml'
+import { changeDocument, countComments, hasAnchors } from './change-yaml.js'
 import { checkJson } from './check-json.js'
 import { CommandError } from './command-error.js'
 import { readAs } from './option-readers.js'
@@ -47,40 +59,87 @@ export function writeRuleText(file: RuleFile, format: RuleFormat): string {
     : `${schemaLine}\n${writeYaml(file)}${endMark}\n`
 }
 
+/**
+ * Writes the rules into a text of YAML that is there: it is changed where it differs, so comments and anchors stay.
+ *
+ * @returns undefined if there are neither, or if that cannot be done: then the file is written anew
+ */
+export function changeRuleText(text: string, file: RuleFile): string | undefined {
+  if (countComments(text) === 0 && !hasAnchors(text)) return undefined
+  const json = JSON.parse(JSON.stringify(file))
+  const document = changeDocument(text.replaceAll('\r\n', '\n'), json)
+  if (document === undefined) return undefined
+  // A comment at the end would follow the mark.
+  document.directives.docEnd = false
+  const changed = `${writeDocument(document)}${endMark}\n`
+  // What reads it must read the same.
+  if (!isDeepStrictEqual(readRuleText(changed, '', 'yaml').json, json)) return undefined
+  return text.includes('\r\n') ? changed.replaceAll('\n', '\r\n') : changed
+}
+
 /** Quotes texts so that parsers of YAML 1.1, for which `yes` is a boolean, read the same values. */
 export function writeYaml(value: unknown): string {
-  const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
+  return writeDocument(new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' }))
+}
+
+/** YAML forbids most of them as they are, and other parsers take the rest for line breaks or leave them out. */
+const escaped = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
+
+function writeDocument(document: Document): string {
   visit(document, {
     Scalar(_, node) {
-      // As a block, a text of blanks and line breaks would lose its blanks.
-      if (typeof node.value === 'string' && node.value.trim() === '') node.type = 'QUOTE_DOUBLE'
+      if (typeof node.value === 'string' && needsQuotes(node.value)) node.type = 'QUOTE_DOUBLE'
     },
   })
-  return document.toString({ lineWidth: 0 })
+  return escapeControls(document.toString({ lineWidth: 0 }))
+}
+
+/** Within the quotes of YAML or JSON; JSON leaves some that control a terminal. */
+export function escapeControls(text: string): string {
+  return text.replaceAll(escaped, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** A text of one line with a tab, and `=` and `<<`, are something else for parsers of YAML 1.1. */
+function needsQuotes(text: string): boolean {
+  // As a block, a text of blanks and line breaks would lose its blanks.
+  if (text.trim() === '' || text === '=' || text === '<<') return true
+  return text.search(escaped) >= 0 || (text.includes('\t') && !text.includes('\n'))
 }
 
 /** @throws CommandError if the text is not valid in its format, or contains values that JSON cannot represent */
 export function readRuleText(text: string, name: string, format: RuleFormat): RuleText {
-  const lines = new LineCounter()
-  const parse = () => parseDocument(text, { lineCounter: lines, resolveKnownTags: false, logLevel: 'error' })
+  const parse = () => {
+    const lines = new LineCounter()
+    const options = { lineCounter: lines, merge: true, resolveKnownTags: false, logLevel: 'error' } as const
+    return { document: parseDocument(text, options), lines }
+  }
   if (format === 'json') {
     const { value, longNumbers } = parseJson(text, name)
+    let parsed: ReturnType<typeof parse> | undefined
     return {
       json: checkJson(value, name),
       longNumbers,
       isWhole: true,
-      findLine: (field) => findLine(parse(), lines, field),
+      findLine(field) {
+        parsed ??= parse()
+        return findLine(parsed.document, parsed.lines, field)
+      },
     }
   }
-  const document = parse()
+  const { document, lines } = parse()
   const [fault] = [...document.errors, ...document.warnings]
-  if (fault)
-    throw new CommandError(`${name}:${fault.linePos?.[0].line ?? 1}: ${fault.message.split(' at line')[0]}.`)
+  if (fault) throw new CommandError(`${name}:${fault.linePos?.[0].line ?? 1}: ${describeFault(fault)}.`)
   return {
     ...readYaml(document, name),
     isWhole: document.directives.docEnd,
     findLine: (field) => findLine(document, lines, field),
   }
+}
+
+function describeFault({ code, message }: YAMLError): string {
+  return code === 'MULTIPLE_DOCS'
+    ? 'A second document begins here (---), but a file of rules is one'
+    : (message.split(' at line')[0] ?? message)
 }
 
 /** Rules do not: a constant that became a text would no longer compare as a number. */

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { type ProviderScheme, SchemeName, SchemeSettings } from '@automation/webhooks'
+import { compileShape, uncapitalize } from '@automation/engine'
+import { SchemeName, SchemeSettings } from '@automation/webhooks'
 import type { Type } from 'typebox'
-import { Errors } from 'typebox/value'
 import { CommandError, usageError } from './command-error.js'
+import { decodeText } from './read-text.js'
 
 /** What a webhook of each scheme looks like, if none is given. */
-export const sampleWebhooks: Readonly<
-  Record<Exclude<SchemeName, 'automation'>, { type: string; body: string; isForm?: true }>
-> = {
+export const sampleWebhooks: Readonly<Record<SchemeName, { type: string; body: string; isForm?: true }>> = {
+  automation: { type: '', body: '{"type":"lead.created","data":{"name":"Ada","score":95}}' },
   standard_webhooks: {
     type: 'invoice.paid',
     body: '{"type":"invoice.paid","timestamp":"2026-01-01T00:00:00Z","data":{"id":"inv_1","amount":120}}',
@@ -33,16 +33,20 @@ export const sampleWebhooks: Readonly<
     body: 'MessageSid=SM_sample&MessageStatus=delivered&To=%2B15551234567&From=%2B15557654321',
     isForm: true,
   },
+  zoom: {
+    type: 'meeting.ended',
+    body: '{"event":"meeting.ended","event_ts":1767225600000,"payload":{"object":{"id":"123","topic":"Demo"}}}',
+  },
+  meta: {
+    type: 'messages',
+    body: '{"object":"whatsapp_business_account","entry":[{"id":"1","changes":[{"field":"messages","value":{"messages":[{"id":"wamid.1","from":"15551234567","text":{"body":"Hello"}}]}}]}]}',
+  },
   generic: { type: 'thing.happened', body: '{"type":"thing.happened","id":"1"}' },
 }
 
 export const schemeOptions = {
   scheme: `how the provider signs: ${SchemeName.enum.join(', ')} (default: automation)`,
   settings: 'JSON with the settings of the scheme, such as types, publicUrl or signatureHeader',
-}
-
-export function isProviderScheme(scheme: SchemeName): scheme is ProviderScheme {
-  return scheme !== 'automation'
 }
 
 /** @throws CommandError where it is no JSON of settings */
@@ -53,16 +57,17 @@ export function readSettings(text: string): Type.Static<typeof SchemeSettings> {
   } catch {
     throw usageError('--settings must be JSON, such as {"publicUrl":"https://example.com/hook"}.')
   }
-  const [fault] = Errors(SchemeSettings, settings)
-  if (fault) throw usageError(`--settings: ${fault.instancePath.slice(1) || 'it'} ${fault.message}.`)
+  const [fault] = compileShape(SchemeSettings)(settings)
+  if (fault) throw usageError(`--settings: ${fault.field || 'it'} ${uncapitalize(fault.message)}.`)
   return settings as Type.Static<typeof SchemeSettings>
 }
 
 /** Reads a secret from a file: on the command line it would be visible in the list of processes. */
 export function readSecretFile(path: string): string {
   try {
-    return readFileSync(path, 'utf8').trim()
+    return decodeText(readFileSync(path), path).trim()
   } catch (error) {
+    if (error instanceof CommandError) throw error
     throw new CommandError(`--secret-file cannot be read: ${(error as Error).message}.`, { cause: error })
   }
 }

@@ -1,4 +1,5 @@
-import { type CheckedRule, type RuleTest, runTests, type TestResult } from '@automation/check'
+import type { CheckedRule } from '@automation/engine'
+import { type RuleTest, runTests, type TestResult } from '@automation/rule-tests'
 import { CommandError } from './command-error.js'
 import { maskControls } from './format.js'
 

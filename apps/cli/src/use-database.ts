@@ -39,27 +39,6 @@ export function useWorkspace<Result>(
   })
 }
 
-/**
- * The same within the workspace that owns an API key or a signing secret. The finder of a leaked one knows its id, but
- * not always its workspace.
- *
- * @param workspaceId the workspace that must own it; undefined accepts any
- */
-export function useWorkspaceOf<Result>(
-  noun: keyof typeof ownedNouns,
-  id: string,
-  workspaceId: string | undefined,
-  work: (administrator: Administrator) => Promise<Result>,
-): Promise<Result> {
-  return connect(async ({ target, ...administrator }) => {
-    const { workspace } = (await ownedNouns[noun](administrator.database, id)) ?? {}
-    if (workspace === undefined || (workspaceId ?? workspace.id) !== workspace.id)
-      throw new CommandError(`There is no ${noun} ${id}${workspaceId ? ` in workspace ${workspaceId}` : ''}.`)
-    showTarget(target, workspace)
-    return work({ ...administrator, workspaceId: workspace.id })
-  })
-}
-
 interface Connection extends Pick<Administrator, 'database' | 'actor'> {
   /** The database, in words. */
   target: string
@@ -95,18 +74,6 @@ function describeDatabase(databaseUrl: string, source: string): string {
 function hostOf(databaseUrl: string): string {
   const { host = '', searchParams } = readUrl(databaseUrl) ?? {}
   return searchParams?.get('host') || host || 'localhost'
-}
-
-const ownedNouns: Record<
-  'API key' | 'signing secret',
-  (database: Database, id: string) => Promise<{ workspace: { id: string; name: string } } | null>
-> = {
-  'API key': ({ system }, id) => system.apiKey.findUnique(ownerOf(id)),
-  'signing secret': ({ system }, id) => system.signingSecret.findUnique(ownerOf(id)),
-}
-
-function ownerOf(id: string) {
-  return { where: { id }, select: { workspace: { select: { id: true, name: true } } } } as const
 }
 
 async function findWorkspace(database: Database, id: string): Promise<{ name: string }> {

@@ -1,9 +1,8 @@
-import { connections, consoleSettings, retention, sealing, tokenSettings } from '@automation/process/settings'
+import { connections, consoleSettings, sealing, tokenSettings } from '@automation/process/settings'
 
 /** What the commands read from the environment, for their help. */
 const variables = {
   DATABASE_URL: `${describe(connections.DATABASE_URL)} (default: the database of the product that npm start runs)`,
-  RETENTION_DAYS: describe(retention.RETENTION_DAYS),
   ENCRYPTION_KEY: describe(sealing.ENCRYPTION_KEY),
   JWT_SECRET: describe(tokenSettings.JWT_SECRET),
   JWKS_URL: `${describe(tokenSettings.JWKS_URL)}; if it is set, no token can be created here`,
@@ -14,6 +13,7 @@ const variables = {
   WEBHOOK_SECRET: 'the signing secret, whsec_… (default: that of the demo that npm start runs)',
   RULES_URL: 'URL of the product, such as http://127.0.0.1:3000 (default: the demo that npm start runs)',
   RULES_TOKEN: 'JSON Web Token of a user, or API key of a program (default: the token of the demo’s admin)',
+  SHELL: 'the shell of the user',
   RULES_WORKSPACE: 'id of the workspace; an API key needs none (default: the workspace of the demo)',
 }
 

@@ -11,22 +11,34 @@ const entry = fileURLToPath(new URL('../../run.mjs', import.meta.url))
 const isJavaScript = '{"type":"module","dependencies":{"@automation/near":"0.1.0"}}'
 const value = (text: string) => `export const value = '${text}'\n`
 
-/** A program that needs a package, which needs another one; bundled. It prints where it runs from, and what the far package says. */
+/**
+ * A program that needs a package, which needs another one: as they are written, compiled, and bundled. It prints where it runs from, and what
+ * the far package says.
+ */
 async function makeProject({ testdir }: Pick<typeof t, 'testdir'>) {
+  const program = `import { value } from '@automation/near'
+console.log(/bundle|src/.exec(import.meta.url.split('/dist/')[1])[0], value)\n`
+  const near = JSON.stringify({
+    name: '@automation/near',
+    type: 'module',
+    exports: { '.': { default: './dist/src/index.js' } },
+  })
+  const through = "export { value } from '../../far/src/index.js'\n"
   const directory = testdir({
     packages: {
-      near: { dist: { src: { 'index.js': "export { value } from '../../../far/dist/src/index.js'\n" } } },
-      far: { dist: { src: { 'index.js': value('old') } } },
+      near: {
+        'package.json': near,
+        src: { 'index.ts': through },
+        dist: { src: { 'index.js': through.replace('../../far', '../../../far/dist') } },
+      },
+      far: { src: { 'index.ts': value('old') }, dist: { src: { 'index.js': value('compiled') } } },
     },
     apps: {
       cli: {
         'package.json': isJavaScript,
-        dist: {
-          src: {
-            'demo.js': `import { value } from '../../../../packages/near/dist/src/index.js'
-console.log(/bundle|src/.exec(import.meta.url.split('/dist/')[1])[0], value)\n`,
-          },
-        },
+        node_modules: { '@automation': { near: t.fixture('symlink', '../../../../packages/near') } },
+        src: { 'demo.ts': program },
+        dist: { src: { 'demo.js': program } },
       },
     },
     'package.json': isJavaScript,
@@ -36,23 +48,26 @@ console.log(/bundle|src/.exec(import.meta.url.split('/dist/')[1])[0], value)\n`,
   await bundle(cwd)
   return {
     cwd,
-    far: `${directory}/packages/far/dist/src/index.js`,
+    far: `${directory}/packages/far/src/index.ts`,
     run: async () => (await runFile(process.execPath, ['run.mjs', 'demo'], { cwd })).stdout.trim(),
   }
 }
 
-t.test('the bundle runs while it has what is compiled, also after its files were copied', async (t) => {
-  const { run, far } = await makeProject(t)
-  t.equal(await run(), 'bundle old')
-  const later = new Date(Date.now() + 60_000)
-  await utimes(far, later, later)
-  t.equal(await run(), 'bundle old', 'a copy and a cache give files a time of their own')
-})
+t.test(
+  'the bundle runs while the sources are those that it was made of, also after they were copied',
+  async (t) => {
+    const { run, far } = await makeProject(t)
+    t.equal(await run(), 'bundle old')
+    const later = new Date(Date.now() + 60_000)
+    await utimes(far, later, later)
+    t.equal(await run(), 'bundle old', 'a copy and a cache give files a time of their own')
+  },
+)
 
-t.test('a bundle is not used where a package of a package was compiled since', async (t) => {
+t.test('a bundle is not used where a package of a package has changed since', async (t) => {
   const { run, far } = await makeProject(t)
   await writeFile(far, value('new'))
-  t.equal(await run(), 'src new')
+  t.equal(await run(), 'src compiled')
   await writeFile(far, value('old'))
   t.equal(await run(), 'bundle old')
 })
@@ -60,12 +75,26 @@ t.test('a bundle is not used where a package of a package was compiled since', a
 t.test('a bundle that does not say what it was made of is not used', async (t) => {
   const { run, cwd } = await makeProject(t)
   await writeFile(`${cwd}/dist/bundle/inputs.json`, '{')
-  t.equal(await run(), 'src old')
+  t.equal(await run(), 'src compiled')
   await rm(`${cwd}/dist/bundle/inputs.json`)
-  t.equal(await run(), 'src old')
+  t.equal(await run(), 'src compiled')
 })
 
-t.test('without anything compiled, the program says what to do', async (t) => {
+t.test('where only the bundle is there, as in the image, it runs', async (t) => {
+  const { run, cwd } = await makeProject(t)
+  await rm(`${cwd}/src`, { recursive: true })
+  await rm(`${cwd}/dist/src`, { recursive: true })
+  t.equal(await run(), 'bundle old')
+})
+
+t.test('a stale bundle runs where nothing is compiled', async (t) => {
+  const { run, far, cwd } = await makeProject(t)
+  await writeFile(far, value('new'))
+  await rm(`${cwd}/dist/src`, { recursive: true })
+  t.equal(await run(), 'bundle old')
+})
+
+t.test('without anything built, the program says what to do', async (t) => {
   const { run, cwd } = await makeProject(t)
   await rm(`${cwd}/dist`, { recursive: true })
   await t.rejects(run(), { code: 1, stderr: /^The product is not built yet: run `npm start` once/ })
@@ -102,7 +131,7 @@ t.test('a stack trace of the bundle names the lines of the sources, with the fla
   const args = ['--enable-source-maps', 'dist/bundle/demo.js']
   await t.rejects(runFile(process.execPath, args, { cwd }), {
     code: 1,
-    stderr: /far\/dist\/src\/index\.js:4:7\b/,
+    stderr: /far\/src\/index\.ts:4:7\b/,
   })
 })
 
@@ -112,7 +141,8 @@ t.test('a module that tests change is the one of the bundle', async (t) => {
   await writeFile(`${cwd}/node_modules/shared/package.json`, '{"name":"shared","version":"1.0.0"}')
   await writeFile(`${cwd}/node_modules/shared/LICENSE`, 'MIT')
   await writeFile(`${cwd}/node_modules/shared/index.js`, "exports.say = () => 'as it is'\n")
-  await writeFile(`${cwd}/dist/src/demo.js`, "import shared from 'shared'\nconsole.log(shared.say())\n")
+  for (const file of ['src/demo.ts', 'dist/src/demo.js'])
+    await writeFile(`${cwd}/${file}`, "import shared from 'shared'\nconsole.log(shared.say())\n")
   await bundle(cwd, 'modules/shared')
   const preload = `import { importAsProduct } from '${importing}'
 const shared = await importAsProduct('shared', () => import('shared'))

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApiKey, createWorkspace, mintToken } from '@automation/access'
@@ -11,7 +11,7 @@ import {
   type ExecutionSummary,
   type Rule,
 } from '@automation/client'
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import { matchLists } from '@automation/launcher/match-lists'
 import t, { type Test } from 'tap'
@@ -27,7 +27,7 @@ async function startSite(t: Test) {
     durable: false,
     preparedPostgres: process.env.TEST_POSTGRES,
   })
-  const database = openDatabase(product.env.DATABASE_URL ?? '', 2)
+  const database = openPatiently(product.env.DATABASE_URL ?? '', 2)
   t.teardown(async () => {
     await database.close()
     await product.stop()
@@ -72,10 +72,12 @@ t.test(
       conditions: [{ field: 'score', operator: 'greater_than', value: 50 }],
       actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
     }
+    const limit = { key: '{{lead}}', atMost: { runs: 1, per: '7d' } }
     const directory = t.testdir({
       'one.json': file('Warm leads'),
       'two.json': file('Warm leads', 'Other'),
       'bad.json': '{"rules":[{"name":"x"}]}',
+      'limited.json': JSON.stringify({ version: 1, rules: [{ ...draft, name: 'Limited', perKey: limit }] }),
     })
     const client = (line: string) => run('client', line, directory, env)
     const ask = <Value>(line: string) => runJson<Value>('client', line, directory, env)
@@ -89,6 +91,8 @@ t.test(
       code: 1,
       errors: /responded 422 validation_failed \(request \S+\):\ntrigger: Required\nactions: Required\n$/,
     })
+    t.match(await client(`rules draft ${rule.id} limited.json`), { code: 0 })
+    t.match(await ask(`rules draft ${rule.id}`), { perKey: limit })
     const saved = await client(`rules draft ${rule.id} one.json`)
     t.match(saved, { code: 0, errors: `Target: ${url}, workspace ${id}\n` })
     t.match(await client('events send LEAD_CREATED {"name":"Ada","score":60} --wait 30'), { code: 0 })
@@ -204,7 +208,7 @@ t.test('rules, events and executions are used with a token or a key from the env
     errors: '',
     output: new RegExp(`^${rule.id} +Hot leads +LEAD_CREATED +true +0 +0$`, 'm'),
   })
-  t.match(await ask<Rule[]>('rules list --state inactive'), [])
+  t.match(await ask<Rule[]>('rules list --state inactive'), { length: 0 })
   t.match((await client(`rules get ${rule.id}`)).output, /\nactions:\n {2}- type: CREATE_TASK\n/)
 
   const sent = await client('events send LEAD_CREATED {"name":"Ada","score":95} --wait 30')
@@ -391,12 +395,16 @@ t.test('a number with more digits than a double keeps is sent as a text, with a 
 })
 
 t.test('data that is no JSON object is a wrong command line', async (t) => {
-  const directory = t.testdir({ 'list.json': '[]' })
+  const directory = t.testdir({ 'list.json': '[]', 'mark.json': '\ufeff5' })
+  await writeFile(`${directory}/latin.json`, '{"name":"Zoë"}', 'latin1')
   const env = { ...none, RULES_URL: 'http://127.0.0.1:9', RULES_TOKEN: 'a' }
   const faults: [line: string, errors: RegExp][] = [
+    ['{name:Ada}', /^The data is not valid JSON: .*Does the shell take its quotes away, .*--file\.$/],
+    ["'{name:Ada}'", /--file\.$/],
     ['{"a":', /^The data is not valid JSON: /],
     ['5', /^The data must be a JSON object, such as /],
     ['--file list.json', /^list\.json must be a JSON object/],
+    ['--file mark.json', /^mark\.json must be a JSON object/],
     ['{} --file list.json', /^Give either the data or --file, not both\.$/],
     ['--wait 31', /must be at most 30\.$/],
     ['--wait 3 --async', /cannot be used with option/],
@@ -405,5 +413,13 @@ t.test('data that is no JSON object is a wrong command line', async (t) => {
     const result = await run('client', `events send LEAD_CREATED ${line}`, directory, env)
     t.match({ ...result, errors: result.errors.trimEnd() }, { code: 64, output: '', errors }, line)
   }
+  t.match(await run('client', 'events send LEAD_CREATED --file latin.json', directory, env), {
+    code: 1,
+    errors: /^latin\.json:1: is not UTF-8 \(near byte 12\)/,
+  })
+  t.match(await run('client', 'events send LEAD_CREATED {}', directory, env), {
+    code: 1,
+    errors: /fetch failed, bad port\. Run npm start first/,
+  })
   t.match(await run('client', 'rules get abc', directory, env), { code: 64, errors: /must be a UUID/ })
 })

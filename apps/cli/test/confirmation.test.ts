@@ -1,20 +1,11 @@
-import {
-  createApiKey,
-  createSealer,
-  createSigningSecret,
-  createSubscription,
-  createWorkspace,
-  putMember,
-} from '@automation/access'
-import { openDatabase } from '@automation/database'
+import { putMember } from '@automation/access'
 import t from 'tap'
-import { run, runAtTerminal } from './fixtures/run.js'
+import { run } from './fixtures/run.js'
+import { startSite } from './fixtures/site.js'
 
 const directory = t.testdir()
-const encryptionKey = Buffer.alloc(32).toString('base64')
-const env = { ENCRYPTION_KEY: encryptionKey }
-const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
-t.teardown(() => database.close())
+const env = { ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') }
+const { database, openWorkspace } = await startSite()
 
 const { host, pathname } = new URL(process.env.DATABASE_URL ?? '')
 const targetOf = (id: string) =>
@@ -22,25 +13,24 @@ const targetOf = (id: string) =>
 
 /** A workspace with one thing of each kind that can be taken away for good. */
 async function makeSite() {
-  const actor = 'cli:test'
-  const { id } = await createWorkspace({ database, actor }, { name: 'Acme', adminUserId: 'ada' })
-  const administrator = { database, actor, workspaceId: id }
-  const sealer = createSealer(encryptionKey)
-  await putMember(administrator, { userId: 'grace', role: 'viewer' })
-  const key = await createApiKey(administrator, { name: 'CI', scopes: ['admin'] })
-  const secret = await createSigningSecret(administrator, sealer, { provider: 'billing' })
-  const subscription = await createSubscription(administrator, sealer, {
-    url: 'https://example.com/',
-    eventTypes: ['rule.paused'],
-  })
+  const site = await openWorkspace(directory)
+  const { id, client, ask } = site
+  const member = `grace-${id}`
+  await ask(`members set ${member} --role viewer`)
+  const key = await ask<{ id: string }>('keys create --name CI --scopes admin')
+  const secret = await ask<{ id: string }>('secrets create --provider billing')
+  const subscription = await ask<{ id: string }>(
+    'subscriptions create --url https://example.com/ --events rule.paused',
+  )
   return {
-    id,
+    ...site,
+    client,
     secretId: secret.id,
     lines: {
-      'member.removed': `members remove --workspace ${id} --user grace`,
+      'member.removed': `members remove ${member}`,
       'api_key.revoked': `keys revoke ${key.id}`,
       'signing_secret.revoked': `secrets revoke ${secret.id}`,
-      'subscription.deleted': `subscriptions delete ${subscription.id} --workspace ${id}`,
+      'subscription.deleted': `subscriptions delete ${subscription.id}`,
       'workspace.updated': `workspaces update ${id} --retention-days 7`,
     },
     listActions: async () => {
@@ -51,7 +41,7 @@ async function makeSite() {
 }
 
 t.test('what cannot be undone is not done by a program without --yes', async (t) => {
-  const { lines, listActions } = await makeSite()
+  const { lines, listActions, client, answer } = await makeSite()
   const before = await listActions()
   const refused = {
     code: 64,
@@ -59,19 +49,19 @@ t.test('what cannot be undone is not done by a program without --yes', async (t)
     errors: 'Use --yes: there is no terminal to ask for confirmation.\n',
   }
   for (const line of Object.values(lines)) {
-    t.same(await run('admin', line, directory, env), refused, line)
-    t.same(await runAtTerminal('y\n', 'admin', `${line} --json`, directory, env), refused, `${line} --json`)
+    t.same(await client(line), refused, line)
+    t.same(await answer('y\n', `${line} --json`), refused, `${line} --json`)
   }
   t.strictSame(await listActions(), before)
 })
 
 t.test('at a terminal it shows its target and asks, and anything but yes changes nothing', async (t) => {
-  const { id, lines, listActions } = await makeSite()
+  const { target, lines, listActions, answer } = await makeSite()
   const before = await listActions()
-  const declined = { code: 3, output: '', errors: `${targetOf(id)}Nothing was changed.\n` }
+  const declined = { code: 3, output: '', errors: `${target}Nothing was changed.\n` }
   for (const line of Object.values(lines)) {
-    t.same(await runAtTerminal('n\n', 'admin', line, directory, env), declined, line)
-    t.same(await runAtTerminal('', 'admin', line, directory, env), declined, `${line}, closed`)
+    t.same(await answer('n\n', line), declined, line)
+    t.same(await answer('', line), declined, `${line}, closed`)
   }
   t.strictSame(await listActions(), before)
 })
@@ -79,27 +69,27 @@ t.test('at a terminal it shows its target and asks, and anything but yes changes
 t.test('after yes, or with --yes, it is done', async (t) => {
   const [asked, given] = [await makeSite(), await makeSite()]
   for (const [action, line] of Object.entries(asked.lines)) {
-    const done = await runAtTerminal('y\n', 'admin', line, directory, env)
-    t.match(done, { code: 0, errors: targetOf(asked.id) }, line)
+    const done = await asked.answer('y\n', line)
+    t.match(done, { code: 0, errors: asked.target }, line)
     t.ok((await asked.listActions()).includes(action), action)
   }
   for (const [action, line] of Object.entries(given.lines)) {
-    const done = await run('admin', `${line} --yes`, directory, env)
-    t.match(done, { code: 0, errors: targetOf(given.id) }, line)
+    const done = await given.client(`${line} --yes`)
+    t.match(done, { code: 0, errors: given.target }, line)
     t.ok((await given.listActions()).includes(action), action)
   }
 })
 
 t.test('every other change shows its target as well, without user and password', async (t) => {
-  const { id, secretId } = await makeSite()
+  const { id, secretId, client, target, user } = await makeSite()
+  for (const line of [`secrets retire ${secretId}`, `members set ${user} --role admin`])
+    t.match(await client(line), { code: 0, errors: target }, line)
   const own = `--workspace ${id}`
   const lines = [
-    `members set ${own} --user bo --role viewer`,
+    `members set ${own} --user bo-${id} --role viewer`,
     `keys create ${own} --name a --scopes admin`,
     `secrets create ${own} --provider a`,
-    `subscriptions create ${own} --url https://a.example --events rule.paused`,
-    `workspaces update ${id} --plan enterprise`,
-    `secrets retire ${secretId}`,
+    `workspaces update ${id} --plan standard`,
   ]
   for (const line of lines)
     t.match(await run('admin', line, directory, env), { code: 0, errors: targetOf(id) }, line)

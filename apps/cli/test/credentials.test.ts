@@ -1,113 +1,118 @@
-import { randomBytes } from 'node:crypto'
 import {
   type ApiKey,
   createSealer,
-  createWorkspace,
   hashApiKey,
   type NewApiKey,
   type NewSigningSecret,
   type SigningSecret,
   sealingContext,
 } from '@automation/access'
-import { newId, openDatabase } from '@automation/database'
+import { newId } from '@automation/database'
 import t from 'tap'
-import { type Run, run, runJson } from './fixtures/run.js'
+import { run, runJson } from './fixtures/run.js'
+import { startSite } from './fixtures/site.js'
 
 const directory = t.testdir()
-const encryptionKey = randomBytes(32).toString('base64')
-const env = { ENCRYPTION_KEY: encryptionKey }
-const admin = (line: string): Promise<Run> => run('admin', line, directory, env)
-const ask = <Value>(line: string): Promise<Value> => runJson<Value>('admin', line, directory, env)
-
-const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
-t.teardown(() => database.close())
-
-const makeWorkspace = () =>
-  createWorkspace({ database, actor: 'cli:test' }, { name: 'Acme', adminUserId: 'ada' })
+const { database, product, openWorkspace } = await startSite()
+const env = { ENCRYPTION_KEY: product.encryptionKey }
+const askAdmin = <Value>(line: string) => runJson<Value>('admin', line, directory, env)
 
 t.test('a key is shown once and works until it is revoked', async (t) => {
-  const { id } = await makeWorkspace()
-  const create = `keys create --workspace ${id} --name CI --scopes rules:write,receipts:read`
-  const key = await ask<NewApiKey>(`${create} --expires-in 90d`)
+  const { id, ask, client } = await openWorkspace(directory)
+  const fields = '--name CI --scopes rules:write,receipts:read'
   const expected = { name: 'CI', scopes: ['rules:write', 'receipts:read'], state: 'active' }
-  t.match(key, expected)
-  const days = (Date.parse(key.expiresAt ?? '') - Date.now()) / 86_400_000
-  t.ok(days > 89.9 && days < 90.1)
-  const row = await database.system.apiKey.findUnique({ where: { id: key.id } })
-  t.same(row?.hash, new Uint8Array(hashApiKey(key.key)))
-
-  const shown = await admin(create)
-  t.match(shown, {
-    code: 0,
-    output: /^expiresAt +-\n[\s\S]*^key +ark_\S+$[\s\S]*Save the key now: it cannot be shown again/m,
-  })
-  const revoked = await ask<ApiKey>(`keys revoke ${key.id} --yes`)
-  t.match(revoked, { ...expected, state: 'revoked' })
-  const [list, elsewhere, unknown] = await Promise.all([
-    admin(`keys list --workspace ${id}`),
-    admin(`keys revoke ${key.id} --workspace ${newId()} --yes`),
-    admin(`keys revoke ${id} --yes`),
+  const keys = await Promise.all([
+    askAdmin<NewApiKey>(`keys create --workspace ${id} ${fields} --expires-in 90d`),
+    ask<NewApiKey>(`keys create ${fields} --expires-in 90d`),
   ])
-  t.match(list.output, new RegExp(`${key.id} +CI +rules:write,receipts:read +revoked`))
+  for (const key of keys) {
+    t.match(key, expected)
+    const days = (Date.parse(key.expiresAt ?? '') - Date.now()) / 86_400_000
+    t.ok(days > 89.9 && days < 90.1)
+    const row = await database.system.apiKey.findUnique({ where: { id: key.id } })
+    t.same(row?.hash, new Uint8Array(hashApiKey(key.key)))
+  }
+  const shown = await Promise.all([
+    run('admin', `keys create --workspace ${id} ${fields}`, directory, env),
+    client(`keys create ${fields}`),
+  ])
+  for (const one of shown)
+    t.match(one, {
+      code: 0,
+      output: /^expiresAt +-\n[\s\S]*^key +ark_\S+$[\s\S]*Save the key now: it cannot be shown again/m,
+    })
+  const revoked = await client(`keys revoke ${keys[1].id} --yes`)
+  t.match(revoked, { code: 0, output: `The API key ${keys[1].id} is revoked.\n` })
+  const [list, listed, unknown] = await Promise.all([
+    client('keys list'),
+    ask<ApiKey[]>('keys list --limit 10'),
+    client(`keys revoke ${newId()} --yes`),
+  ])
+  t.match(list.output, new RegExp(`${keys[1].id} +CI +rules:write,receipts:read +revoked`))
   t.notMatch(list.output, 'ark_')
-  t.match(elsewhere, { code: 1, errors: new RegExp(`^There is no API key ${key.id} in workspace `) })
-  t.same(unknown, { code: 1, output: '', errors: `There is no API key ${id}.\n` })
+  t.equal(listed.length, 4)
+  t.match(unknown, { code: 1, output: '', errors: /^Target: .*\nThe API responded 404 / })
 })
 
 t.test('a secret that a provider has made is stored from a file, with its scheme and settings', async (t) => {
-  const { id } = await makeWorkspace()
+  const { id, ask, client } = await openWorkspace(directory)
   const file = t.testdir({ 'stripe.txt': 'whsec_of_stripe\n', 'next.txt': 'whsec_next' })
   const settings = '{"types":{"lead":"LEAD_CREATED"}}'
-  const create = `secrets create --workspace ${id} --provider pay --scheme stripe --settings ${settings}`
-  const secret = await ask<NewSigningSecret>(`${create} --secret-file ${file}/stripe.txt`)
-  t.match(secret, { scheme: 'stripe', settings: JSON.parse(settings), secret: 'whsec_of_stripe' })
-  const read = async () => {
-    const row = await database.system.signingSecret.findUniqueOrThrow({ where: { id: secret.id } })
-    return createSealer(encryptionKey).open(row.sealed, sealingContext(row)).toString()
+  const fields = (provider: string) =>
+    `--provider ${provider} --scheme stripe --settings ${settings} --secret-file ${file}/stripe.txt`
+  const read = async ({ id }: { id: string }) => {
+    const row = await database.system.signingSecret.findUniqueOrThrow({ where: { id } })
+    return createSealer(product.encryptionKey).open(row.sealed, sealingContext(row)).toString()
   }
-  t.equal(await read(), 'whsec_of_stripe')
+  const byAdmin = await askAdmin<NewSigningSecret>(`secrets create --workspace ${id} ${fields('one')}`)
+  const secret = await ask<NewSigningSecret>(`secrets create ${fields('pay')}`)
+  for (const one of [byAdmin, secret]) {
+    t.match(one, { scheme: 'stripe', settings: JSON.parse(settings), secret: 'whsec_of_stripe' })
+    t.equal(await read(one), 'whsec_of_stripe')
+  }
   t.match(await ask<SigningSecret>(`secrets set ${secret.id} --secret-file ${file}/next.txt`), {
     scheme: 'stripe',
   })
-  t.equal(await read(), 'whsec_next')
-  t.match(await admin(`secrets set ${secret.id}`), {
-    code: 64,
-    errors: /Give --secret-file, --settings, or both/,
-  })
-  t.match(await admin(`secrets set ${secret.id} --settings {"hash":"sha1"}`), {
+  t.equal(await read(secret), 'whsec_next')
+  t.match(await client(`secrets set ${secret.id}`), { code: 1, errors: /responded 422 / })
+  t.match(await client(`secrets set ${secret.id} --settings {"hash":"sha1"}`), {
     code: 1,
     errors: /Must be omitted for the scheme stripe/,
   })
-  t.match(await admin(`secrets create --workspace ${id} --provider pay`), {
+  t.match(await client(`secrets set ${secret.id} --settings {hash}`), { code: 64, errors: /not valid JSON/ })
+  t.match(await run('admin', `secrets create --workspace ${id} --provider pay`, directory, env), {
     code: 1,
     errors: /have the scheme stripe/,
   })
 })
 
 t.test('a signing secret is shown once, sealed, retired and revoked', async (t) => {
-  const { id } = await makeWorkspace()
+  const { id, ask, client } = await openWorkspace(directory)
   // An id in capitals is the same workspace, and the API must be able to decrypt what is sealed for it.
   const create = `secrets create --workspace ${id.toUpperCase()} --provider`
-  const secret = await ask<NewSigningSecret>(`${create} billing`)
+  const secret = await askAdmin<NewSigningSecret>(`${create} billing`)
   t.match(secret, { provider: 'billing', state: 'active', secret: /^whsec_/ })
   const row = await database.system.signingSecret.findUniqueOrThrow({ where: { id: secret.id } })
-  const opened = createSealer(encryptionKey).open(row.sealed, sealingContext({ id: row.id, workspaceId: id }))
+  const opened = createSealer(product.encryptionKey).open(
+    row.sealed,
+    sealingContext({ id: row.id, workspaceId: id }),
+  )
   t.equal(`whsec_${opened.toString('base64')}`, secret.secret)
 
   const [shown, retired] = await Promise.all([
-    admin(`${create} crm`),
+    client('secrets create --provider crm'),
     ask<SigningSecret>(`secrets retire ${secret.id} --overlap 2h`),
   ])
   t.match(shown.output, /^secret +whsec_\S+$[\s\S]*Save the secret now: it cannot be shown again/m)
   t.equal(retired.state, 'retiring')
   t.ok(Math.abs(Date.parse(retired.retiresAt ?? '') - Date.now() - 7_200_000) < 60_000)
   const [ofOne, ofAll] = await Promise.all([
-    ask<SigningSecret[]>(`secrets list --workspace ${id} --provider billing`),
-    ask<SigningSecret[]>(`secrets list --workspace ${id}`),
+    ask<SigningSecret[]>('secrets list --provider billing'),
+    ask<SigningSecret[]>('secrets list'),
   ])
   t.same(ofOne, [retired])
   t.equal(ofAll.length, 2)
-  t.match(await ask<SigningSecret>(`secrets revoke ${secret.id} --yes`), { state: 'revoked' })
-  const late = await admin(`secrets retire ${secret.id}`)
-  t.match(late, { code: 1, errors: '\nThe signing secret was revoked.\n' })
+  t.match(await client(`secrets revoke ${secret.id} --yes`), { code: 0, output: /is revoked\.\n$/ })
+  const late = await client(`secrets retire ${secret.id}`)
+  t.match(late, { code: 1, errors: /The signing secret was revoked/ })
 })

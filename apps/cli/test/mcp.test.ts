@@ -3,13 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createApiKey, createWorkspace, mintToken } from '@automation/access'
 import { createClient } from '@automation/client'
-import { openDatabase } from '@automation/database'
+import { openPatiently } from '@automation/database'
 import { makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import { type CallToolResult, Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t, { type Test } from 'tap'
-import type { ApiDocument, Schema } from '../src/mcp/api-document.js'
-import { maxCharacters, presentData, presentRefusal } from '../src/mcp/present.js'
+import type { ApiDocument, Schema } from '../src/api-document.js'
+import { fitData, maxCharacters, readFittingPage } from '../src/mcp/fit-data.js'
+import { presentData, presentRefusal } from '../src/mcp/present.js'
+import { readInput } from '../src/mcp/read-input.js'
 import { saveDraft } from '../src/mcp/save-draft.js'
 import { toolMakers } from '../src/mcp/tools.js'
 import { readDocument } from '../src/read-document.js'
@@ -61,7 +63,7 @@ async function startSite(t: Test) {
     durable: false,
     preparedPostgres: process.env.TEST_POSTGRES,
   })
-  const database = openDatabase(product.env.DATABASE_URL ?? '', 2)
+  const database = openPatiently(product.env.DATABASE_URL ?? '', 2)
   t.teardown(async () => {
     await database.close()
     await product.stop()
@@ -110,11 +112,13 @@ t.test(
     t.match(await ask(reader, 'list_event_types', { limit: 1 }), { eventTypes: [{ name: String }] })
     t.match(await ask(reader, 'list_event_fields', { name: 'LEAD_CREATED' }), { fields: Array })
     t.match(await ask(reader, 'list_events'), { events: [{ id: event.eventId }] })
-    t.match(await ask(reader, 'list_executions'), { executions: [] })
+    t.match(await ask(reader, 'list_executions'), { executions: { length: 0 } })
     await user.events.send('LEAD_CREATED', { name: 'Ada', score: 90 }, { wait: 30 })
     const { executions } = await ask(reader, 'list_executions')
     t.match(await ask(reader, 'get_execution', { id: executions[0].id }), { status: 'succeeded' })
-    t.match(await ask(reader, 'list_decisions'), { decisions: [] })
+    t.notOk('trace' in (await ask(reader, 'get_execution', { id: executions[0].id, explain: 'false' })))
+    t.ok('trace' in (await ask(reader, 'get_execution', { id: executions[0].id, explain: 'true' })))
+    t.match(await ask(reader, 'list_decisions'), { decisions: { length: 0 } })
 
     const told = await call(reader, 'get_event', { id: event.eventId })
     t.match(told.content, [
@@ -249,6 +253,31 @@ t.test('no tool promotes, creates, switches or deletes a rule, or posts an event
 const inputFor = ({ properties = {} }: Schema) =>
   Object.fromEntries(Object.keys(properties).map((name) => [name, name === 'data' ? {} : 'id']))
 
+t.test('each tool sends all that it was told to the API', async (t) => {
+  let sent = ''
+  const client = createClient({
+    baseUrl: 'http://127.0.0.1:1',
+    retries: 0,
+    fetch: async (url, { headers, body } = {}) => {
+      sent += `${url} ${JSON.stringify([...new Headers(headers)])} ${body} `
+      return Response.json({ id: 'id', version: 1 })
+    },
+  })
+  const document = await readDocument<ApiDocument>('openapi.json')
+  const lost: string[] = []
+  for (const make of toolMakers) {
+    const { name: tool, call, inputSchema } = make(document)
+    sent = ''
+    const names = Object.keys(inputSchema.properties ?? {})
+    const givenTo = (name: string) => (name === 'data' ? { of: name } : `"of-${name}"`)
+    await call(client, Object.fromEntries(names.map((name) => [name, givenTo(name)])), {}).catch(() => {})
+    const isSent = (name: string) =>
+      sent.includes(`of-${name}`) || sent.includes(`${name}=`) || sent.includes(`"${name}"`)
+    if (sent !== '') lost.push(...names.filter((name) => !isSent(name)).map((name) => `${tool}: ${name}`))
+  }
+  t.strictSame(lost, [])
+})
+
 t.test('tests of rules run without the API, and a faulty file is refused with its fields', async (t) => {
   const assistant = await startAssistant(t, { RULES_URL: 'http://127.0.0.1:1', RULES_TOKEN: 'ark_x' })
   const tests = [
@@ -261,9 +290,17 @@ t.test('tests of rules run without the API, and a faulty file is refused with it
   ]
   t.match(await ask(assistant, 'test_rules', { rules: [definition(80)], tests }), {
     results: [
-      { name: 'hot', failures: [] },
+      { name: 'hot', failures: { length: 0 } },
       { name: 'cold', failures: [String] },
     ],
+  })
+  const texts = { rules: JSON.stringify([definition(80)]), tests: JSON.stringify(tests) }
+  t.match(await ask(assistant, 'test_rules', texts), {
+    results: [{ failures: { length: 0 } }, { failures: [String] }],
+  })
+  t.match(await call(assistant, 'test_rules', { ...texts, tests: '[{"name":"a","name":"b"}]' }), {
+    isError: true,
+    content: [/^tests: .*name: Is there twice/],
   })
   const faulty = { rules: [{ name: 'x' }], tests: [] }
   t.match(await call(assistant, 'test_rules', faulty), {
@@ -271,18 +308,128 @@ t.test('tests of rules run without the API, and a faulty file is refused with it
     content: [/^rules\[0\]\.trigger: Required$/m],
   })
   t.match(await ask(assistant, 'rule_schema'), { properties: { tests: { type: 'array' } } })
+  const [told, schema = ''] = (await call(assistant, 'rule_schema')).content
+  t.notMatch(told, /too long/)
+  t.ok(schema.length < 0.75 * maxCharacters, `there is room for more of the language: ${schema.length}`)
   t.match(await call(assistant, 'list_rules'), {
     isError: true,
     content: [/^No response from .*\nCall again later/],
   })
 })
 
-t.test('a result that is too long is cut, and says how to ask for less', async (t) => {
-  const { content } = presentData({ events: 'x'.repeat(maxCharacters), nextCursor: 'abc' })
-  const [told, data] = content.map((part) => (part.type === 'text' ? part.text : ''))
-  t.match(told, /Truncated: the first 60000 of 60\d\d\d characters\. Ask for less.* send cursor "abc"\.$/)
-  t.equal(data?.length, maxCharacters)
+t.test('what clients write as texts or null is read as the schema of a tool says', async (t) => {
+  const schema = {
+    properties: {
+      list: { type: 'array' },
+      limit: { type: 'integer' },
+      share: { type: 'number' },
+      isActive: { type: 'boolean' },
+      data: { type: 'object' },
+      name: { type: 'string' },
+      value: { anyOf: [{ type: 'string' }, { type: 'array' }] },
+      group: { anyOf: [{ type: 'object' }, { type: 'null' }] },
+      any: {},
+    },
+  }
+  const cases: [given: object, read: object][] = [
+    [{ list: '[1,{"a":2}]' }, { list: [1, { a: 2 }] }],
+    [
+      { limit: '10', share: '10', isActive: 'false' },
+      { limit: 10, share: 10, isActive: false },
+    ],
+    [
+      { share: '0.5', data: '{"a":[]}' },
+      { share: 0.5, data: { a: [] } },
+    ],
+    [{ group: '{"a":1}' }, { group: { a: 1 } }],
+    [{ group: 'null' }, { group: null }],
+    [{ list: null, name: null, value: null }, {}],
+    [
+      { group: null, any: null },
+      { group: null, any: null },
+    ],
+  ]
+  for (const [given, read] of cases)
+    t.strictSame(readInput(schema, { ...given }), read, JSON.stringify(given))
+  const kept = {
+    list: '{"a":1}',
+    limit: '1.5',
+    isActive: 'yes',
+    data: '[1]',
+    name: '["a"]',
+    value: '[1]',
+    any: '[1]',
+    unknown: '[1]',
+  }
+  t.strictSame(readInput(schema, kept), kept)
+  t.strictSame(readInput(schema, { list: '[1' }), { list: '[1' }, 'the API says what is wrong')
+  t.throws(() => readInput(schema, { data: '{"a":{"b":1,"b":2}}' }), {
+    message: 'data: a.b: Is there twice: write it once.',
+  })
+})
+
+t.test('a result that is too long is JSON, in which only long texts are cut, each marked', async (t) => {
+  const value = {
+    id: 'e',
+    data: { text: 'x'.repeat(maxCharacters), note: '😀'.repeat(400) },
+    results: ['done'],
+  }
+  const { content } = presentData({ ...value, nextCursor: 'abc' })
+  const [told, data = ''] = content.map((part) => (part.type === 'text' ? part.text : ''))
+  t.match(told, /It was too long: what is cut ends with ….* send cursor "abc"\.$/)
+  t.strictSame(JSON.parse(data), {
+    ...value,
+    data: { ...value.data, text: `${'x'.repeat(10_000)}… (cut: 60000 characters in all)` },
+    nextCursor: 'abc',
+  })
   t.equal(presentData({ nextCursor: null }).content.length, 2)
+  for (const large of [
+    Array(50_000).fill(1),
+    Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`field${n}`, n])),
+    { texts: Array(5_000).fill('😀'.repeat(200)) },
+    Array(300).fill(Array(300).fill('abc')),
+    'x'.repeat(1_000_000),
+    '\u200b'.repeat(50_000),
+  ]) {
+    const { json, isCut } = fitData(large)
+    t.ok(isCut && json.length <= maxCharacters)
+    t.ok(JSON.stringify(JSON.parse(json)).includes('…'))
+  }
+})
+
+t.test('a page that is too long ends at a row that fits, and its cursor is that of this row', async (t) => {
+  const rows = Array.from({ length: 130 }, (_, n) => ({ n, text: 'x'.repeat(n === 99 ? 70_000 : 900) }))
+  const limits: (number | undefined)[] = []
+  const readFrom = (start: number) => (limit?: number) => {
+    limits.push(limit)
+    const page = rows.slice(start, start + (limit ?? 100))
+    const end = start + page.length
+    return Promise.resolve({ rules: page, nextCursor: end < rows.length ? String(end) : null })
+  }
+  const seen: number[] = []
+  for (let cursor: string | null = '0'; cursor !== null; ) {
+    const page = (await readFittingPage(readFrom(Number(cursor)), 250)) as {
+      rules: typeof rows
+      nextCursor: string | null
+    }
+    t.ok(fitData(page).json.length <= maxCharacters)
+    if (page.rules.length > 1) t.notOk(fitData(page).isCut)
+    seen.push(...page.rules.map(({ n }) => n))
+    cursor = page.nextCursor
+  }
+  t.strictSame(
+    seen,
+    rows.map(({ n }) => n),
+    'each row once',
+  )
+  t.ok(limits.length < 20)
+  const small = Array.from({ length: 1_000 }, (_, n) => ({ n, text: 'x'.repeat(150) }))
+  const asked: (number | undefined)[] = []
+  await readFittingPage((limit) => {
+    asked.push(limit)
+    return Promise.resolve({ rules: small.slice(0, limit), nextCursor: null })
+  }, 250)
+  t.strictSame(asked, [undefined, 250], 'no limit is above that of the API')
 })
 
 t.test('no character is hidden, and a refusal says that what it quotes is data', async (t) => {

@@ -4,33 +4,31 @@ import { existsSync } from 'node:fs'
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { createWorkspace } from '@automation/access'
-import { openDatabase } from '@automation/database'
 import t from 'tap'
 import { writeWholeFile } from '../src/write-whole-file.js'
 import { runProcess } from './fixtures/run.js'
+import { startSite } from './fixtures/site.js'
 
 const directory = t.testdir()
 const entryPoint = fileURLToPath(new URL('../../run.mjs', import.meta.url))
-const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
-t.teardown(() => database.close())
+const { openWorkspace } = await startSite()
 
 /** A workspace, and a file of rules that is larger than the buffer of a pipe. */
 async function makeSite() {
-  const { id } = await createWorkspace({ database, actor: 'cli:test' }, { name: 'Acme', adminUserId: 'ada' })
+  const { tables, env } = await openWorkspace(directory)
   const rules = Array.from({ length: 200 }, (_, index) => {
     const actions = [{ type: 'CREATE_TASK', config: { title: 'x'.repeat(500) } }]
     return { name: `Rule ${index}`, trigger: 'LEAD_CREATED', actions }
   })
   await writeFile(`${directory}/rules.json`, JSON.stringify({ version: 1, rules }))
-  return { id, count: () => database.forWorkspace(id).rule.count() }
+  return { env, count: () => tables.rule.count() }
 }
 
-/** Runs a line of the shell, in which $admin is the program. */
-async function runShell(line: string) {
+/** Runs a line of the shell, in which $client is the program. */
+async function runShell(line: string, env: Record<string, string>) {
   const child = spawn('bash', ['-c', line], {
     cwd: directory,
-    env: { ...process.env, admin: `${process.execPath} ${entryPoint} admin` },
+    env: { ...process.env, ...env, client: `${process.execPath} ${entryPoint} client` },
   })
   const [output, errors, [code]] = await Promise.all([
     text(child.stdout),
@@ -41,15 +39,15 @@ async function runShell(line: string) {
 }
 
 t.test('a reader that closes the pipe ends a command quietly, and a change is completed', async (t) => {
-  const { id, count } = await makeSite()
-  const own = `--workspace ${id}`
+  const { env, count } = await makeSite()
   const imported = await runShell(
-    `$admin rules import rules.json ${own} --yes | head -1; echo \${PIPESTATUS[0]}`,
+    `$client rules import rules.json --yes | head -1; echo \${PIPESTATUS[0]}`,
+    env,
   )
   t.match(imported, { code: 0, output: /^\+ rule "Rule 0"\n0\n$/, errors: /^Target: [^\n]*\n$/ })
   t.equal(await count(), 200)
-  for (const line of [`rules export ${own}`, `audit list --limit 1000 ${own}`, `rules export --json ${own}`])
-    t.same(await runShell(`$admin ${line} | true; echo \${PIPESTATUS[0]}`), {
+  for (const line of ['rules export', 'audit list --limit 1000', 'rules export --json'])
+    t.same(await runShell(`$client ${line} | true; echo \${PIPESTATUS[0]}`, env), {
       code: 0,
       output: '0\n',
       errors: '',
@@ -60,22 +58,21 @@ t.test(
   'an output that cannot be written is a failure with a sentence',
   { skip: existsSync('/dev/full') ? false : 'this system has no /dev/full' },
   async (t) => {
-    const { id } = await makeSite()
-    const { code, errors } = await runShell(`$admin rules export --workspace ${id} > /dev/full`)
+    const { env } = await makeSite()
+    const { code, errors } = await runShell('$client rules export > /dev/full', env)
     t.match({ code, errors }, { code: 1, errors: /^The output cannot be written: ENOSPC[^\n]*\n$/ })
   },
 )
 
 t.test('an export that fails leaves the old file as it was', async (t) => {
-  const { id } = await makeSite()
-  const own = `--workspace ${id}`
-  await runProcess('admin', `rules import rules.json ${own} --yes`, directory)
+  const { env } = await makeSite()
+  await runProcess('client', 'rules import rules.json --yes', directory, env)
   await writeFile(`${directory}/old.yaml`, 'old', { mode: 0o640 })
-  const full = await runShell(`ulimit -f 8; $admin rules export ${own} --output old.yaml`)
+  const full = await runShell('ulimit -f 8; $client rules export --output old.yaml', env)
   t.match(full, { code: 1, output: '', errors: /^old\.yaml cannot be written: EFBIG[^\n]*\n$/ })
   t.equal(await readFile(`${directory}/old.yaml`, 'utf8'), 'old')
   t.strictSame((await readdir(directory)).sort(), ['old.yaml', 'rules.json'])
-  t.equal((await runProcess('admin', `rules export ${own} --output old.yaml`, directory)).code, 0)
+  t.equal((await runProcess('client', 'rules export --output old.yaml', directory, env)).code, 0)
   t.match(
     await readFile(`${directory}/old.yaml`, 'utf8'),
     /^# yaml-language-server: \$schema=rules\.schema\.json\nversion: 1\n[\s\S]*\n\.\.\.\n$/,

@@ -1,12 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { createWorkspace } from '@automation/access'
-import { openDatabase } from '@automation/database'
 import t from 'tap'
-import { run, runAtTerminal } from './fixtures/run.js'
+import { startSite } from './fixtures/site.js'
 
 const directory = t.testdir()
-const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
-t.teardown(() => database.close())
+const { openWorkspace } = await startSite()
 
 const entry = (name: string) =>
   `  - { name: ${name}, trigger: LEAD_CREATED, actions: [{ type: CREATE_TASK, config: { title: x } }] }\n`
@@ -14,11 +11,11 @@ const fileOf = (names: string[]) => `version: 1\nrules:\n${names.map(entry).join
 
 /** A workspace with nine rules and their file. */
 async function makeSite() {
-  const { id } = await createWorkspace({ database, actor: 'cli:test' }, { name: 'Acme', adminUserId: 'ada' })
-  const rules = (line: string) => run('admin', `rules ${line} --workspace ${id}`, directory)
+  const { tables, client, answer } = await openWorkspace(directory)
+  const rules = (line: string) => client(`rules ${line}`)
   await writeFile(`${directory}/all.yaml`, fileOf(['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I']))
   await rules('import all.yaml --yes')
-  return { id, rules, count: () => database.forWorkspace(id).rule.count() }
+  return { rules, answer, count: () => tables.rule.count() }
 }
 
 t.test('a file that was cut short deletes nothing', async (t) => {
@@ -57,21 +54,17 @@ t.test('every beginning of an exported file is refused with --prune', async (t) 
 })
 
 t.test('more than a third is deleted only if its number is given', async (t) => {
-  const { id, rules, count } = await makeSite()
+  const { answer, rules, count } = await makeSite()
   await writeFile(`${directory}/few.yaml`, fileOf(['A', 'B']))
-  const planned = await rules('import few.yaml --prune --plan')
-  t.match(planned, {
-    code: 2,
-    output: /\nThese are many deletions: to apply them, add --max-deletions 7\.\n$/,
-  })
+  t.match(await rules('import few.yaml --prune --plan'), { code: 2, output: /7 to delete/ })
   const refused = await rules('import few.yaml --prune --yes')
   t.match(refused, {
     code: 1,
-    errors: /The import would delete 7, more than a third .*--max-deletions 7\.\n$/,
+    errors: /409 limit_reached: The import would delete 7, more than a third .* use maxDeletions 7 /,
   })
   t.match(await rules('import few.yaml --prune --yes --max-deletions 6'), { code: 1 })
-  const line = `rules import few.yaml --prune --workspace ${id}`
-  t.match(await runAtTerminal('y\n', 'admin', line, directory), { code: 1 }, 'a terminal is no exception')
+  const line = `rules import few.yaml --prune`
+  t.match(await answer('y\n', line), { code: 1 }, 'a terminal is no exception')
   t.equal(await count(), 9)
   await writeFile(`${directory}/most.yaml`, fileOf(['A', 'B', 'C', 'D', 'E', 'F']))
   t.match(await rules('import most.yaml --prune --yes'), { code: 0 }, 'a third')
@@ -82,17 +75,17 @@ t.test('more than a third is deleted only if its number is given', async (t) => 
 })
 
 t.test('an import that is declined changes nothing, and has an exit code of its own', async (t) => {
-  const { id, count } = await makeSite()
+  const { answer, count } = await makeSite()
   await writeFile(`${directory}/one.yaml`, fileOf(['New']))
-  const line = `rules import one.yaml --workspace ${id}`
-  for (const answer of ['n\n', '\n', ''])
-    t.match(await runAtTerminal(answer, 'admin', line, directory), {
+  const line = `rules import one.yaml`
+  for (const typed of ['n\n', '\n', ''])
+    t.match(await answer(typed, line), {
       code: 3,
       output: /1 to create/,
       errors: /\nNothing was changed\.\n$/,
     })
   t.equal(await count(), 9)
-  t.match(await runAtTerminal('y\n', 'admin', line, directory), { code: 0, output: /\nApplied\.\n$/ })
+  t.match(await answer('y\n', line), { code: 0, output: /\nApplied\.\n$/ })
   t.equal(await count(), 10)
 })
 

@@ -8,7 +8,7 @@ import {
   type Sealer,
   sealingContext,
 } from '@automation/access'
-import { openDatabase } from '@automation/database'
+import { openPatiently } from '@automation/database'
 import { createPrivateDatabase } from '@automation/launcher'
 import t, { type Test } from 'tap'
 import { run } from './fixtures/run.js'
@@ -22,7 +22,7 @@ const rotating = `${newestKey},${oldKey}`
 async function openSite(t: Test) {
   const url = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
   const { host, pathname } = new URL(url)
-  const database = openDatabase(url, 2)
+  const database = openPatiently(url, 2)
   t.teardown(() => database.close())
   const { id: workspaceId } = await createWorkspace(
     { database, actor: 'cli:test' },

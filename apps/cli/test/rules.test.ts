@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { createWorkspace } from '@automation/access'
-import { openDatabase } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
-import { type Run, run } from './fixtures/run.js'
+import type { Run } from './fixtures/run.js'
+import { startSite } from './fixtures/site.js'
 
 const rulesFile = `version: 1
 rules:
@@ -72,66 +71,62 @@ const directory = t.testdir({
     .replace('goodbye.', 'farewell.'),
   'faulty.yaml': faultyFile,
 })
-const database = openDatabase(process.env.DATABASE_URL ?? '', 1)
-t.teardown(() => database.close())
-
-const { host, pathname } = new URL(process.env.DATABASE_URL ?? '')
-const target = (id: string) =>
-  `Target: database ${pathname.slice(1)} on ${host} (from DATABASE_URL), workspace "Acme" (${id})\n`
-
-async function makeWorkspace(): Promise<string> {
-  const { id } = await createWorkspace({ database, actor: 'cli:test' }, { name: 'Acme', adminUserId: 'ada' })
-  return id
-}
+const { openWorkspace } = await startSite()
 
 /** In the directory, as a user would be. */
-async function admin(line: string, workspace: string): Promise<Run> {
-  const here = line.replace(/\S+\.(yaml|json)/g, (name) => `${directory}/${name}`)
-  const { code, output, errors } = await run('admin', `rules ${here} --workspace ${workspace}`, '.')
+async function makeWorkspace() {
+  const site = await openWorkspace('.')
   return {
-    code,
-    output: output.replaceAll(`${directory}/`, ''),
-    errors: errors.replaceAll(`${directory}/`, ''),
+    ...site,
+    rules: async (line: string): Promise<Run> => {
+      const here = line.replace(/\S+\.(yaml|json)/g, (name) => `${directory}/${name}`)
+      const { code, output, errors } = await site.client(`rules ${here}`)
+      return {
+        code,
+        output: output.replaceAll(`${directory}/`, ''),
+        errors: errors.replaceAll(`${directory}/`, ''),
+      }
+    },
   }
 }
 
 t.test(
   'a plan shows the changes without applying them; an import applies them; a second import has none',
   async (t) => {
-    const id = await makeWorkspace()
-    const planned = await admin('import rules.yaml --plan', id)
-    t.same({ code: planned.code, errors: planned.errors }, { code: 2, errors: target(id) })
+    const site = await makeWorkspace()
+    const planned = await site.rules('import rules.yaml --plan')
+    t.same({ code: planned.code, errors: planned.errors }, { code: 2, errors: '' })
     t.match(planned.output, '+ rule "Hot leads"\n+     description: ""\n+     trigger: LEAD_CREATED\n')
     t.match(planned.output, '+ email template "goodbye"\n+     text: |\n+       Dear {{name}},\n')
     t.match(planned.output, 'Rules: 2 to create, 0 to change, 0 to delete, 0 unchanged.\n')
-    t.equal(await database.forWorkspace(id).rule.count(), 0)
+    t.equal(await site.tables.rule.count(), 0)
 
-    const unasked = await admin('import -', id)
+    const unasked = await site.rules('import -')
     t.same(unasked, {
       code: 64,
       output: '',
       errors: 'Use --plan or --yes: there is no terminal to ask for confirmation.\n',
     })
-    const done = await admin('import rules.yaml --yes', id)
-    t.same(done, { code: 0, errors: target(id), output: `${planned.output}\nApplied.\n` })
+    const done = await site.rules('import rules.yaml --yes')
+    t.same(done, { code: 0, errors: site.target, output: `${planned.output}\nApplied.\n` })
 
-    const again = await admin('import rules.yaml --plan', id)
+    const again = await site.rules('import rules.yaml --plan')
     t.same(again, {
       code: 0,
-      errors: target(id),
+      errors: '',
       output:
         'Rules: 0 to create, 0 to change, 0 to delete, 2 unchanged.\nEmail templates: 0 to create, 0 to change, 0 to delete, 1 unchanged.\n',
     })
-    t.same(await admin('export', id), { code: 0, errors: '', output: exported })
+    t.same(await site.rules('export'), { code: 0, errors: '', output: exported })
   },
 )
 
 t.test('a change is shown line by line, and for programs with its values before and after', async (t) => {
-  const id = await makeWorkspace()
-  await admin('import rules.yaml --yes', id)
-  const kept = await admin('import changed.yaml --plan', id)
-  const pruned = await admin('import changed.yaml --plan --prune', id)
-  const json = await admin('import changed.yaml --plan --prune --json', id)
+  const site = await makeWorkspace()
+  await site.rules('import rules.yaml --yes')
+  const kept = await site.rules('import changed.yaml --plan')
+  const pruned = await site.rules('import changed.yaml --plan --prune')
+  const json = await site.rules('import changed.yaml --plan --prune --json')
   t.equal(kept.code, 2)
   t.match(
     kept.output,
@@ -157,7 +152,6 @@ Not in the file, and kept (--prune deletes them): "Goodbye".
   const clause = { field: 'score', operator: 'greater_than' }
   t.strictSame(JSON.parse(json.output), {
     applied: false,
-    check: { findings: [], notKnown: [] },
     missingCredentials: [],
     rules: {
       create: ['Farewell'],
@@ -188,21 +182,21 @@ Not in the file, and kept (--prune deletes them): "Goodbye".
       others: [],
     },
   })
-  const done = await admin('import changed.yaml --prune --max-deletions 1 --yes --json', id)
+  const done = await site.rules('import changed.yaml --prune --max-deletions 1 --yes --json')
   matchLists(t, JSON.parse(done.output), { applied: true, rules: { delete: ['Goodbye'] } })
-  t.equal((await admin('export', id)).output, await readFile(`${directory}/changed.yaml`, 'utf8'))
+  t.equal((await site.rules('export')).output, await readFile(`${directory}/changed.yaml`, 'utf8'))
 })
 
 t.test('an export uses the format of its file name, and can be imported', async (t) => {
-  const [id, other] = [await makeWorkspace(), await makeWorkspace()]
-  await admin('import rules.yaml --yes', id)
-  const result = await admin('export --output out.json', id)
+  const [site, other] = [await makeWorkspace(), await makeWorkspace()]
+  await site.rules('import rules.yaml --yes')
+  const result = await site.rules('export --output out.json')
   t.same(result, { code: 0, errors: '', output: 'Wrote 2 rules and 1 email template to out.json.\n' })
   const written = await readFile(`${directory}/out.json`, 'utf8')
-  t.equal((await admin('export --json', id)).output, written)
-  t.equal((await admin('import out.json --yes', other)).code, 0)
-  t.equal((await admin('export', other)).output, exported)
-  t.match(await admin('import nowhere.yaml --plan', id), {
+  t.equal((await site.rules('export --json')).output, written)
+  t.equal((await other.rules('import out.json --yes')).code, 0)
+  t.equal((await other.rules('export')).output, exported)
+  t.match(await site.rules('import nowhere.yaml --plan'), {
     code: 1,
     output: '',
     errors: /^nowhere\.yaml cannot be read: ENOENT/,
@@ -212,29 +206,118 @@ t.test('an export uses the format of its file name, and can be imported', async 
 t.test(
   'all errors are reported at once, each with its line and its rule, and nothing is applied',
   async (t) => {
-    const id = await makeWorkspace()
-    const { code, output, errors } = await admin('import faulty.yaml --yes', id)
+    const site = await makeWorkspace()
+    const { code, output, errors } = await site.rules('import faulty.yaml --yes')
     t.same({ code, output }, { code: 1, output: '' })
     const lines = errors.trimEnd().split('\n')
-    t.match(lines.shift(), /^Target: /)
     t.equal(lines.shift(), 'faulty.yaml has 3 errors, and nothing was applied:')
     matchLists(t, lines, [
       'faulty.yaml:6: rule "Hot leads": conditions[0].operator: Unknown operator. Nearest: greater_than. All: /docs/rules#clauses',
       'faulty.yaml:11: rule "Goodbye": trigger: Invalid trigger type. Nearest: DEAL_LOST',
       /^faulty\.yaml:15: email template "goodbye": text: \S/,
     ])
-    t.equal(await database.forWorkspace(id).rule.count(), 0)
+    t.equal(await site.tables.rule.count(), 0)
   },
 )
 
 t.test('with --yes a file is read from standard input', async (t) => {
-  const id = await makeWorkspace()
+  const site = await makeWorkspace()
   const program = fileURLToPath(new URL('../../run.mjs', import.meta.url))
-  const words = [program, 'admin', 'rules', 'import', '-', '--workspace', id, '--yes', '--json']
+  const words = [program, 'client', 'rules', 'import', '-', '--yes', '--json']
   const { status, stdout, stderr } = spawnSync(process.execPath, words, {
     input: rulesFile,
     encoding: 'utf8',
+    env: { ...process.env, ...site.env },
   })
-  t.same({ status, stderr }, { status: 0, stderr: target(id) })
+  t.same({ status, stderr }, { status: 0, stderr: site.target })
   matchLists(t, JSON.parse(stdout), { applied: true, rules: { create: ['Hot leads', 'Goodbye'] } })
+})
+
+t.test('a file that is not UTF-8 changes nothing, in any command', async (t) => {
+  const site = await makeWorkspace()
+  const named = rulesFile.replace('Hot leads', 'Prüfung')
+  await writeFile(`${directory}/named.yaml`, named)
+  t.equal((await site.rules('import named.yaml --yes')).code, 0)
+  const json = JSON.stringify({ version: 1, rules: [{ name: 'Prüfung' }] })
+  await writeFile(`${directory}/latin.yaml`, named, 'latin1')
+  await writeFile(`${directory}/latin.json`, json, 'latin1')
+  await writeFile(`${directory}/wide.yaml`, `\ufeff${named}`, 'utf16le')
+  const latin = 'latin.yaml:3: is not UTF-8 (near byte 31): save the file as UTF-8.'
+  for (const [line, message] of [
+    ['import latin.yaml --plan --prune', latin],
+    ['import latin.yaml --yes --prune', latin],
+    ['check latin.yaml', latin],
+    ['test latin.yaml', latin],
+    ['export --output latin.yaml', latin],
+    ['import latin.json --yes', 'latin.json:1: is not UTF-8'],
+    ['import wide.yaml --yes', 'wide.yaml is UTF-16, which PowerShell 5 writes with > and |'],
+  ] as const) {
+    const { code, output, errors } = await site.rules(line)
+    t.same({ code, output }, { code: 1, output: '' }, line)
+    t.match(errors.replaceAll(`${directory}/`, ''), message, line)
+  }
+  const rules = await site.tables.rule.findMany({ orderBy: { id: 'asc' } })
+  t.strictSame(
+    rules.map(({ name }) => name),
+    ['Prüfung', 'Goodbye'],
+  )
+})
+
+t.test('a file of JSON may begin with a mark, and a name that is there twice is refused', async (t) => {
+  const site = await makeWorkspace()
+  const rule =
+    '{"name":"A","trigger":"LEAD_CREATED","actions":[{"type":"CREATE_TASK","config":{"title":"x"}}]}'
+  await writeFile(`${directory}/mark.json`, `\ufeff{"version":1,"rules":[${rule}]}`)
+  t.match(await site.rules('import mark.json --yes'), { code: 0, output: /1 to create/ })
+  const twice = rule.replace('{"name"', '{"conditions":[],"isActive":true,"isActive":false,"name"')
+  await writeFile(`${directory}/twice.json`, `{"version":1,\n"rules":[\n${twice}]}`)
+  t.match(await site.rules('import twice.json --yes'), {
+    code: 1,
+    errors: /twice\.json:3: rule "A": isActive: Is there twice: write it once/,
+  })
+  const wrong = rule.replace('"actions"', '"a":1,\n"b":2,\n"actions"')
+  await writeFile(`${directory}/wrong.json`, `{"version":1,\n"rules":[\n${wrong}]}`)
+  const { errors } = await site.rules('import wrong.json --yes')
+  t.match(errors, /wrong\.json:3: rule "A": a: Unknown field/)
+  t.match(errors, /wrong\.json:4: rule "A": b: Unknown field/, 'the second fault has its own line, too')
+  await writeFile(`${directory}/two.yaml`, `${rulesFile}---\nversion: 1\nrules: []\n`)
+  t.match(await site.rules('import two.yaml --yes'), {
+    code: 1,
+    errors: /two\.yaml:18: A second document begins here \(---\), but a file of rules is one\./,
+  })
+})
+
+t.test('an export over a file changes it where it differs, so its comments stay', async (t) => {
+  const site = await makeWorkspace()
+  await site.rules('import rules.yaml --yes')
+  const commented = exported
+    .replace(
+      '    conditions:\n      - field',
+      '    conditions:\n      # why 80: see ticket 12\n      - field',
+    )
+    .replace('  - name: Goodbye', '  # when somebody leaves\n  - name: Goodbye')
+  await writeFile(
+    `${directory}/kept.yaml`,
+    commented.replace('80\n', '70\n').replace('subject: Bye', 'subject: Bye!'),
+  )
+  t.match(await site.rules('export --output kept.yaml'), { code: 0, errors: '' })
+  t.equal(await readFile(`${directory}/kept.yaml`, 'utf8'), commented)
+  await site.tables.rule.deleteMany({ where: { name: 'Goodbye' } })
+  t.match(await site.rules('export --output kept.yaml'), {
+    code: 0,
+    errors: '1 comment of the file went with what it stood at.\n',
+  })
+  t.match(await site.rules('import kept.yaml --plan'), { code: 0 })
+})
+
+t.test('a plan tells a new name that looks like another one', async (t) => {
+  const site = await makeWorkspace()
+  await site.rules('import rules.yaml --yes')
+  await writeFile(
+    `${directory}/like.yaml`,
+    rulesFile.replace('Hot leads', "'Hot leads '").replaceAll('goodbye\n', 'goodbye\u00a0\n'),
+  )
+  const { output } = await site.rules('import like.yaml --plan')
+  t.match(output, 'The new rule "Hot leads " has almost the same name as the rule "Hot leads": only blanks')
+  t.notMatch((await site.rules('import changed.yaml --plan')).output, /almost/)
 })

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { copyFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { NewSigningSecret, Workspace } from '@automation/access'
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import t, { type Test } from 'tap'
 import { run, runJson } from './fixtures/run.js'
 
@@ -117,7 +117,7 @@ t.test('an unusable database is reported in one sentence', async (t) => {
   const directory = t.testdir()
   const list = (url: string) => run('admin', 'workspaces list', directory, { DATABASE_URL: url })
   const name = `empty_${newId().replaceAll('-', '')}`
-  const database = openDatabase(databaseUrl, 1)
+  const database = openPatiently(databaseUrl, 1)
   await database.system.$executeRawUnsafe(`CREATE DATABASE ${name}`)
   await database.close()
   const [unset, away, absent, empty, noUrl, other, socket, clear, noFile] = await Promise.all([

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { matchLists } from '@automation/launcher/match-lists'
-import { type ProviderScheme, type SchemeSettings, useScheme, verifyByScheme } from '@automation/webhooks'
+import { type SchemeName, type SchemeSettings, useScheme, verifyByScheme } from '@automation/webhooks'
 import t, { type Test } from 'tap'
 import { startReceiver } from './fixtures/receiver.js'
 import { run, runJson } from './fixtures/run.js'
@@ -116,7 +116,7 @@ t.test('with a target of its own a delivery needs no demo', async (t) => {
 t.test('--scheme signs as a provider does', async (t) => {
   const { url, received, send } = await startDemo(t)
   const secret = 'a-secret-of-the-provider'
-  const verifies = (scheme: ProviderScheme, settings: SchemeSettings = {}) => {
+  const verifies = (scheme: SchemeName, settings: SchemeSettings = {}) => {
     const { headers, body } = received.at(-1) ?? { headers: {}, body: Buffer.alloc(0) }
     const isForm = headers['content-type'] !== 'application/json'
     return verifyByScheme(useScheme(scheme, settings), Buffer.from(secret), {

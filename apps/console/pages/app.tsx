@@ -1,6 +1,9 @@
+import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { ErrorBoundary, LocationProvider, lazy, useLocation } from 'preact-iso'
+import { LocationProvider, useLocation } from 'preact-iso'
+import { Boundary } from './parts/boundary.js'
 import { Dialog } from './parts/dialog.js'
+import { later } from './parts/later.js'
 import { Screen as Page } from './parts/screen.js'
 import { Problem } from './parts/states.js'
 import { Overview } from './screens/overview.js'
@@ -8,38 +11,30 @@ import { SignIn } from './screens/sign-in.js'
 import { Shell } from './shell.js'
 import { hasEnded, loadMe, me, startProblem, workspaceId } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
+import { queries } from './state/use-query.js'
 
-// Each screen comes when it is first opened; the editor brings the engine, which is larger than all the rest.
-const Events = lazy(() => import('./screens/events.js').then(({ Events }) => Events))
-const Rules = lazy(() => import('./screens/rules.js').then(({ Rules }) => Rules))
-const Executions = lazy(() => import('./screens/executions.js').then(({ Executions }) => Executions))
-const Webhooks = lazy(() => import('./screens/webhooks.js').then(({ Webhooks }) => Webhooks))
-const Reconciliation = lazy(() =>
-  import('./screens/reconciliation.js').then(({ Reconciliation }) => Reconciliation),
-)
-const Decisions = lazy(() => import('./screens/decisions.js').then(({ Decisions }) => Decisions))
-const Tasks = lazy(() => import('./screens/tasks.js').then(({ Tasks }) => Tasks))
-const Access = lazy(() => import('./screens/access.js').then(({ Access }) => Access))
-const PartsPage = lazy(() => import('./parts-page.js').then(({ PartsPage }) => PartsPage))
-const RuleScreen = lazy(() => import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen))
-
-const screens = {
-  overview: Overview,
-  events: Events,
-  executions: Executions,
-  decisions: Decisions,
-  tasks: Tasks,
-  rules: Rules,
-  webhooks: Webhooks,
-  reconciliation: Reconciliation,
-  access: Access,
+// Each screen comes in a file of its own; the editor brings the engine, which is larger than all the rest.
+const laterScreens = {
+  events: screen('Events', () => import('./screens/events.js').then(({ Events }) => Events)),
+  executions: screen('Executions', () =>
+    import('./screens/executions.js').then(({ Executions }) => Executions),
+  ),
+  decisions: screen('Decisions', () => import('./screens/decisions.js').then(({ Decisions }) => Decisions)),
+  tasks: screen('Tasks', () => import('./screens/tasks.js').then(({ Tasks }) => Tasks)),
+  rules: screen('Rules', () => import('./screens/rules.js').then(({ Rules }) => Rules)),
+  webhooks: screen('Webhooks', () => import('./screens/webhooks.js').then(({ Webhooks }) => Webhooks)),
+  reconciliation: screen('Reconciliation', () =>
+    import('./screens/reconciliation.js').then(({ Reconciliation }) => Reconciliation),
+  ),
+  access: screen('Access', () => import('./screens/access.js').then(({ Access }) => Access)),
 }
+const screens = { overview: Overview, ...laterScreens }
+const RuleScreen = screen('Rule', () =>
+  import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen),
+)
 
-/** Addresses that screens had before. Bookmarks and sent links still have them. */
-const moved: Record<string, string> = {
-  today: 'overview',
-  runs: 'executions',
-  books: 'reconciliation',
+function screen<Props extends object>(title: string, load: () => Promise<ComponentType<Props>>) {
+  return later(title.toLowerCase(), load, ({ children }) => <Page title={title}>{children}</Page>)
 }
 
 export function App() {
@@ -48,9 +43,7 @@ export function App() {
   }, [])
   return (
     <LocationProvider>
-      <ErrorBoundary onError={reloadOnce}>
-        <Main />
-      </ErrorBoundary>
+      <Main />
     </LocationProvider>
   )
 }
@@ -59,16 +52,14 @@ function Main() {
   const { path, route } = useLocation()
   const [, root, named, screen = '', id] = path.split('/')
   const first = me.value?.workspaces[0]?.id
-  const target =
-    me.value && root !== 'w' && root !== 'parts'
-      ? first === undefined
-        ? undefined
-        : `/w/${first}/overview`
-      : undefined
+  const target = me.value && root !== 'w' && first !== undefined ? `/w/${first}/overview` : undefined
   useEffect(() => {
     if (target !== undefined && root !== 'enter') route(target, true)
   }, [target, root])
-  if (root === 'parts') return <PartsPage />
+  const isKnown = Boolean(me.value)
+  useEffect(() => {
+    if (isKnown) fetchWhenIdle(Object.values(laterScreens))
+  }, [isKnown])
   if (root === 'enter' || me.value === null || (root === 'sign-in' && !me.value)) return <SignIn />
   if (startProblem.value)
     return (
@@ -81,7 +72,7 @@ function Main() {
   workspaceId.value = named
   return (
     <Shell screen={screen}>
-      {me.value && <Shown screen={screen} id={id} key={named} />}
+      <Boundary path={path}>{me.value && <Shown screen={screen} id={id} key={named} />}</Boundary>
       {hasEnded.value && (
         <Dialog title="Your session has ended" close={() => {}} isLasting>
           <p>Sign in again. What you typed is kept.</p>
@@ -93,12 +84,6 @@ function Main() {
 }
 
 function Shown({ screen, id }: { screen: string; id: string | undefined }) {
-  const { route } = useLocation()
-  const target = Object.hasOwn(moved, screen) ? moved[screen] : undefined
-  useEffect(() => {
-    if (target !== undefined) route(linkTo(target) + location.search, true)
-  }, [target])
-  if (target !== undefined) return null
   if (!me.value?.workspaces.some((one) => one.id === workspaceId.value))
     return (
       <Page title="There is no such workspace">
@@ -135,10 +120,13 @@ function NoWorkspace() {
   )
 }
 
-/** After a deployment the files of the older page are gone: one reload brings the new ones. Drafts are kept. */
-function reloadOnce(error: unknown): void {
-  const isChunk = /dynamically imported|Importing a module/.test(String(error))
-  if (!isChunk || sessionStorage.getItem('reloaded') === location.href) return
-  sessionStorage.setItem('reloaded', location.href)
-  location.reload()
+/** The next screen is there when it is asked for, also without a connection. The editor is large, and comes with the first rule. */
+function fetchWhenIdle(parts: readonly { fetch: () => Promise<void> }[]): void {
+  const [next, ...others] = parts
+  if (next === undefined) return
+  requestIdleCallback(() => {
+    const fetched = queries.isFetching() > 0 ? undefined : next.fetch().catch(() => {})
+    if (fetched) void fetched.then(() => fetchWhenIdle(others))
+    else setTimeout(() => fetchWhenIdle(parts), 500)
+  })
 }

@@ -4,3 +4,8 @@ declare module '*.svg' {
   const url: string
   export default url
 }
+
+declare module 'schema:*' {
+  const schema: import('./parts/schema-form.js').FormSchema
+  export default schema
+}

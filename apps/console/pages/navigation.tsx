@@ -7,7 +7,7 @@ import { Icon } from './parts/icon.js'
 import { usePopover } from './parts/popover.js'
 import { Select } from './parts/select.js'
 import { groups, type places, placesOf } from './places.js'
-import { me, workspaceId } from './state/session.js'
+import { me, workspace, workspaceId } from './state/session.js'
 import { type Count, useCounts, useIdle, useOpenDecisions } from './state/use-counts.js'
 import { linkTo } from './state/use-filters.js'
 
@@ -22,7 +22,7 @@ export function Sidebar({ screen, open }: Props) {
   useOpenDecisions(useIdle())
   return (
     <header class="side">
-      <div class="brand">
+      <div class="brand" title={workspace.value?.name}>
         <img src="/icon.svg" alt="" width="24" height="24" />
         <Workspaces />
       </div>

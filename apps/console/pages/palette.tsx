@@ -102,9 +102,9 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
           })),
           { label: 'Keys', words: 'shortcuts help', hint: 'show', run: () => show('keys') },
           { label: 'Sign out', hint: 'do', run: signOut },
-          ...rules.map(({ id, name, trigger }) => ({
+          ...rules.map(({ id, name, trigger, labels }) => ({
             label: name,
-            words: trigger,
+            words: [trigger, ...labels].join(' '),
             hint: 'rule',
             run: () => go(linkTo(`rules/${id}`)),
           })),

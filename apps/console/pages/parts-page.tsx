@@ -1,5 +1,6 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, render } from 'preact'
 import { useState } from 'preact/hooks'
+import { LocationProvider } from 'preact-iso'
 import { iconNames } from './logic/icon-names.js'
 import { Badge } from './parts/badge.js'
 import { Chip } from './parts/chip.js'
@@ -16,10 +17,11 @@ import { Empty, Loading, Problem } from './parts/states.js'
 import { Tabs } from './parts/tabs.js'
 import { Toasts } from './parts/toasts.js'
 import { toast } from './state/toasts.js'
+import './styles/index.css'
 import './styles/parts-page.css'
 
-/** All parts in both colours, for who builds a screen: /parts. It reads nothing, so nobody has to sign in. */
-export function PartsPage() {
+/** All parts in both colours, for who builds a screen and for the tests. The product has no such page. */
+function PartsPage() {
   return (
     <main class="gallery">
       <h1>Parts of the console</h1>
@@ -142,7 +144,7 @@ function Opened({ name }: { name: string }) {
           look=""
           items={[
             { label: 'Duplicate', icon: 'copy', run: () => toast('Duplicated') },
-            { label: 'Executions', icon: 'executions', hint: 12, href: '/parts' },
+            { label: 'Executions', icon: 'executions', hint: 12, href: '#parts' },
             {
               label: 'Delete',
               icon: 'trash',
@@ -237,7 +239,7 @@ function Lists({ name }: { name: string }) {
         row={({ id, state, count }) => (
           <>
             <th scope="row">
-              <a href="/parts">{id}</a>
+              <a href="#parts">{id}</a>
             </th>
             <td>
               <Mark of={state} />
@@ -258,5 +260,16 @@ function Lists({ name }: { name: string }) {
         <p>What is selected lies in a drawer above the right side of its list.</p>
       </aside>
     </Part>
+  )
+}
+
+const root = document.getElementById('app')
+if (root) {
+  root.textContent = ''
+  render(
+    <LocationProvider>
+      <PartsPage />
+    </LocationProvider>,
+    root,
   )
 }

@@ -1,13 +1,16 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
 import { KeysDialog, useKeys } from './keys.js'
 import { BottomBar, Sidebar } from './navigation.js'
 import { Palette } from './palette.js'
 import { Dialog } from './parts/dialog.js'
+import { stopAsking } from './parts/question.js'
 import { Select } from './parts/select.js'
 import { SampleDialog } from './parts/send-sample.js'
 import { Toasts } from './parts/toasts.js'
 import { asked } from './state/asked.js'
+import { isConnected } from './state/connection.js'
 import { useKeptFocus } from './state/kept-focus.js'
 import { shortcuts, theme, updates, zone } from './state/preferences.js'
 import { me, signOut, workspace } from './state/session.js'
@@ -19,13 +22,23 @@ export function Shell({ screen, children }: { screen: string; children: Componen
   const [open, setOpen] = useState<Open>()
   useKeys(setOpen)
   useKeptFocus()
+  const { path } = useLocation()
+  // A link inside of a question leads away from it.
+  useEffect(() => stopAsking, [path])
   return (
     <div class="shell">
       <a class="skip" href="#main">
         Skip to the content
       </a>
       <Sidebar screen={screen} open={setOpen} />
-      <main id="main">{children}</main>
+      <main id="main">
+        {!isConnected.value && (
+          <p class="notice" role="status">
+            No connection. What you type is kept.
+          </p>
+        )}
+        {children}
+      </main>
       <BottomBar screen={screen} open={setOpen} />
       {open === 'palette' && <Palette close={() => setOpen(undefined)} show={setOpen} />}
       {open === 'sample' && <SampleDialog close={() => setOpen(undefined)} />}

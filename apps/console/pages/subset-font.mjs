@@ -1,13 +1,18 @@
 // Writes the one font of the page: Inter, the letters of Western Europe, weights 400 to 700. Of 48 KB it leaves 28.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import subsetFont from 'subset-font'
 
 const source = createRequire(import.meta.url).resolve(
   '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
 )
 const folder = fileURLToPath(new URL('generated/', import.meta.url))
+const output = `${folder}inter.woff2`
+// It takes seconds, and is the same each time.
+const newest = Math.max(...[source, fileURLToPath(import.meta.url)].map((file) => statSync(file).mtimeMs))
+if (existsSync(output) && statSync(output).mtimeMs > newest) process.exit()
+
+const { default: subsetFont } = await import('subset-font')
 const ranges = [
   [0x20, 0x7e],
   [0xa0, 0xff],
@@ -23,4 +28,4 @@ const font = await subsetFont(readFileSync(source), letters.join('') + marks, {
   variationAxes: { wght: { min: 400, max: 700 } },
 })
 mkdirSync(folder, { recursive: true })
-writeFileSync(`${folder}inter.woff2`, font)
+writeFileSync(output, font)

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vite'
+import { findSource } from '../../../scripts/sources.mjs'
 
 /**
  * A file of typebox tries `new Function` to learn whether it may. The policy of the page forbids it, and the browser would report the
@@ -12,9 +14,44 @@ const neverEvaluates = {
       : undefined,
 }
 
+/** Packages of ours are read as they are written: the page needs nothing compiled. */
+const fromSources = {
+  name: 'from-sources',
+  enforce: 'pre',
+  resolveId(specifier) {
+    const source = findSource(specifier)
+    return source && { id: source.path, moduleSideEffects: source.sideEffects }
+  },
+}
+
+const document = new URL('../../../docs/openapi.json', import.meta.url)
+
+/** `schema:MemberToPut` is what a form needs of that schema of the API: the whole document would be larger than the page. */
+const schemas = {
+  name: 'schemas',
+  resolveId: (id) => (id.startsWith('schema:') ? id : undefined),
+  load(id) {
+    if (!id.startsWith('schema:')) return undefined
+    const all = JSON.parse(readFileSync(document, 'utf8')).components.schemas
+    const pick = ({ $ref, type, enum: choices, items, maxLength, minimum, maximum, required, properties }) =>
+      $ref
+        ? pick(all[$ref.split('/').at(-1)])
+        : {
+            ...{ type, enum: choices, maxLength, minimum, maximum, required },
+            items: items && pick(items),
+            properties: properties && mapValues(properties, pick),
+          }
+    return `export default ${JSON.stringify(pick(all[id.slice('schema:'.length)]))}`
+  },
+}
+
+function mapValues(object, change) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]))
+}
+
 /** Without any package of a plugin: JSX is compiled by Vite itself, and its parts are Preact's. */
 export default defineConfig({
-  plugins: [neverEvaluates],
+  plugins: [fromSources, neverEvaluates, schemas],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: '../dist/public',

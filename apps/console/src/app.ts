@@ -3,6 +3,7 @@ import { openRedis, waitForRedis } from '@automation/queue/open-redis'
 import type { Config } from './config.js'
 import { addRequestGuard } from './guard/request-guard.js'
 import { consoleHeaders } from './guard/security-headers.js'
+import { decisionLinkRoutes } from './hand-on/decision-links.js'
 import { handOnRoutes } from './hand-on/hand-on.js'
 import { addMetrics } from './metrics.js'
 import { pageRoutes } from './pages.js'
@@ -42,7 +43,7 @@ export async function buildApp(config: Config) {
   await app.register(tokenRoutes, { ...config, sessions, attempts, prefix: '/session' })
   await app.register(oidcRoutes, { ...config, sessions, attempts, prefix: '/session/oidc' })
   await app.register(handOnRoutes, { ...config, sessions, refresher, prefix: '/api' })
-  await app.register(handOnRoutes, { ...config, sessions, refresher, prefix: '/decide', isPublic: true })
+  await app.register(decisionLinkRoutes, { ...config, prefix: '/decide' })
   await app.register(pageRoutes)
   return app
 }

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { goodToken, openUpstream, signIn, startConsole } from './fixtures/console.js'
 
@@ -43,6 +44,17 @@ t.test('a body arrives byte for byte, with the headers of the operation', async 
     body: payload,
     headers: { 'if-match': '"3"', 'idempotency-key': 'k1', 'content-type': 'application/json' },
   })
+})
+
+t.test('a response that the API has compressed for the browser is handed back as it came', async (t) => {
+  const upstream = await openUpstream(t)
+  const console = await startConsole(t, { CONSOLE_API_URL: upstream.url })
+  const cookie = await signIn(console)
+  const response = await console.ask('/api/events', { headers: { cookie, 'accept-encoding': 'gzip, br' } })
+  t.equal(upstream.arrivals.at(-1)?.headers['accept-encoding'], 'gzip, br')
+  t.equal(response.headers['content-encoding'], 'gzip')
+  t.same(JSON.parse(gunzipSync(response.rawPayload).toString()), { path: '/api/events' })
+  t.same((await console.ask('/api/events', { headers: { cookie } })).json(), { path: '/api/events' })
 })
 
 t.test('only paths of the API are handed on, however they are written', async (t) => {

@@ -160,7 +160,7 @@ async function chooseScheme(dialog: Locator, scheme: string): Promise<void> {
 async function showSecret(dialog: Locator): Promise<void> {
   await dialog.getByRole('textbox', { name: 'Provider' }).fill('shop')
   await dialog.getByRole('button', { name: 'Create' }).click()
-  await dialog.getByText('Copy it now').waitFor()
+  await dialog.getByText('Copy the secret now').waitFor()
 }
 
 /** Somebody else saves what is being changed here. */
@@ -193,7 +193,7 @@ async function takeConflicts(
   await page.getByRole('button', { name: 'Save as draft' }).click()
   await page.getByRole('dialog').waitFor()
   await page.screenshot({ path: pathOf('draft-conflict') })
-  await page.getByRole('button', { name: 'Keep that draft' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
   await client.rules.delete(id)
 }
 

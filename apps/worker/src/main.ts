@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { findDatabaseFault, openDatabase } from '@automation/database'
+import { databaseLimitsOf, findDatabaseFault, openDatabase } from '@automation/database'
 import { defaultWorkLimits } from '@automation/engine'
 import { countCancellations, countWaiting, createOldestDue } from '@automation/ledger'
 import { readOrExit, waitOrExit } from '@automation/process/settings'
 import {
+  logLibraries,
   logOptions,
   openMetrics,
   openTracing,
@@ -33,6 +34,7 @@ import { createWorkerMetrics } from './worker-metrics.js'
 const connectMs = 500
 
 const config = readOrExit(readConfig)
+logLibraries('worker', config.logLevel)
 const { stream, ...logging } = logOptions('worker', config.logLevel)
 const log = pino(logging, stream)
 const database = openDatabase(config.databaseUrl, config.databasePool)
@@ -95,7 +97,7 @@ function startWork() {
   const retention = startRetention(database, config.retentionDays, log, workerMetrics)
   const { databaseUrl, retentionDays } = config
   const limits = { workLimits: defaultWorkLimits, retentionDays }
-  const slices = new SlicesInThread({ databaseUrl, limits })
+  const slices = new SlicesInThread({ databaseUrl, databaseLimits: databaseLimitsOf(1), limits })
   const backtests = startBacktests(database, slices, defaultWorkLimits, log, workerMetrics)
   return {
     worker,

@@ -8,25 +8,29 @@ export interface Readiness {
   status: 'ready' | 'unready'
   postgres: 'ok' | 'away'
   redis: 'ok' | 'away'
-  /** stuck: work has been due for long, though this worker is idle. */
+  /** stuck: work has been due for long and jobs wait, though this worker has been idle for long. */
   progress: 'ok' | 'stuck' | 'unknown'
 }
 
 /** After this time (seconds), an idle worker should have claimed an event or execution that is due. */
 const overdueSeconds = 30
+/** A worker that takes jobs is of use, whatever becomes of them. */
+const longIdleMs = overdueSeconds * 1_000
 
 /** How long (ms) a readiness is kept, however many ask for it. */
 const keepMs = 1_000
 
 interface Working {
   redis: Redis
-  /** Whether the worker has neither a job nor an execution. */
-  isIdle(): boolean
+  /** For how long (ms) the worker has had neither a job nor an execution. */
+  idleMs(): number
+  /** Whether a job waits for any worker. */
+  hasWaitingJobs(): Promise<boolean>
 }
 
 /**
  * `/healthz`: the process responds. `/readyz`: the worker makes progress, too. To be connected is not enough: a
- * worker that stays idle while work is due is of no use.
+ * worker that stays idle while jobs wait is of no use. One event that is tried again and again makes no worker unready: somebody takes its job each time.
  *
  * @param findOldestDueSeconds from createOldestDue
  * @param findWorker returns undefined while the process waits for Postgres and Redis
@@ -58,9 +62,14 @@ async function findReadiness(
 ): Promise<Readiness> {
   const [isOverdue, redis] = await Promise.all([findOverdue(findOldestDueSeconds), pingRedis(worker.redis)])
   const postgres = isOverdue === 'away' ? 'away' : 'ok'
-  const progress = isOverdue === 'away' ? 'unknown' : isOverdue && worker.isIdle() ? 'stuck' : 'ok'
+  const progress = isOverdue === 'away' ? 'unknown' : isOverdue && (await isStuck(worker)) ? 'stuck' : 'ok'
   const isReady = postgres === 'ok' && redis === 'ok' && progress === 'ok'
   return { status: isReady ? 'ready' : 'unready', postgres, redis, progress }
+}
+
+/** Without Redis it is unknown whether jobs wait, and the worker is not ready in any case. */
+async function isStuck(worker: Working): Promise<boolean> {
+  return worker.idleMs() > longIdleMs && (await worker.hasWaitingJobs().catch(() => false))
 }
 
 async function findOverdue(findOldestDueSeconds: () => Promise<number>): Promise<boolean | 'away'> {

@@ -122,6 +122,9 @@ export function startWorker(
     /** For probes: fails fast where Redis is away. */
     redis: publisher,
     isIdle: () => jobs.active === 0 && executor.isIdle,
+    /** For how long (ms) it has had neither a job nor an execution. */
+    idleMs: () => (executor.isIdle ? jobs.idleMs : 0),
+    hasWaitingJobs: () => queue.hasWaitingJobs(),
     /** Finishes what is under way. What still waits, and calls that take longer than this (ms), are left to other workers. */
     async close(withinMs = closeWithinMs): Promise<void> {
       const deadline = performance.now() + withinMs

@@ -19,7 +19,7 @@ async function createRule({ own, createRule }: Harness, conditions: object[]): P
 
 t.test('a backtest counts the events that a worker did not evaluate for lack of work', async (t) => {
   const harness = await createHarness(t, {}, { workLimits })
-  const { database, own, workspaceId, inbox } = harness
+  const { inbox } = harness
   const from = Date.now() - 60_000
   for (let index = 0; index < 2; index++) await createRule(harness, [contains])
   await createRule(harness, [{ field: 'score', operator: 'greater_than', value: 5 }])
@@ -38,6 +38,31 @@ t.test('a backtest counts the events that a worker did not evaluate for lack of 
     statuses[status] = (statuses[status] ?? 0) + 1
   }
   t.strictSame(statuses, { failed: 3, succeeded: 3 })
+  const { report } = await runBacktest(harness, ruleId, from)
+  t.match(report, { considered: 6, active: { matched: 3, notJudged: 3 } })
+  t.match(report?.notes, [/evaluation limit.* with the 2 rules before it/])
+})
+
+t.test('a backtest leaves out what was replayed for other rules', async (t) => {
+  const harness = await createHarness(t)
+  const { inbox } = harness
+  const from = Date.now() - 60_000
+  const other = await createRule(harness, [])
+  const ruleId = await createRule(harness, [])
+  const worker = harness.startWorker()
+  await worker.ready()
+  for (const chosenRuleIds of [undefined, [other], [other, ruleId]]) {
+    const event = { ...harness.newEvent(), ...(chosenRuleIds && { chosenRuleIds }) }
+    await inbox.accept(event)
+    await harness.untilDone(event.id)
+  }
+  t.equal(await harness.own.execution.count({ where: { handlerId: ruleId } }), 2)
+  const { report } = await runBacktest(harness, ruleId, from)
+  t.match(report, { scanned: 3, considered: 2, active: { matched: 2 } })
+})
+
+/** Of the active version of a rule, until now. */
+async function runBacktest({ database, own, workspaceId }: Harness, ruleId: string, from: number) {
   const active = await readActiveVersion(own, ruleId)
   if (active === undefined) throw new Error('The rule is gone')
   const administrator = { database, workspaceId, actor: 'user:tests' }
@@ -50,7 +75,5 @@ t.test('a backtest counts the events that a worker did not evaluate for lack of 
     await own.backtest.updateMany({ where: { id }, data: { leaseUntil: null } })
     backtest = await findBacktest(own, id)
   }
-  const { report } = (await findBacktest(own, id)) ?? {}
-  t.match(report, { considered: 6, active: { matched: 3, notJudged: 3 } })
-  t.match(report?.notes, [/evaluation limit.* with the 2 rules before it/])
-})
+  return (await findBacktest(own, id)) ?? { report: null }
+}

@@ -18,7 +18,7 @@ async function storeWaiting(
   const subscription = await own.subscription.findUnique({ where: { id } })
   const eventId = isByHand || subscription ? null : newId()
   await own.$executeRaw`
-    INSERT INTO executions (id, workspace_id, event_id, event_type, rule_id, is_delivery, rule_version, status, results,
+    INSERT INTO executions (id, workspace_id, event_id, event_type, handler_id, is_delivery, rule_version, status, results,
                             started_at, due_at)
     SELECT id, ${workspaceId}::uuid, coalesce(${eventId}::uuid, id), 'LEAD_CREATED', ${id}::uuid, ${subscription !== null}::boolean, 1,
            'waiting', '[]', now(), now() + interval '1 day'
@@ -96,7 +96,7 @@ for (const [way, { create, stop, start, reason }] of Object.entries(ways))
     await storeWaiting(harness, other, 10)
     await setTimeout(5)
     await stop(harness, id)
-    const cancelled = { ruleId: id, status: 'cancelled' as const, error: reason, dueAt: null, lease: null }
+    const cancelled = { handlerId: id, status: 'cancelled' as const, error: reason, dueAt: null, lease: null }
     t.equal(await harness.own.execution.count({ where: cancelled }), 1_000)
     t.equal(await harness.own.execution.count({ where: { status: 'waiting' } }), waiting - 1_000 + 10)
     t.ok((await countCancellations(harness.database)) >= 1, 'the metrics show that some are left')
@@ -104,7 +104,7 @@ for (const [way, { create, stop, start, reason }] of Object.entries(ways))
     harness.startSweeper()
     while ((await harness.own.cancellation.count()) > 0) await setTimeout(20)
     t.equal(await harness.own.execution.count({ where: cancelled }), waiting)
-    t.equal(await harness.own.execution.count({ where: { ruleId: other, status: 'waiting' } }), 10)
+    t.equal(await harness.own.execution.count({ where: { handlerId: other, status: 'waiting' } }), 10)
     if (start) await t.resolves(start(harness, id))
   })
 
@@ -118,7 +118,7 @@ t.test('what is executed by hand after the change is not cancelled by it', async
   await storeWaiting(harness, ruleId, 1, true)
   harness.startSweeper()
   while ((await harness.own.cancellation.count()) > 0) await setTimeout(20)
-  t.equal(await harness.own.execution.count({ where: { ruleId, status: 'waiting' } }), 1)
+  t.equal(await harness.own.execution.count({ where: { handlerId: ruleId, status: 'waiting' } }), 1)
 })
 
 t.test(
@@ -132,7 +132,8 @@ t.test(
     t.equal(await changeRule(harness, live, { isActive: false }), 1_000)
     harness.startSweeper()
     while ((await harness.own.cancellation.count()) > 0) await setTimeout(20)
-    const count = (ruleId: string) => harness.own.execution.count({ where: { ruleId, status: 'waiting' } })
+    const count = (ruleId: string) =>
+      harness.own.execution.count({ where: { handlerId: ruleId, status: 'waiting' } })
     t.equal(await count(shadow), 0)
     t.equal(await count(live), 1_000, 'a live rule may be executed by hand')
   },

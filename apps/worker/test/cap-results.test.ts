@@ -226,8 +226,13 @@ t.test('a text is cut only if the result is shorter, and never within a characte
   t.equal(capError(`${barely}x`), `${'x'.repeat(maxErrorLength)}… cut`)
   t.equal(
     capError(`${'x'.repeat(maxErrorLength - 1)}${'😀'.repeat(9)}`),
-    `${'x'.repeat(maxErrorLength - 1)}\uFFFD… cut`,
+    `${'x'.repeat(maxErrorLength - 1)}😀… cut`,
   )
+  const emoji = '😀'.repeat(maxErrorLength + '… cut'.length)
+  t.equal(capError(emoji), emoji)
+  const cut = capError(`${emoji}x`)
+  t.equal(cut, `${'😀'.repeat(maxErrorLength)}… cut`)
+  t.equal(capError(cut), cut)
 })
 
 t.test('the warnings about missing placeholders are capped', async (t) => {

@@ -1,6 +1,7 @@
 import { newId } from '@automation/database'
+import { narrowToExecution } from '@automation/history'
 import { matchLists } from '@automation/launcher/match-lists'
-import { narrowToExecution, reopenExecutions } from '@automation/ledger'
+import { reopenExecutions } from '@automation/ledger'
 import t from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 import { leaveExecution } from './fixtures/leave-execution.js'

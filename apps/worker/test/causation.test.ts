@@ -60,7 +60,7 @@ t.test('another worker counts what is stored', async (t) => {
     workspaceId: harness.workspaceId,
     eventId: root.id,
     eventType: 'LEAD_CREATED',
-    ruleId: cause ?? '',
+    handlerId: cause ?? '',
     ruleVersion: 1,
     status: 'succeeded' as const,
     results: [],
@@ -113,7 +113,7 @@ t.test('an execution that is continued or retried counts what is stored', async 
     workspaceId: harness.workspaceId,
     eventId: root.id,
     eventType: 'LEAD_CREATED',
-    ruleId,
+    handlerId: ruleId,
     ruleVersion: 1,
     status: 'waiting' as const,
     results: [],
@@ -166,7 +166,7 @@ t.test('what a rule emitted ends with it, and an emission by hand does not', asy
         workspaceId: harness.workspaceId,
         eventId: event.id,
         eventType: 'LEAD_CREATED',
-        ruleId: emitter,
+        handlerId: emitter,
         ruleVersion: 1,
         status: 'succeeded',
         results: [],
@@ -186,7 +186,7 @@ t.test('what a rule emitted ends with it, and an emission by hand does not', asy
   harness.startWorker()
   harness.startSweeper()
   await untilQuiet(harness)
-  const executions = await harness.own.execution.findMany({ where: { ruleId: follower } })
+  const executions = await harness.own.execution.findMany({ where: { handlerId: follower } })
   t.equal(executions.length, 1)
   const considered = await harness.own.event.findMany({ where: { type: 'DEAL_WON' }, orderBy: { id: 'asc' } })
   t.same(

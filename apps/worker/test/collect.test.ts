@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { executionIdOf, newId } from '@automation/database'
 import type { PerKey } from '@automation/engine'
-import { closeBatch, createHistoryRemoval, narrowToExecution, reopenExecutions } from '@automation/ledger'
+import { narrowToExecution } from '@automation/history'
+import { closeBatch, createHistoryRemoval, reopenExecutions } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
@@ -43,11 +44,11 @@ async function titlesOf({ own }: Harness): Promise<string[]> {
 
 t.test('events of a key are one execution at the end of their batch, and name it', async (t) => {
   const harness = await start(t, 2)
-  const ruleId = await harness.createRule(task, undefined, collecting({ for: '2s' }))
+  const ruleId = await harness.createRule(task, undefined, collecting({ for: '8s' }))
   const [first, second] = [await postOne(harness, ruleId, 1), await postOne(harness, ruleId, 2)]
   const other = await postOne(harness, ruleId, 3, 'b')
   const open = await harness.untilStatus(first, 'waiting')
-  t.match({ results: open.results, lease: open.lease }, { results: [], lease: null })
+  t.match({ results: open.results, lease: open.lease }, { results: { length: 0 }, lease: null })
   const joined = await harness.untilStatus(second, 'suppressed')
   t.strictSame(joined.suppression, { reason: 'collected', key: 'a', executionId: first })
   for (const id of [first, other]) await harness.untilStatus(id, 'succeeded')
@@ -83,7 +84,7 @@ t.test('events that meet in one commit, and those of many commits, are each in o
 t.test('a batch ends when it has been quiet for so long', async (t) => {
   const harness = await start(t)
   harness.startSweeper()
-  const ruleId = await harness.createRule(task, undefined, collecting({ for: '1h', quiet: '2s' }))
+  const ruleId = await harness.createRule(task, undefined, collecting({ for: '1h', quiet: '8s' }))
   const first = await postOne(harness, ruleId, 1)
   const { dueAt } = await harness.untilStatus(first, 'waiting')
   await delay(500)
@@ -93,7 +94,7 @@ t.test('a batch ends when it has been quiet for so long', async (t) => {
     ...(await harness.own.event.findFirstOrThrow({ orderBy: { id: 'desc' } })),
   }
   t.ok(later && dueAt && later > dueAt)
-  t.equal(later?.getTime(), acceptedAt.getTime() + 2_000)
+  t.equal(later?.getTime(), acceptedAt.getTime() + 8_000)
   await harness.untilStatus(first, 'succeeded')
   t.match(await titlesOf(harness), [/^a: 2, 2/])
 })
@@ -134,7 +135,7 @@ t.test('a worker that lost its lease while it queued a batch lets nobody run it 
   await harness.own.execution.update({ where: { id: second }, data: { status: 'running', lease, dueAt } })
   const { keyId } = await claim()
   t.equal(await closeBatch(harness.database, { executionId: second, lease, keyId, isExclusive: true }), false)
-  t.match(await harness.untilStatus(second, 'waiting'), { lease: null, results: [] })
+  t.match(await harness.untilStatus(second, 'waiting'), { lease: null, results: { length: 0 } })
 })
 
 t.test('a worker that has lost the lease of a batch neither closes nor runs it', async (t) => {
@@ -240,7 +241,10 @@ t.test('events beyond 256 KiB are counted, and the last one is still read', asyn
     await harness.inbox.accept(event)
     await harness.untilDone(event.id)
   }
-  const { id } = await harness.own.execution.findFirstOrThrow({ where: { ruleId }, orderBy: { id: 'asc' } })
+  const { id } = await harness.own.execution.findFirstOrThrow({
+    where: { handlerId: ruleId },
+    orderBy: { id: 'asc' },
+  })
   await harness.untilStatus(id, 'succeeded')
   t.strictSame(await titlesOf(harness), ['3 1 2 3'])
 })

@@ -63,6 +63,54 @@ t.test('a receiver that refuses each token makes no later call look for another 
   t.strictSame(forgotten, ['API'], 'the next one was better')
 })
 
+t.test('a receiver that repeats the refused token, or the next one, is told as a placeholder', async (t) => {
+  const tokens = {
+    find: async (_: unknown, refused?: string) => ({
+      token: refused ? { id: '1', text: 'token-next' } : { id: '0', text: 'token-first' },
+    }),
+  }
+  const filler = new CredentialFiller({ find: async () => credential, forget: () => {} }, tokens, () => ({
+    links: {},
+  }))
+  const effect = await filler.fill(action, context, 5_000, async (_, { scrubber }) => {
+    const echo = scrubber.scrub('Not token-first, but token-next')
+    return { ...unauthorized, error: 'HTTP 401: token-first token-next', output: { statusCode: 401, echo } }
+  })
+  const shown = '{{credentials.API}}'
+  t.match(effect, {
+    error: `HTTP 401: ${shown} ${shown}`,
+    output: { echo: `Not ${shown}, but ${shown}` },
+  })
+})
+
+t.test('a credential is for its hosts alone, not for those whose names are like theirs', async (t) => {
+  const tokens = { find: async () => ({ token: { id: '0', text: 'token' } }) }
+  const filler = new CredentialFiller({ find: async () => credential, forget: () => {} }, tokens, () => ({
+    links: {},
+  }))
+  let allowed: string[] = []
+  const urls = [
+    'https://api.example.com/',
+    'https://API.example.com.:8443/evilapi.example.com',
+    'https://evilapi.example.com/',
+    'https://evil-api.example.com/',
+    'https://evil.api.example.com/',
+    'https://example.com/',
+    'https://api.example.com.evil.com/',
+    'https://api.example.comevil.com/',
+    'https://api.example.com@evil.com/',
+    'https://evil.com/api.example.com',
+    'https://evil.com/?api.example.com#api.example.com',
+    'https://api-example.com/',
+    'https://apiXexample.com/',
+  ]
+  await filler.fill(action, context, 5_000, async (_, { findHostFault }) => {
+    allowed = urls.filter((url) => findHostFault(url) === undefined)
+    return { status: 'success' }
+  })
+  t.strictSame(allowed, urls.slice(0, 2))
+})
+
 t.test('a token that cannot be stored is used, and the next worker requests another one', async (t) => {
   const statements: string[] = []
   const database = {

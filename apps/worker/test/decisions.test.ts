@@ -1,14 +1,9 @@
 import { executionIdOf } from '@automation/database'
+import { listDecisions, narrowToExecution, readDecisionRow } from '@automation/history'
 import { matchLists } from '@automation/launcher/match-lists'
-import {
-  listDecisions,
-  lockDecision,
-  narrowToExecution,
-  recordDecision,
-  reopenExecutions,
-  type VersionToRun,
-} from '@automation/ledger'
+import { lockDecision, recordDecision, reopenExecutions, type VersionToRun } from '@automation/ledger'
 import t from 'tap'
+import { awaitDecision } from '../src/executions/await-decision.js'
 import { createHarness, type Execution, type Harness } from './fixtures/harness.js'
 import { openTarget } from './fixtures/target.js'
 
@@ -27,16 +22,16 @@ async function begin(harness: Harness, actions: object[]) {
   return { ruleId, event, id: executionIdOf(event, ruleId) }
 }
 
-/** As the API does it. @returns the id of the event, or what the decision is instead */
-async function decide(
-  harness: Harness,
+/** As the API does it until the commit. */
+function commit(
+  { own, workspaceId }: Harness,
   id: string,
   choice: string,
   beforeCommit?: () => Promise<void>,
-): Promise<string | undefined> {
-  const { own, workspaceId, inbox } = harness
-  const eventId = await own.$transaction(async (transaction) => {
-    const row = await lockDecision(transaction, workspaceId, id)
+): ReturnType<typeof recordDecision> {
+  return own.$transaction(async (transaction) => {
+    await lockDecision(transaction, workspaceId, id)
+    const row = await readDecisionRow(transaction, workspaceId, id)
     if (row?.status !== 'open') return undefined
     const decided = await recordDecision(transaction, workspaceId, row, {
       choice,
@@ -44,40 +39,48 @@ async function decide(
       by: 'user:ada',
     })
     await beforeCommit?.()
-    return decided?.eventId
+    return decided
   })
-  if (eventId !== undefined) inbox.publish([{ id: eventId, workspaceId, createdBy: null, addressee: null }])
-  return eventId
+}
+
+/** As the API does it. @returns whether it counts */
+async function decide(...[harness, ...more]: Parameters<typeof commit>): Promise<boolean> {
+  const decided = await commit(harness, ...more)
+  if (decided?.woken) harness.inbox.resume(decided.woken)
+  return decided !== undefined
 }
 
 async function statusOf(harness: Harness, id: string) {
   const { own, workspaceId } = harness
-  return (await own.$transaction((transaction) => lockDecision(transaction, workspaceId, id)))?.status
+  const row = await own.$transaction(async (transaction) => {
+    await lockDecision(transaction, workspaceId, id)
+    return readDecisionRow(transaction, workspaceId, id)
+  })
+  return row?.status
 }
 
 t.test('a decision ends its WAIT, once, and later actions read it', async (t) => {
   const harness = await createHarness(t)
   harness.startWorker()
-  // Those that decide later hold the row: then a worker leaves the execution to the sweeper.
-  harness.startSweeper()
   const other = await begin(harness, [ask(), told])
   const event = harness.newEvent('LEAD_CREATED')
   await harness.inbox.accept(event)
   const id = executionIdOf(event, other.ruleId)
   matchLists(t, resultsOf(await harness.untilStatus(id, 'waiting')), [
-    { status: 'scheduled', waitsFor: { eventType: 'DECISION', match: { executionId: id } } },
+    { status: 'scheduled', waitsFor: { eventType: 'DECISION', match: {} } },
   ])
-  const ids = await Promise.all(['approve', 'reject', 'approve'].map((choice) => decide(harness, id, choice)))
-  const [eventId, ...more] = ids.filter((one) => one !== undefined)
-  t.strictSame(more, [], 'one of them counts')
+  const counts = await Promise.all(
+    ['approve', 'reject', 'approve'].map((choice) => decide(harness, id, choice)),
+  )
+  t.strictSame(counts.filter(Boolean), [true], 'one of them counts')
   const done = await harness.untilStatus(id, 'succeeded')
   const { choice } = done.decision as { choice: string }
   matchLists(t, resultsOf(done), [
     {
       status: 'success',
-      ended: 'event',
-      endedBy: { eventId, acceptedAt: String },
-      decision: { choice, reason: 'Fair', by: 'user:ada' },
+      ended: 'decision',
+      endedBy: undefined,
+      decision: { choice, reason: 'Fair', by: 'user:ada', at: undefined },
     },
     { status: 'success' },
   ])
@@ -106,6 +109,54 @@ t.test('a decision ends its WAIT, once, and later actions read it', async (t) =>
   matchLists(t, (await list({ status: 'expired' })).rows, [])
 })
 
+t.test('what a decision ends is due at its commit, and no event tells of it', async (t) => {
+  const harness = await createHarness(t)
+  const worker = harness.startWorker()
+  const { id } = await begin(harness, [ask(), told])
+  await harness.untilStatus(id, 'waiting')
+  await worker.close()
+  const decided = await commit(harness, id, 'approve')
+  const { dueAt } = await harness.own.execution.findUniqueOrThrow({ where: { id } })
+  t.match(decided, { woken: { executionId: id, dueAt } })
+  t.ok(Number(dueAt) <= Date.parse(decided?.decision.at ?? ''))
+  matchLists(t, await harness.own.event.findMany(), [{ type: 'LEAD_CREATED' }])
+  // The API has died before it added the job.
+  harness.startWorker()
+  harness.startSweeper()
+  t.match((await harness.untilStatus(id, 'succeeded')).results, [{ decision: { choice: 'approve' } }, {}])
+  t.equal(await harness.own.eventKey.count(), 0)
+})
+
+t.test('a decision while the call before its WAIT is made ends it once it is reached', async (t) => {
+  const harness = await createHarness(t)
+  let answer: (() => void) | undefined
+  const target = await openTarget(t, (_request, response) => {
+    answer = () => response.end()
+  })
+  harness.startWorker()
+  const { id } = await begin(harness, [{ type: 'SEND_WEBHOOK', config: { url: target.url } }, ask(), told])
+  while (!answer) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.match(await commit(harness, id, 'approve'), { woken: undefined }, 'its worker holds it')
+  answer()
+  matchLists(t, resultsOf(await harness.untilStatus(id, 'succeeded')), [
+    { status: 'success' },
+    { ended: 'decision', decision: { choice: 'approve' } },
+    { status: 'success' },
+  ])
+})
+
+t.test('an event of type DECISION that an earlier release has stored is done without effect', async (t) => {
+  const harness = await createHarness(t)
+  harness.startWorker()
+  const { id } = await begin(harness, [ask(), told])
+  await harness.untilStatus(id, 'waiting')
+  const stored = { ...harness.newEvent('DECISION'), data: { executionId: id, choice: 'approve' } }
+  await harness.inbox.accept(stored)
+  await harness.untilDone(stored.id)
+  t.equal((await harness.untilStatus(id, 'waiting')).decision, null)
+  t.equal(await harness.own.eventKey.count(), 0)
+})
+
 t.test('a decision before its WAIT is reached counts, also after a WAIT for an event', async (t) => {
   const harness = await createHarness(t)
   harness.startWorker()
@@ -115,13 +166,12 @@ t.test('a decision before its WAIT is reached counts, also after a WAIT for an e
   }
   const { id } = await begin(harness, [paid, ask(), told])
   await harness.untilStatus(id, 'waiting')
-  const eventId = await decide(harness, id, 'approve')
-  await harness.untilDone(eventId ?? '')
+  t.ok(await decide(harness, id, 'approve'))
   await harness.inbox.accept({ ...harness.newEvent('DEAL_WON'), data: { a: 1 } })
   const done = await harness.untilStatus(id, 'succeeded')
   matchLists(t, resultsOf(done), [
     { ended: 'event' },
-    { endedBy: { eventId }, decision: { choice: 'approve' } },
+    { ended: 'decision', decision: { choice: 'approve' } },
     { status: 'success' },
   ])
 })
@@ -134,7 +184,7 @@ t.test('when the time is over the choice is expired, and nobody can decide any m
   const isExpired = async () => (await harness.own.task.count()) === 1
   while (!(await isExpired())) await new Promise((resolve) => setTimeout(resolve, 50))
   t.equal(await statusOf(harness, id), 'expired')
-  t.equal(await decide(harness, id, 'approve'), undefined)
+  t.notOk(await decide(harness, id, 'approve'))
   matchLists(t, resultsOf(await harness.untilStatus(id, 'waiting')), [
     { status: 'success', ended: 'time', decision: { choice: 'expired' } },
     { status: 'success' },
@@ -164,31 +214,25 @@ t.test('a decision at the last moment counts, or comes too late: never both', as
   )
   for (const [index, id] of ids.entries()) {
     const done = await harness.untilStatus(id, 'succeeded')
-    const choice = decided[index] === undefined ? 'expired' : 'approve'
+    const choice = decided[index] ? 'approve' : 'expired'
     t.match(done.results, [{ decision: { choice } }, {}], `${index}`)
   }
 })
 
 t.test('a decision that was accepted in time counts, however long its commit takes', async (t) => {
   const harness = await createHarness(t)
-  const { database } = harness
-  const run = database.run.bind(database)
-  // What a look at the transactions says where the commit comes between its snapshot and its look at the sessions.
-  database.run = (async (name: string, text: string, values: unknown[]) =>
-    name === 'read_backlog'
-      ? [{ now: Date.now(), settled: Date.now(), workspaceId: null, type: null, oldest: null }]
-      : run(name, text, values)) as typeof database.run
   harness.startWorker()
   harness.startSweeper()
-  const { id } = await begin(harness, [ask('1s'), told])
+  const { id } = await begin(harness, [ask('6s'), told])
   const [{ until }] = resultsOf(await harness.untilStatus(id, 'waiting')) as [{ until: string }]
   const overMs = () => Date.now() - Date.parse(until)
-  const eventId = await decide(harness, id, 'approve', async () => {
+  const counts = await decide(harness, id, 'approve', async () => {
     // Sweeper and worker have come by then.
     while (overMs() < 1_500) await new Promise((resolve) => setTimeout(resolve, 50))
   })
+  t.ok(counts)
   matchLists(t, resultsOf(await harness.untilStatus(id, 'succeeded')), [
-    { ended: 'event', endedBy: { eventId }, decision: { choice: 'approve' } },
+    { ended: 'decision', decision: { choice: 'approve' } },
     { status: 'success' },
   ])
 })
@@ -201,8 +245,7 @@ t.test('the decision of an execution that was cancelled is no longer needed', as
   const finished = { status: 'cancelled', finishedAt: new Date(), dueAt: null } as const
   await harness.own.execution.update({ where: { id }, data: finished })
   t.equal(await statusOf(harness, id), 'closed')
-  t.equal(await decide(harness, id, 'approve'), undefined)
-  t.equal(await harness.own.event.count({ where: { type: 'DECISION' } }), 0)
+  t.notOk(await decide(harness, id, 'approve'))
 })
 
 t.test(
@@ -224,7 +267,7 @@ t.test(
 
 async function retryWith(harness: Harness, id: string, version: VersionToRun, actions?: object[]) {
   const { own, workspaceId } = harness
-  const { ruleId, ruleVersion } = await own.execution.findUniqueOrThrow({ where: { id } })
+  const { handlerId: ruleId, ruleVersion } = await own.execution.findUniqueOrThrow({ where: { id } })
   if (actions) {
     const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', conditions: [], actions }
     const next = ruleVersion + 1
@@ -253,7 +296,7 @@ t.test('a decision counts for the definition that asked for it, and for no other
     harness.startSweeper()
     const { id } = await begin(harness, [call, ask(), told])
     while (!fail) await new Promise((resolve) => setTimeout(resolve, 20))
-    t.type(await decide(harness, id, 'approve'), 'string')
+    t.ok(await decide(harness, id, 'approve'))
     fail()
     await harness.untilStatus(id, 'failed')
     return { harness, id, call }
@@ -293,16 +336,106 @@ t.test('a decision while its batch is open wakes the WAIT as soon as that is rea
   const harness = await createHarness(t)
   harness.startWorker()
   harness.startSweeper()
-  const perKey = { key: '{{lead}}', collect: { for: '2s' } } as const
+  const perKey = { key: '{{lead}}', collect: { for: '8s' } } as const
   const ruleId = await harness.createRule([ask(), told], undefined, perKey)
   const event = { ...harness.newEvent(), data: { lead: 'a' } }
   await harness.inbox.accept(event)
   const id = executionIdOf(event, ruleId)
-  t.strictSame(resultsOf(await harness.untilStatus(id, 'waiting')), [], 'its batch is open')
-  const eventId = await decide(harness, id, 'approve')
-  await harness.untilDone(eventId ?? '')
+  const open = await harness.untilStatus(id, 'waiting')
+  t.strictSame(resultsOf(open), [], 'its batch is open')
+  t.ok(await decide(harness, id, 'approve'))
+  t.match(await harness.own.execution.findUniqueOrThrow({ where: { id } }), {
+    status: 'waiting',
+    results: { length: 0 },
+    dueAt: open.dueAt,
+    waitType: null,
+  })
   matchLists(t, resultsOf(await harness.untilStatus(id, 'succeeded')), [
-    { endedBy: { eventId }, decision: { choice: 'approve' } },
+    { ended: 'decision', decision: { choice: 'approve' } },
     { status: 'success' },
   ])
+})
+
+t.test('a decision while its execution waits for its key counts when its turn has come', async (t) => {
+  const harness = await createHarness(t)
+  harness.startWorker()
+  const perKey = { key: 'one', whileRunning: 'queue' } as const
+  const ruleId = await harness.createRule([ask(), told], undefined, perKey)
+  const begun = []
+  for (const lead of [1, 2]) {
+    const event = { ...harness.newEvent(), data: { lead } }
+    await harness.inbox.accept(event)
+    await harness.untilDone(event.id)
+    begun.push(executionIdOf(event, ruleId))
+  }
+  const [first = '', second = ''] = begun
+  t.match(await commit(harness, second, 'reject'), { woken: undefined }, 'others have its key')
+  const { dueAt } = await harness.own.execution.findUniqueOrThrow({ where: { id: second } })
+  t.ok(Number(dueAt) > Date.now() + 86_400_000, 'it still waits for its key')
+  t.ok(await decide(harness, first, 'approve'))
+  for (const [id, choice] of [
+    [first, 'approve'],
+    [second, 'reject'],
+  ] as const)
+    t.match((await harness.untilStatus(id, 'succeeded')).results, [
+      { ended: 'decision', decision: { choice } },
+    ])
+})
+
+t.test('a decision between two attempts of the call before its WAIT changes nothing of them', async (t) => {
+  const harness = await createHarness(t)
+  const target = await openTarget(t, (_request, response) => {
+    response.statusCode = target.calls.length === 1 ? 503 : 200
+    response.end()
+  })
+  harness.startWorker()
+  const call = { type: 'SEND_WEBHOOK', config: { url: target.url }, retry: { attempts: 2, delay: '2s' } }
+  const { id } = await begin(harness, [call, ask(), told])
+  const { dueAt } = await harness.untilStatus(id, 'retrying')
+  t.match(await commit(harness, id, 'approve'), { woken: undefined })
+  t.match(await harness.own.execution.findUniqueOrThrow({ where: { id } }), { status: 'retrying', dueAt })
+  t.match((await harness.untilStatus(id, 'succeeded')).results, [
+    { status: 'success' },
+    { ended: 'decision', decision: { choice: 'approve' } },
+    { status: 'success' },
+  ])
+  t.equal(target.calls.length, 2)
+})
+
+t.test('what is switched off after its decision goes on with it when it is retried', async (t) => {
+  const harness = await createHarness(t)
+  const worker = harness.startWorker()
+  const { id, ruleId } = await begin(harness, [ask(), told])
+  await harness.untilStatus(id, 'waiting')
+  await worker.close()
+  const decided = await commit(harness, id, 'approve')
+  t.ok(decided?.woken)
+  await harness.own.rule.update({ where: { id: ruleId }, data: { isActive: false } })
+  harness.startWorker()
+  harness.startSweeper()
+  t.match(await harness.untilStatus(id, 'cancelled'), { decision: { choice: 'approve' } })
+  t.equal(await harness.own.task.count(), 0)
+  t.equal(await statusOf(harness, id), 'decided')
+  await harness.own.rule.update({ where: { id: ruleId }, data: { isActive: true } })
+  await retryWith(harness, id, 'same')
+  await harness.untilStatus(id, 'succeeded')
+  matchLists(t, await harness.own.task.findMany(), [{ title: 'approve Fair' }])
+})
+
+t.test('a worker whose clock is ahead does not put off the end of the time', async (t) => {
+  const until = Date.now() - 600_000
+  const scheduled = { action: 'WAIT', status: 'scheduled', until: new Date(until).toISOString() }
+  const execution = {
+    record: { id: 'x', results: [scheduled] },
+    claimed: { decision: null, at: until - 300 },
+  }
+  const action = {
+    type: 'WAIT',
+    of: { index: 0, type: 'WAIT' },
+    config: ask().config,
+    at: until,
+    warnings: [],
+  }
+  const { dueAt } = awaitDecision(execution as never, action as never)
+  t.equal(Number(dueAt), until)
 })

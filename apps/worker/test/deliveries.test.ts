@@ -8,7 +8,11 @@ const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 const longAgo = new Date(Date.now() - 60_000)
 
 /** How a delivery is stored. Its type is a rule's, and does not decide. */
-const addressOf = (id: string) => ({ type: 'LEAD_CREATED', ruleId: id, isDelivery: true })
+const addressOf = (id: string) => ({
+  type: 'LEAD_CREATED',
+  addresseeKind: 'subscription' as const,
+  addresseeId: id,
+})
 type Address = ReturnType<typeof addressOf>
 
 /** A subscription to failures, and a rule that no delivery may run. */
@@ -33,15 +37,15 @@ async function storeEvent({ own, newRow }: Harness, address: Address, doneAt: Da
 
 /** A delivery that waits for its next attempt. */
 async function storeDelivery(harness: Harness, address: Address): Promise<string> {
-  const { id, workspaceId, type, ruleId, isDelivery } = await storeEvent(harness, address, longAgo)
+  const { id, workspaceId, type, addresseeId } = await storeEvent(harness, address, longAgo)
   await harness.own.execution.create({
     data: {
       id,
       workspaceId,
       eventId: id,
       eventType: type,
-      ruleId,
-      isDelivery,
+      handlerId: addresseeId,
+      isDelivery: true,
       ruleVersion: 1,
       status: 'retrying',
       results: [{ action: 'SEND_WEBHOOK', status: 'pending' }],
@@ -59,7 +63,7 @@ t.test('an event that is addressed to a subscription is delivered to it alone', 
   harness.startWorker()
   harness.startSweeper()
   const execution = await harness.untilStatus(event.id, 'succeeded')
-  t.match(execution, { ruleId: id, isDelivery: true, eventType: event.type })
+  t.match(execution, { handlerId: id, isDelivery: true, eventType: event.type })
   t.match(await harness.untilDone(event.id), { ruleSetId: id })
   t.equal(await harness.own.execution.count(), 1)
   t.match(target.calls[0]?.headers, { 'webhook-id': `${event.id}:0`, 'webhook-signature': /^v1,/ })

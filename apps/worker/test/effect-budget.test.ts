@@ -56,3 +56,14 @@ t.test('emissions that come to nothing do not count, and those of other executio
   budget.refund()
   t.strictSame([emit(), emit(), emit()], [undefined, undefined, 'event_budget'])
 })
+
+t.test('what was taken back is not taken back again, from what others have emitted', async (t) => {
+  const shared = new Causation({} as Database, { descendants: 3, perMinute: 100 })
+  const [one, other] = [new EffectBudget(context.event, shared), new EffectBudget(context.event, shared)]
+  one.countEvents([1, 1])
+  other.countEvents([1])
+  one.refund(1)
+  one.refund()
+  t.equal(one.countEvents([1, 1, 1])?.attention, 'event_budget')
+  t.equal(one.countEvents([1, 1]), undefined)
+})

@@ -57,8 +57,8 @@ t.test('a rule of a group that could not be evaluated takes its place as if it h
   const north = member('North', 10, [{ field: 'team', operator: 'equals', value: 'north' }])
   const heavy = member('Heavy', 20, slow)
   const rules = [pool, north, heavy]
-  const run = async (data: object) => {
-    const event = { ...context.event, data }
+  const run = async (data: object, chosenRuleIds: string[] | null = null) => {
+    const event = { ...context.event, data, chosenRuleIds }
     const work = new EventWork({
       event,
       set: { id: null, rules, rulesVersion: 1, hasGroups: true, waited: [], findCandidates: () => [0, 1, 2] },
@@ -82,4 +82,7 @@ t.test('a rule of a group that could not be evaluated takes its place as if it h
     ],
   })
   t.strictSame(await run({}), { executions: [['Pool', 'running']], outranked: null })
+  t.strictSame(await run({ text }, [pool.id]), { executions: [], outranked: [[0, 2]] }, 'left out, too')
+  t.strictSame(await run({ text }, [heavy.id]), { executions: [['Heavy', 'failed']], outranked: null })
+  t.strictSame(await run({}, [north.id]), { executions: [], outranked: null })
 })

@@ -128,7 +128,7 @@ t.test('the execution fails after the last attempt; with continueOnError it cont
   }
   for (const { calls } of targets) t.equal(calls.length, 3)
   matchLists(t, await harness.own.task.findMany(), [{ ruleId: goesOn }])
-  const execution = await harness.own.execution.findFirstOrThrow({ where: { ruleId: stops } })
+  const execution = await harness.own.execution.findFirstOrThrow({ where: { handlerId: stops } })
   matchLists(t, resultsOf(execution), [{ status: 'failed', failures: 3 }, { status: 'skipped' }])
 })
 
@@ -195,7 +195,7 @@ t.test('a WAIT ends when it is due, even if Redis has lost its job', async (t) =
 
 t.test('a WAIT until a date ends at it, and at once if it is past', async (t) => {
   const harness = await createHarness(t)
-  const soon = new Date(Date.now() + 1_500)
+  const soon = new Date(Date.now() + 6_000)
   const inADay = new Date(soon.getTime() + 86_400_000).toISOString()
   const past = { until: '2020-01-01', offset: '+12h' }
   const waits = [past, { until: inADay, offset: '-1d' }].map((config) => ({ type: 'WAIT', config }))
@@ -253,11 +253,11 @@ t.test(
     while ((await harness.own.execution.count({ where: { dueAt: null } })) < 3) await setTimeout(20)
     const executions = await harness.own.execution.findMany({
       where: { eventId: event.id },
-      orderBy: { ruleId: 'asc' },
+      orderBy: { handlerId: 'asc' },
     })
     matchLists(t, executions, [
-      { ruleId: off, status: 'cancelled', error: 'The rule was switched off', finishedAt: Date },
-      { ruleId: gone, status: 'cancelled', error: 'The rule was deleted', finishedAt: Date },
+      { handlerId: off, status: 'cancelled', error: 'The rule was switched off', finishedAt: Date },
+      { handlerId: gone, status: 'cancelled', error: 'The rule was deleted', finishedAt: Date },
     ])
     t.match(
       await harness.own.execution.findUnique({ where: { id: byHand.id } }),

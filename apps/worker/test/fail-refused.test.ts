@@ -1,6 +1,7 @@
 import { executionIdOf, Prisma } from '@automation/database'
+import { narrowToExecution } from '@automation/history'
 import { matchLists } from '@automation/launcher/match-lists'
-import { narrowToExecution, reopenExecutions } from '@automation/ledger'
+import { reopenExecutions } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { heavyRows } from '../src/executions/cost.js'
 import { isRefused } from '../src/executions/fail-refused.js'

@@ -339,6 +339,14 @@ t.test('after the pause one call is the probe; its response closes the breaker',
   for (let call = 0; call < 10; call++) mustEnter(gate, 'a', 'x')
 })
 
+t.test('a probe that is not called after all leaves the next call to be one', async (t) => {
+  const { clock, gate } = breakDestination()
+  clock.now = 30_000
+  mustEnter(gate, 'a', 'x').leave(undefined)
+  mustEnter(gate, 'a', 'x').leave(true)
+  t.equal(gate.tryEnter(of('a'), 'x')?.kind, 'entered')
+})
+
 t.test('the pause doubles with each failed probe, up to five minutes', async (t) => {
   const { clock, gate } = breakDestination()
   for (const restMs of [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]) {

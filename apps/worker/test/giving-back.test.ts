@@ -40,7 +40,7 @@ t.test('a closing worker releases calls that take too long, and the next worker 
 
   harness.startWorker()
   harness.startSweeper()
-  const idOf = (ruleId: string) => left.find((run) => run.ruleId === ruleId)?.id ?? ''
+  const idOf = (ruleId: string) => left.find((run) => run.handlerId === ruleId)?.id ?? ''
   const repeated = await harness.untilStatus(idOf(again), 'succeeded', 'failed')
   t.match(repeated, { status: 'succeeded', interruptions: 0 }, 'it does not count as an interruption')
   const [result] = repeated.results as unknown as ActionResult[]

@@ -12,6 +12,7 @@ import {
   readRule,
   storeRuns,
   storeWaiting,
+  untilBack,
 } from './fixtures/guarded.js'
 import { createHarness, log } from './fixtures/harness.js'
 
@@ -34,8 +35,7 @@ t.test(
     harness.startSweeper()
     const worker = harness.startWorker()
     await worker.ready()
-    const startedAt = performance.now()
-    while ((await readRule(harness, ruleId))?.version === 2 && performance.now() - startedAt < 20_000);
+    await untilBack(harness, ruleId)
     t.match(await readRule(harness, ruleId), { version: 3, actions: before })
     t.match(await readEntries(harness, ruleId), [{ details: { reason: 'runs', runs: 5 } }])
   },
@@ -68,7 +68,7 @@ t.test('a backlog that builds up after the promotion counts, for an hour after i
   t.equal((await claim(null)).countedFrom, null)
 })
 
-t.test('a backlog counts below any number of newer runs of the version before', async (t) => {
+t.test('a backlog counts below any number of newer runs of the previous version', async (t) => {
   const harness = await createHarness(t)
   const ruleId = await createGuarded(harness, { maxRunsPerHour: 3 })
   await harness.own.ruleGuard.update({

@@ -14,10 +14,11 @@ import {
   readGuard,
   readRule,
   storeRuns,
+  untilBack,
 } from './fixtures/guarded.js'
-import { createHarness, log } from './fixtures/harness.js'
+import { createHarness, log, onOwnDatabase } from './fixtures/harness.js'
 
-t.test('more runs than allowed restore the version before, once', async (t) => {
+t.test('more runs than allowed restore the previous version, once', async (t) => {
   const harness = await createHarness(t)
   const subscription = { id: newId(), url: 'https://example.com/', description: '' }
   await harness.own.subscription.create({
@@ -38,7 +39,9 @@ t.test('more runs than allowed restore the version before, once', async (t) => {
   t.match(await readEntries(harness, ruleId), [
     { actor: 'system:guard', details: { from: 2, to: 1, version: 3, reason: 'runs', runs: 4 } },
   ])
-  const events = await harness.own.event.findMany({ where: { ruleId: subscription.id, isDelivery: true } })
+  const events = await harness.own.event.findMany({
+    where: { addresseeKind: 'subscription', addresseeId: subscription.id },
+  })
   t.match(events, [{ type: 'rule.rolled_back', data: { ruleId, reason: 'runs' } }])
   t.equal(await check(harness, ruleId), undefined, 'it does not trip again')
 })
@@ -51,7 +54,7 @@ t.test('runs of another version, and those of an hour ago, do not count', async 
   await hasNotTripped(t, harness, ruleId)
 })
 
-t.test('a greater share of failures restores the version before, from five runs on', async (t) => {
+t.test('a greater share of failures restores the previous version, from five runs on', async (t) => {
   const harness = await createHarness(t)
   const ruleId = await createGuarded(harness, { maxFailureRate: 0.5 })
   await storeRuns(harness, ruleId, 4, { failed: true })
@@ -73,12 +76,12 @@ t.test('a guard whose time is over is removed, unless its limit was crossed befo
   t.match(await check(harness, crossed), { reason: 'runs' })
 })
 
-t.test('of many checks at once one restores the version before', async (t) => {
+t.test('of many checks at once one restores the previous version', async (t) => {
   const harness = await createHarness(t)
   const ruleId = await createGuarded(harness, { maxRunsPerHour: 3 })
   await storeRuns(harness, ruleId, 4)
   const guard = {
-    ...{ ruleId, workspaceId: harness.workspaceId, version: 2, previousVersion: 1 },
+    ...{ ruleId, workspaceId: harness.workspaceId, createdBy: null, version: 2, previousVersion: 1 },
     ...{ maxRunsPerHour: 3, maxFailureRate: null, isOver: false },
     ...{ startedAt: new Date(), countedFrom: null },
   }
@@ -142,7 +145,10 @@ t.test('a guard and an edit at once: what the user wrote stays', async (t) => {
     const ruleId = await createGuarded(harness, { maxRunsPerHour: 3 })
     await storeRuns(harness, ruleId, 4)
     await Promise.all([
-      check(harness, ruleId),
+      // A guard waits 0.3 s for an edit, and is checked again later.
+      check(harness, ruleId).catch((error) => {
+        if (!isWorkspaceBusy(error)) throw error
+      }),
       changeRules(administrator, async (transaction) => {
         const found = await transaction.rule.findUniqueOrThrow({ where: { id: ruleId } })
         await saveRules(transaction, administrator, [{ found, fields: { description: 'Edited' } }])
@@ -186,18 +192,25 @@ t.test('the guard of a deleted rule is gone with it', async (t) => {
   t.equal(await readGuard(harness, ruleId), null)
 })
 
-t.test('the event that crosses the limit brings the version before back within 5 s', async (t) => {
+t.test('the event that crosses the limit brings the previous version back at the next check', async (t) => {
   const harness = await createHarness(t)
+  const checked: string[] = []
+  const run = harness.database.run.bind(harness.database)
+  harness.database.run = (async (...of: Parameters<typeof run>) => {
+    const rows = await run<{ ruleId: string }>(...of)
+    if (of[0] === 'claim_guards') checked.push(...rows.map(({ ruleId }) => ruleId))
+    return rows
+  }) as typeof run
   const worker = harness.startWorker()
   await worker.ready()
   const loops = [startGuards(harness.database, log), startGuards(harness.database, log)]
   t.teardown(() => Promise.all(loops.map((loop) => loop.stop())))
   const ruleId = await createGuarded(harness, { maxRunsPerHour: 2 })
   for (let n = 0; n < 3; n++) await harness.untilStatus(await harness.trigger(ruleId), 'succeeded')
-  const crossedAt = performance.now()
-  while ((await readRule(harness, ruleId))?.version === 2 && performance.now() - crossedAt < 20_000);
-  const tookMs = performance.now() - crossedAt
-  t.ok(tookMs < 5_000, `it took ${Math.round(tookMs)} ms`)
+  const before = checked.filter((id) => id === ruleId).length
+  await untilBack(harness, ruleId)
+  const checks = checked.filter((id) => id === ruleId).length - before
+  t.ok(checks <= 2, `${checks} checks: of one each second, the first may have begun before the event`)
   t.equal((await readEntries(harness, ruleId)).length, 1)
   await harness.untilStatus(await harness.trigger(ruleId), 'succeeded')
   const tasks = await harness.own.task.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
@@ -207,14 +220,11 @@ t.test('the event that crosses the limit brings the version before back within 5
 t.test('a workspace whose change takes long does not hold up the guards of others', async (t) => {
   const [locked, other] = [await createHarness(t), await createHarness(t)]
   const { promise: isEnded, end } = createGate()
-  const change = locked.own.$transaction(
-    async (transaction) => {
-      await transaction.$executeRaw`
+  const change = locked.own.$transaction(async (transaction) => {
+    await transaction.$executeRaw`
         SELECT 1 FROM workspaces WHERE id = ${locked.workspaceId}::uuid FOR NO KEY UPDATE`
-      await isEnded
-    },
-    { timeout: 60_000 },
-  )
+    await isEnded
+  })
   const held: string[] = []
   for (let n = 0; n < 20; n++) {
     const ruleId = await createGuarded(locked, { maxRunsPerHour: 3 })
@@ -226,18 +236,53 @@ t.test('a workspace whose change takes long does not hold up the guards of other
   await other.own.ruleGuard.update({ where: { ruleId }, data: { checkedAt: new Date() } })
   const loop = startGuards(other.database, log)
   t.teardown(() => loop.stop())
-  const startedAt = performance.now()
-  while ((await readRule(other, ruleId))?.version === 2 && performance.now() - startedAt < 20_000);
-  const tookMs = performance.now() - startedAt
-  t.ok(tookMs < 5_000, `it took ${Math.round(tookMs)} ms`)
+  await untilBack(other, ruleId)
   t.match(await readRule(locked, held[0] as string), { version: 2 }, 'the lock is still held')
   end()
   await change
-  const freedAt = performance.now()
-  const count = () => locked.own.rule.count({ where: { id: { in: held }, version: 3 } })
-  while ((await count()) < held.length && performance.now() - freedAt < 30_000);
-  t.equal(await count(), held.length, 'the checks were tried again')
+  // The checks are tried again.
+  for (const id of held) await untilBack(locked, id)
 })
+
+t.test(
+  'guards that take long to check keep none of another creator from being claimed or checked',
+  async (t) => {
+    const environment = await onOwnDatabase()
+    const [slow, other] = [await createHarness(t, environment), await createHarness(t, environment)]
+    const slowRules: string[] = []
+    for (let n = 0; n < 3; n++) {
+      const each = n === 0 ? slow : await createHarness(t, environment)
+      const { own, workspaceId } = each
+      await own.workspace.update({ where: { id: workspaceId }, data: { createdBy: 'many' } })
+      for (let m = 0; m < 20; m++) slowRules.push(await createGuarded(each, { maxRunsPerHour: 3 }))
+    }
+    const ruleId = await createGuarded(other, { maxRunsPerHour: 3 })
+    const { promise: isEnded, end } = createGate()
+    const { database } = other
+    const run = database.run.bind(database)
+    let checks = 0
+    let [slowChecks, most] = [0, 0]
+    const checkedThrice = new Promise<void>((resolve) => {
+      database.run = (async (...of: Parameters<typeof run>) => {
+        if (of[0] !== 'count_runs') return run(...of)
+        const isSlow = (of[2] as unknown[]).some((value) => slowRules.includes(value as string))
+        if (isSlow) {
+          most = Math.max(most, ++slowChecks)
+          await isEnded
+          slowChecks--
+        } else if (++checks === 3) resolve()
+        return run(...of)
+      }) as typeof run
+    })
+    const loop = startGuards(database, log)
+    t.teardown(() => loop.stop())
+    await checkedThrice
+    t.equal(most, 2, 'they have two of the three places')
+    end()
+    await storeRuns(other, ruleId, 4)
+    await untilBack(other, ruleId)
+  },
+)
 
 function createGate() {
   let end = () => {}

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { captureValues, maxCapturedBytes } from '../src/effects/capture-values.js'
 import { context, openSender, serve, webhook } from './fixtures/outbound.js'
+import { measureSlowness } from './fixtures/slowness.js'
 
 const seed = Number.parseInt(process.env.TEST_SEED ?? '1', 16)
 const responses = 300
@@ -207,7 +208,7 @@ t.test(`none of them takes more than ${maxCpuMs} ms`, async (t) => {
     })
     const ms = Math.min(...times)
     longest = Math.max(longest, ms)
-    t.ok(ms <= maxCpuMs, `${ms} ms: ${nameOf(sent)}`)
+    t.ok(ms <= maxCpuMs || ms <= maxCpuMs * measureSlowness(), `${ms} ms: ${nameOf(sent)}`)
   }
   t.comment(`the longest took ${longest} ms`)
 })

@@ -1,13 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { executionIdOf } from '@automation/database'
 import type { PerKey } from '@automation/engine'
-import {
-  createHistoryRemoval,
-  FreeQueues,
-  narrowExecutions,
-  narrowToExecution,
-  reopenExecutions,
-} from '@automation/ledger'
+import { narrowExecutions, narrowToExecution } from '@automation/history'
+import { createHistoryRemoval, FreeQueues, reopenExecutions } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
@@ -64,6 +59,28 @@ t.test('a commit that replaces an execution does not deadlock with a step of it 
   await harness.untilStatus((await young) as string, 'waiting')
   t.equal(seen.commits, 1, 'it was not rolled back')
   t.match(await harness.untilStatus(old, 'cancelled'), { error: /^A newer event/ })
+})
+
+t.test('an execution that has waited for its key makes no task before it has the key', async (t) => {
+  const harness = await start(t)
+  const { database, own } = harness
+  const dueTask = { type: 'CREATE_TASK', config: { title: 'x', dueIn: '1h' } }
+  const ruleId = await harness.createRule([dueTask, wait], undefined, ofOne('queue'))
+  const first = await post(harness, ruleId)
+  const { transact } = database
+  let freedAt = 0
+  database.transact = async (work) => {
+    database.transact = transact
+    await delay(50)
+    freedAt = Date.now()
+    const end = { status: 'cancelled', dueAt: null, finishedAt: new Date(freedAt) } as const
+    await own.execution.update({ where: { id: first }, data: end })
+    return transact(work)
+  }
+  const second = await post(harness, ruleId)
+  const { createdAt, dueAt } = await own.task.findFirstOrThrow({ where: { executionId: second } })
+  t.ok(createdAt.getTime() >= freedAt, `it was made ${freedAt - createdAt.getTime()} ms before`)
+  t.equal(Number(dueAt) - createdAt.getTime(), 3_600_000)
 })
 
 t.test('a commit that is rolled back has cancelled nothing', async (t) => {
@@ -128,7 +145,7 @@ t.test('an execution that failed before its key was asked is not opened again', 
   }[])
     await table.updateMany({ data: { conditions } })
   const id = await post(harness, ruleId, { lead: 1, list: Array(2_000).fill(0) })
-  t.match(await harness.untilStatus(id, 'failed'), { results: [] })
+  t.match(await harness.untilStatus(id, 'failed'), { results: { length: 0 } })
   const narrowing = narrowToExecution(harness.workspaceId, id)
   const reopened = await harness.own.$transaction((transaction) =>
     reopenExecutions(transaction, narrowing, 'same', 1),
@@ -144,7 +161,7 @@ t.test('of a key whose queue was cancelled nothing is left to be looked at', asy
   const queued = () => own.keyClaim.count({ where: { place: 'queued' } })
   t.equal(await queued(), 4)
   const end = { status: 'cancelled', dueAt: null, finishedAt: new Date() } as const
-  await own.execution.updateMany({ where: { ruleId }, data: end })
+  await own.execution.updateMany({ where: { handlerId: ruleId }, data: end })
   const queues = new FreeQueues(harness.database)
   t.equal(await queues.wake(), 0)
   t.equal(await queued(), 0)

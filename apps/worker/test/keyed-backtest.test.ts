@@ -70,7 +70,7 @@ t.test('a backtest of a rule with perKey says of each event what is recorded', a
     await post({ k: 0, pair: `of ${count}` })
     const { id } = await post({ k: 1, pair: `of ${count}` })
     const [held] = await harness.own.execution.findMany({
-      where: { ruleId: paired, eventId: { lt: id } },
+      where: { handlerId: paired, eventId: { lt: id } },
       orderBy: { id: 'desc' },
       take: 1,
     })
@@ -83,7 +83,7 @@ t.test('a backtest of a rule with perKey says of each event what is recorded', a
   )
   const to = (last as number) + 1
   for (const [index, rule] of rules.entries()) {
-    const stored = await harness.own.execution.findMany({ where: { ruleId: ids[index] as string } })
+    const stored = await harness.own.execution.findMany({ where: { handlerId: ids[index] as string } })
     const recorded = new Map(stored.map((row): [string, Execution] => [row.eventId, row]))
     for (const from of [first as number, middle as number]) {
       const ranged = events.filter(({ acceptedAt }) => acceptedAt.getTime() >= from)

@@ -17,10 +17,9 @@ import { openTarget } from './fixtures/target.js'
 const task = { type: 'CREATE_TASK', config: { title: 'Task' } }
 const call = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url } })
 
-/** Waits until a state is left, for 30 s at most: what never leaves it fails its own test. */
+/** Waits until a state is left. */
 async function leave(isInState: () => Promise<boolean>): Promise<void> {
-  for (const endsAt = Date.now() + 30_000; await isInState(); await setTimeout(20))
-    if (Date.now() > endsAt) throw new Error('It is as it was 30 s ago')
+  while (await isInState()) await setTimeout(20)
 }
 
 /** A harness whose executions the test claims, as any number of workers would. */
@@ -182,8 +181,7 @@ for (const [lost, moment] of Object.entries(losses))
     for (let round = 0; round < 6; round++) {
       await own.execution.update({ where: { id }, data: { dueAt: new Date(0) } })
       await t.rejects(claims.claim(id), /Connection terminated/)
-      const deadline = Date.now() + 2_000
-      while ((await harness.read(id)).lease !== null && Date.now() < deadline) await setTimeout(20)
+      await leave(async () => (await harness.read(id)).lease !== null)
     }
     const { execution } = await harness.take(id)
     t.match(execution.record, { status: 'running', interruptions: 0 })
@@ -197,7 +195,11 @@ t.test('a claim that comes before it is given back is not counted either', async
   t.match(await harness.read(id), { interruptions: 1 })
   harness.openLeases().giveBack({ id, lease })
   await leave(async () => (await harness.read(id)).interruptions > 0)
-  t.match(await harness.read(id), { lease: next.lease, lostLeases: [] }, 'the next holder keeps it')
+  t.match(
+    await harness.read(id),
+    { lease: next.lease, lostLeases: { length: 0 } },
+    'the next holder keeps it',
+  )
 })
 
 t.test('an execution without a slot is stored as waiting for one until its call', async (t) => {

@@ -1,4 +1,4 @@
-import { type Database, executionIdOf, newId, openDatabase, readClock } from '@automation/database'
+import { type Database, executionIdOf, newId, openPatiently, readClock } from '@automation/database'
 import { compileRule, Evaluation } from '@automation/engine'
 import { matchLists } from '@automation/launcher/match-lists'
 import type { Outcome as AnyOutcome, ExecutionRecord, TaskToCreate } from '@automation/ledger'
@@ -15,7 +15,7 @@ import { createWorkerMetrics } from '../src/worker-metrics.js'
 
 type Outcome = AnyOutcome<Execution>
 
-const database = openDatabase(process.env.DATABASE_URL ?? '', 5)
+const database = openPatiently(process.env.DATABASE_URL ?? '', 5)
 t.teardown(() => database.close())
 
 let clock = Date.parse('2026-01-01T00:00:00.000Z')
@@ -94,7 +94,7 @@ function describeExecution(
   return {
     record: {
       id: executionIdOf(event, ruleId),
-      ruleId,
+      handlerId: ruleId,
       ruleVersion: 1,
       status: error === undefined ? 'succeeded' : 'failed',
       error: error ?? null,
@@ -147,8 +147,8 @@ t.test('an outcome commits the event, its executions, tasks and counters togethe
   t.equal(event.ruleSetId, outcome.ruleSetId, 'with the rules that were considered')
   const executions = await own.execution.findMany({ orderBy: { startedAt: 'asc' } })
   matchLists(t, executions, [
-    { ruleId: good, status: 'succeeded', error: null, eventId: event.id },
-    { ruleId: bad, status: 'failed', error: 'no answer' },
+    { handlerId: good, status: 'succeeded', error: null, eventId: event.id },
+    { handlerId: bad, status: 'failed', error: 'no answer' },
   ])
   t.equal(executions.length, 2)
   matchLists(t, await own.task.findMany({ orderBy: { actionIndex: 'asc' } }), [
@@ -488,8 +488,8 @@ t.test('a subscription to execution.failed gets an event for each failure', asyn
   t.equal(events.length, 1)
   matchLists(t, events, [
     {
-      isDelivery: true,
-      ruleId: subscription.id,
+      addresseeKind: 'subscription',
+      addresseeId: subscription.id,
       doneAt: null,
       data: {
         ruleId: bad,
@@ -516,7 +516,7 @@ t.test('a subscription to execution.failed gets an event for each failure', asyn
   })
   t.match(await own.execution.findUnique({ where: { id } }), {
     isDelivery: true,
-    ruleId: subscription.id,
+    handlerId: subscription.id,
   })
   t.equal(
     await own.event.count({ where: { type: 'execution.failed' } }),
@@ -569,12 +569,12 @@ t.test('an outcome that is too large by itself is recorded as failed, and no oth
   t.same(await Promise.all(outcomes.map(record)), [[], []])
   matchLists(t, await own.execution.findMany({ orderBy: { startedAt: 'asc' } }), [
     {
-      ruleId: large,
+      handlerId: large,
       status: 'failed',
       error: 'What the rule did could not be stored: it is too large',
       results: [{ action: 'CREATE_TASK', status: 'failed' }],
     },
-    { ruleId: other, status: 'succeeded' },
+    { handlerId: other, status: 'succeeded' },
   ])
   t.equal(await own.task.count(), 0)
   t.equal(await own.event.count({ where: { doneAt: { not: null } } }), 2)

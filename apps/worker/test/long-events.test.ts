@@ -48,17 +48,19 @@ t.test('long events of one owner do not hold the events of another', async (t) =
   const quietId = await createQuiet(harness)
   const metrics = createWorkerMetrics(openMetrics())
   harness.startWorker(metrics)
-  const long = Array.from({ length: 110 }, () => ({ ...harness.newEvent(), data: { text } }))
+  // So many that the quiet one is not late where Postgres answers slowly: meanwhile the worker goes on with these.
+  const count = 440
+  const long = Array.from({ length: count }, () => ({ ...harness.newEvent(), data: { text } }))
   await Promise.all(long.map((event) => harness.inbox.accept(event)))
   const countUndone = () => harness.own.event.count({ where: { doneAt: null } })
   const quiet = { ...harness.newEvent(), workspaceId: quietId }
   await harness.inbox.accept(quiet)
   const { event } = harness.database.forWorkspace(quietId)
   while ((await event.findUniqueOrThrow({ where: { id: quiet.id } })).doneAt === null) await setTimeout(5)
-  t.ok((await countUndone()) > 55, 'it is done before most of them')
+  t.ok((await countUndone()) > count / 2, 'it is done before most of them')
   await harness.own.event.updateMany({ where: { doneAt: null }, data: { data: {} } })
   while ((await countUndone()) > 0) await setTimeout(50)
-  t.equal(await harness.own.execution.count(), 110, 'each is done once')
+  t.equal(await harness.own.execution.count(), count, 'each is done once')
   const [postponed] = (await metrics.jobsPostponed.get()).values
   t.ok((postponed?.value ?? 0) > 0)
 })
@@ -66,7 +68,8 @@ t.test('long events of one owner do not hold the events of another', async (t) =
 t.test('long conditions behind a WAIT do not hold the events of another owner', async (t) => {
   const harness = await createHarness(t, {}, { workLimits })
   const when = { field: 'text', operator: 'not_matches', value: pattern }
-  for (let n = 0; n < 60; n++)
+  const count = 120
+  for (let n = 0; n < count; n++)
     await harness.createRule([
       { type: 'WAIT', config: { duration: '1s' } },
       { ...task, when },
@@ -77,16 +80,17 @@ t.test('long conditions behind a WAIT do not hold the events of another owner', 
   await harness.inbox.accept({ ...harness.newEvent(), data: { text } })
   const countOpen = () => harness.own.execution.count({ where: { finishedAt: null } })
   while ((await countOpen()) === 0) await setTimeout(20)
-  while ((await countOpen()) > 58) await setTimeout(20)
+  while ((await countOpen()) > count - 2) await setTimeout(20)
   const quiet = { ...harness.newEvent(), workspaceId: quietId }
   await harness.inbox.accept(quiet)
   const { event } = harness.database.forWorkspace(quietId)
   while ((await event.findUniqueOrThrow({ where: { id: quiet.id } })).doneAt === null) await setTimeout(5)
-  t.ok((await countOpen()) > 30, 'it is done before most of them')
+  t.ok((await countOpen()) > count / 2, 'it is done before most of them')
+  await harness.own.event.updateMany({ data: { data: {} } })
   while ((await countOpen()) > 0) await setTimeout(50)
   const ended = await harness.own.execution.groupBy({ by: ['status'], _count: true })
   t.same(
     ended.map(({ _count }) => _count),
-    [60],
+    [count],
   )
 })

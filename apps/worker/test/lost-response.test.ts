@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { newId } from '@automation/database'
+import { matchLists } from '@automation/launcher/match-lists'
+import { recordDecision } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
 import t, { type Test } from 'tap'
 import { createWorkerMetrics } from '../src/worker-metrics.js'
@@ -134,6 +136,40 @@ t.test('what follows a pause whose response is lost does not wait for the sweepe
   t.ok(harness.hasLost())
   t.equal(await harness.own.task.count(), 1)
 })
+
+t.test(
+  'a step that finds its decision and whose response is lost does not wait for the sweeper',
+  async (t) => {
+    const harness = await createDeafHarness(t, 'record_steps')
+    let answer: (() => void) | undefined
+    const target = await openTarget(t, (_request, response) => {
+      answer = () => response.end()
+    })
+    const decision = { options: ['approve', 'reject'], within: '1d' }
+    const ruleId = await harness.createRule([
+      call(target.url),
+      { type: 'WAIT', config: { decision } },
+      { type: 'CREATE_TASK', config: { title: '{{decision.choice}}' } },
+    ])
+    const metrics = createWorkerMetrics(openMetrics())
+    harness.startWorker(metrics)
+    const id = await harness.trigger(ruleId)
+    while (!answer) await setTimeout(20)
+    await harness.own.$transaction((transaction) =>
+      recordDecision(
+        transaction,
+        harness.workspaceId,
+        { id, until: null },
+        { choice: 'approve', by: 'test' },
+      ),
+    )
+    answer()
+    while (!harness.hasLost()) await setTimeout(20)
+    await harness.untilStatus(id, 'succeeded')
+    matchLists(t, await harness.own.task.findMany(), [{ title: 'approve' }])
+    t.match((await metrics.leasesLost.get()).values, [{ value: 0 }], 'no lease counts as lost')
+  },
+)
 
 for (const [fault, code] of Object.entries({ 'a lock conflict': '40P01', 'a timeout': '57014' }))
   t.test(`what is first recorded beside it is kept where ${fault} ends the search for it`, async (t) => {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { createSealer, sealingContext } from '@automation/access'
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import t from 'tap'
 import { createOutgoingKeys } from '../src/effects/outgoing-keys.js'
 
-const database = openDatabase(process.env.DATABASE_URL ?? '', 5)
+const database = openPatiently(process.env.DATABASE_URL ?? '', 5)
 t.teardown(() => database.close())
 
 const encryptionKey = randomBytes(32).toString('base64')

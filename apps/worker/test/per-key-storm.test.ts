@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { executionIdOf, openDatabase } from '@automation/database'
+import { executionIdOf, openPatiently } from '@automation/database'
 import { auditLedger } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { createHarness, databaseUrl } from './fixtures/harness.js'
@@ -61,7 +61,7 @@ t.test(
     for (let count = 0; count < 3; count++) harness.startWorker()
     harness.startSweeper()
 
-    const attacker = openDatabase(databaseUrl, 2)
+    const attacker = openPatiently(databaseUrl, 2)
     t.teardown(() => attacker.close())
     let isOver = false
     let faults = 0
@@ -151,7 +151,7 @@ t.test(
     t.equal(state.overlaps, 0, 'no two calls of a key were in progress at once')
     for (const ruleId of [most, least, queue]) {
       const succeeded = [...executions.values()].filter(
-        (row) => row.ruleId === ruleId && row.status === 'succeeded',
+        (row) => row.handlerId === ruleId && row.status === 'succeeded',
       ).length
       const counters = await read.ruleCounters.findFirstOrThrow({ where: { ruleId } })
       t.equal(Number(counters.successCount), succeeded)

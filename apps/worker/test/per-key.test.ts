@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { executionIdOf } from '@automation/database'
 import type { PerKey } from '@automation/engine'
-import { createClaimRemoval, narrowToExecution, reopenExecutions } from '@automation/ledger'
+import { narrowToExecution } from '@automation/history'
+import { createClaimRemoval, reopenExecutions } from '@automation/ledger'
 import t, { type Test } from 'tap'
 import { createHarness, type Harness, onOwnDatabase } from './fixtures/harness.js'
 
@@ -50,7 +51,7 @@ t.test(
     const ids = new Set(granted.map(({ id }) => id))
     for (const { status, suppression, results, finishedAt } of executions) {
       if (status === 'succeeded') continue
-      t.match({ status, results }, { status: 'suppressed', results: [] })
+      t.match({ status, results }, { status: 'suppressed', results: { length: 0 } })
       t.ok(finishedAt)
       t.match(suppression, { reason: 'at_most', key: /^[012]$/, until: /Z$/ })
       t.ok(ids.has((suppression as { executionId: string }).executionId))
@@ -86,7 +87,7 @@ t.test('a slow rule of the same event does not change the key of another rule', 
     executions.map(({ status }) => status),
     ['succeeded', 'succeeded'],
   )
-  const slow = await harness.own.execution.findMany({ where: { ruleId: slowId } })
+  const slow = await harness.own.execution.findMany({ where: { handlerId: slowId } })
   t.match(slow, [{ status: 'failed' }, { status: 'failed' }])
 })
 
@@ -109,6 +110,19 @@ t.test('an execution by hand asks for nothing and claims nothing', async (t) => 
   const [execution] = await post(harness, ruleId, [1])
   t.equal(execution?.status, 'succeeded')
   t.equal(await harness.own.keyClaim.count(), 1)
+})
+
+t.test('an execution by hand of a rule with a schedule asks for nothing, and a tick does', async (t) => {
+  const harness = await start(t)
+  const ruleId = await harness.createRule(task, 'SCHEDULE', { ...weekly, key: 'one' })
+  const schedule = { every: '1d' }
+  await harness.own.rule.update({ where: { id: ruleId }, data: { schedule } })
+  for (const kind of ['rule', 'rule', 'tick'] as const) {
+    const event = harness.newEvent('SCHEDULE', { kind, id: ruleId })
+    await harness.inbox.accept(event)
+    await harness.untilStatus(executionIdOf(event, ruleId), 'succeeded')
+    t.equal(await harness.own.keyClaim.count(), kind === 'tick' ? 1 : 0)
+  }
 })
 
 t.test('a suppressed execution makes no call, and its worker holds nothing of it', async (t) => {
@@ -230,7 +244,10 @@ t.test('queue: executions of a key run one after another, in the order of their 
   const ruleId = await harness.createRule([call], undefined, ofOne('queue'))
   const ids: string[] = []
   for (const n of [1, 2, 3, 4]) ids.push(await postOne(harness, ruleId, n))
-  const states = await harness.own.execution.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
+  const states = await harness.own.execution.findMany({
+    where: { handlerId: ruleId },
+    orderBy: { id: 'asc' },
+  })
   t.strictSame(
     states.map(({ status }) => status),
     ['running', 'waiting', 'waiting', 'waiting'],

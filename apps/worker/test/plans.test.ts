@@ -1,10 +1,20 @@
-import { type Database, firstIdOf, newId, openDatabase } from '@automation/database'
+import { type Database, firstIdOf, newId, openPatiently } from '@automation/database'
+import { countRuns } from '@automation/history'
 import { createPrivateDatabase } from '@automation/launcher'
-import { claimExecutions, countRuns, finishEvents, type Outcome, recordSteps } from '@automation/ledger'
+import {
+  claimExecutions,
+  finishEvents,
+  lookAtSilences,
+  makeTicks,
+  type Outcome,
+  recordSteps,
+  walkEvents,
+  walkExecutions,
+} from '@automation/ledger'
 import t from 'tap'
 
 // The statistics of a table may be outdated, so these tests set them.
-const database = openDatabase(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 2)
+const database = openPatiently(await createPrivateDatabase(process.env.DATABASE_URL ?? ''), 2)
 t.teardown(() => database.close())
 
 const workspaceId = newId()
@@ -101,7 +111,7 @@ t.test('claiming or continuing an execution does not read all due ones', async (
   const own = database.forWorkspace(workspaceId)
   const storeExecutions = (dueAt: Date | null) => database.system.$executeRaw`
     INSERT INTO executions
-      (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, due_at, lease)
+      (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at, due_at, lease)
     SELECT gen_random_uuid(), ${workspaceId}::uuid, gen_random_uuid(), 'LEAD_CREATED', gen_random_uuid(), 1,
            CASE WHEN ${dueAt}::timestamptz IS NULL THEN 'succeeded' ELSE 'waiting' END::execution_status, '[]', now(),
            ${dueAt}::timestamptz, gen_random_uuid()
@@ -129,7 +139,7 @@ t.test(
     const ruleId = newId()
     const storeRuns = (version: number, time: number) => database.system.$executeRaw`
     INSERT INTO executions
-      (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at)
+      (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at)
     SELECT (${firstIdOf(time).slice(0, 24)} || lpad(to_hex(n), 12, '0'))::uuid, ${workspaceId}::uuid, gen_random_uuid(),
            'LEAD_CREATED', ${ruleId}::uuid, ${version}::int, 'succeeded', '[]', now()
     FROM generate_series(1, ${backlog}::int) AS n`
@@ -147,5 +157,69 @@ t.test(
     t.match(await explainReads(statement, asked, 'executions'), { rows: 0 })
     await storeRuns(2, Number(startedAt) + 1_000)
     t.match(await explainReads(statement, asked, 'executions'), { rows: some })
+  },
+)
+
+t.test(
+  'a sweep reads some rows of each workspace, however many are due and whatever the statistics say',
+  async (t) => {
+    const [workspaces, each] = [60, 60]
+    const { system } = database
+    const ids = Array.from({ length: workspaces }, () => newId())
+    await system.workspace.createMany({ data: ids.map((id) => ({ id, name: 'Turns', createdBy: id })) })
+    await system.$executeRaw`
+    INSERT INTO rules (id, workspace_id, name, description, trigger, schedule, conditions, actions, is_active, updated_at, next_run_at)
+    SELECT gen_random_uuid(), id, 'Rule', '', 'SCHEDULE', '{"every":"1h"}', '[]', '[]', true, now(), now() + interval '1 day'
+    FROM unnest(${ids}::uuid[]) AS input (id), generate_series(1, ${each}::int)`
+    await system.$executeRaw`
+    INSERT INTO rule_silences (rule_id, workspace_id, seconds) SELECT id, workspace_id, 60 FROM rules WHERE next_run_at IS NOT NULL`
+    await system.$executeRaw`ANALYZE rules, rule_silences, executions, events, workspaces`
+    await system.$executeRaw`UPDATE rules SET next_run_at = now() - interval '1 minute' WHERE next_run_at IS NOT NULL`
+    await system.$executeRaw`UPDATE rule_silences SET checked_at = now() - interval '1 minute'`
+    const from = Date.now() - 20_000
+    await system.$executeRaw`
+    INSERT INTO executions (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at, due_at)
+    SELECT gen_random_uuid(), id, gen_random_uuid(), 'LEAD_CREATED', gen_random_uuid(), 1, 'waiting', '[]', now(), now() - interval '1 second'
+    FROM unnest(${ids}::uuid[]) AS input (id), generate_series(1, ${each}::int)`
+    await system.$executeRaw`
+    INSERT INTO events (id, workspace_id, type, data, accepted_at)
+    SELECT (${firstIdOf(from).slice(0, 24)} || substr(md5(random()::text), 1, 12))::uuid, id, 'LEAD_CREATED', '{}', now() - interval '9 seconds'
+    FROM unnest(${ids}::uuid[]) AS input (id), generate_series(1, ${each}::int)`
+    const walked = async (name: string, walk: typeof walkEvents | typeof walkExecutions) => {
+      let statement = ''
+      const run = async (asked: string, text: string) => {
+        if (asked === name) statement = text
+        return asked === 'find_first_undone' || asked === 'find_first_due'
+          ? [{ id: firstIdOf(from), dueSince: new Date(from), read: 1 }]
+          : [{ rows: [], read: 1 }]
+      }
+      for await (const _ of walk({ run } as unknown as Database).pages(Date.now()));
+      return statement
+    }
+    const sweeps = [
+      { table: 'rules', statement: await statementOf(makeTicks), values: ['{}', 500] },
+      {
+        table: 'rule_silences',
+        statement: await statementOf((database) => lookAtSilences(database, 500)),
+        values: [500],
+      },
+      {
+        table: 'executions',
+        statement: await walked('find_new_due', walkExecutions),
+        values: [from - 1_000],
+      },
+      {
+        table: 'events',
+        statement: await walked('find_new_undone', walkEvents),
+        values: [firstIdOf(from - 1_000)],
+      },
+    ]
+    for (const { table, statement, values } of sweeps) {
+      const { rows } = await explainReads(statement, values, table)
+      t.ok(
+        rows > 500 && rows < 4 * workspaces * each,
+        `${rows} rows of ${table}, of ${workspaces * each} that are due`,
+      )
+    }
   },
 )

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { firstIdOf, newId, openDatabase } from '@automation/database'
+import { firstIdOf, newId, openPatiently } from '@automation/database'
 import { createOldestDue } from '@automation/ledger'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
@@ -11,14 +11,18 @@ import { createHarness } from './fixtures/harness.js'
 /** The probes of a worker with its own harness, and the worker's state. */
 async function openProbed(t: Test, urls: { database?: string; redis?: string } = {}) {
   const harness = await createHarness(t)
-  const database = urls.database === undefined ? harness.database : openDatabase(urls.database, 1)
+  const database = urls.database === undefined ? harness.database : openPatiently(urls.database, 1)
   const redis = new Redis(urls.redis ?? process.env.REDIS_URL ?? '', {
     enableOfflineQueue: urls.redis === undefined,
     maxRetriesPerRequest: 1,
   })
   redis.on('error', () => {})
-  const state = { isIdle: true }
-  const server = openProbes(createOldestDue(database), () => ({ redis, isIdle: () => state.isIdle }))
+  const state = { idleMs: Number.POSITIVE_INFINITY, isWaiting: true }
+  const server = openProbes(createOldestDue(database), () => ({
+    redis,
+    idleMs: () => state.idleMs,
+    hasWaitingJobs: async () => state.isWaiting,
+  }))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(async () => {
     server.close()
@@ -36,6 +40,9 @@ async function openProbed(t: Test, urls: { database?: string; redis?: string } =
     ask,
     untilReady: async () => {
       while ((await ask('/readyz')).status !== 200) await setTimeout(50)
+    },
+    untilUnready: async () => {
+      while ((await ask('/readyz')).status !== 503) await setTimeout(50)
     },
   }
 }
@@ -56,22 +63,37 @@ t.test('a worker is ready when its servers are there and nothing is left lying',
 t.test(
   'a worker that is idle before an event that is long due is stuck, and one that works is not',
   async (t) => {
-    const { ask, untilReady, harness, state } = await openProbed(t)
+    const { ask, untilReady, untilUnready, harness, state } = await openProbed(t)
     const event = { ...harness.newRow(), id: firstIdOf(longAgo.getTime()), acceptedAt: longAgo }
     await harness.own.event.create({ data: event })
     t.match(await ask('/readyz'), { status: 503, body: { status: 'unready', progress: 'stuck' } })
-    state.isIdle = false
+    state.idleMs = 0
     await untilReady()
-    state.isIdle = true
+    state.idleMs = 31_000
+    await untilUnready()
     await harness.own.event.update({ where: { id: event.id }, data: { doneAt: new Date() } })
     await untilReady()
   },
 )
 
+t.test('an event that is tried again and again makes no worker unready', async (t) => {
+  const { ask, untilReady, untilUnready, harness, state } = await openProbed(t)
+  const event = { ...harness.newRow(), id: firstIdOf(longAgo.getTime() - 1), acceptedAt: longAgo }
+  await harness.own.event.create({ data: event })
+  state.isWaiting = false
+  t.match(await ask('/readyz'), { status: 200 }, 'another worker has its job')
+  state.isWaiting = true
+  await untilUnready()
+  state.idleMs = 2_000
+  await untilReady()
+  t.match(await ask('/readyz'), { body: { progress: 'ok' } }, 'this worker has had it')
+  await harness.own.event.update({ where: { id: event.id }, data: { doneAt: new Date() } })
+})
+
 t.test('an idle worker with an overdue execution is stuck', async (t) => {
   const { ask, untilReady, harness } = await openProbed(t)
   const run = { eventType: 'LEAD_CREATED', ruleVersion: 1, status: 'waiting', results: [] } as const
-  const ids = { id: newId(), workspaceId: harness.workspaceId, eventId: newId(), ruleId: newId() }
+  const ids = { id: newId(), workspaceId: harness.workspaceId, eventId: newId(), handlerId: newId() }
   await harness.own.execution.create({ data: { ...ids, ...run, startedAt: longAgo, dueAt: longAgo } })
   t.match(await ask('/readyz'), { status: 503, body: { progress: 'stuck' } })
   await harness.own.execution.update({
@@ -104,7 +126,11 @@ t.test('however many ask for it, readiness is looked up once at a time and kept 
     return 0
   }
   const redis = { ping: async () => 'PONG' } as unknown as Redis
-  const server = openProbes(findOldestDueSeconds, () => ({ redis, isIdle: () => true }))
+  const server = openProbes(findOldestDueSeconds, () => ({
+    redis,
+    idleMs: () => 0,
+    hasWaitingJobs: async () => false,
+  }))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo

@@ -88,7 +88,7 @@ t.test('any number of events of one time are removed, and their neighbours stay'
   const waiting = await store(60, ['waiting'], { id: sameTime() })
   const others = await other.store(60, ['succeeded'], { id: sameTime() })
   for (let days = 59; days > 31; days--) await store(days, ['succeeded'])
-  const byHand = await store(50, [], { ruleId: newId() })
+  const byHand = await store(50, [], { addresseeKind: 'rule', addresseeId: newId() })
   await removeHistory()
   t.same(await left(), { events: [waiting], executions: 1 })
   t.same(await other.left(), { events: [others], executions: 1 })

@@ -1,4 +1,5 @@
-import { narrowToExecution, reopenExecutions } from '@automation/ledger'
+import { narrowToExecution } from '@automation/history'
+import { reopenExecutions } from '@automation/ledger'
 import t from 'tap'
 import { createHarness } from './fixtures/harness.js'
 import { openTarget } from './fixtures/target.js'

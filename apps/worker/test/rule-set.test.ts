@@ -46,8 +46,8 @@ t.test('of many rules the matching ones run, in creation order, with or without 
   const event = { ...harness.newEvent(), data: { city: 'Rome', size: 3 } }
   await harness.inbox.accept(event)
   t.same(await harness.readConsidered(event.id), rules)
-  const executions = await harness.own.execution.findMany({ select: { ruleId: true } })
-  t.same(executions.map(({ ruleId }) => rules.indexOf(ruleId)).sort(), [0, 1, 3, 5])
+  const executions = await harness.own.execution.findMany({ select: { handlerId: true } })
+  t.same(executions.map(({ handlerId: ruleId }) => rules.indexOf(ruleId)).sort(), [0, 1, 3, 5])
 })
 
 t.test('an event that is addressed to one rule names it, and needs no set', async (t) => {
@@ -128,7 +128,7 @@ t.test('unchanged rules are not compiled again', async (t) => {
   t.same(third.rules, second.rules.slice(1))
   t.same(third.findCandidates({}), [0, 1])
   await harness.own.rule.deleteMany()
-  t.match(await read(third), { id: null, rules: [] })
+  t.match(await read(third), { id: null, rules: { length: 0 } })
 })
 
 /** Runs an event. @returns its rule set */

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createScrubber } from '../src/effects/credentials/create-scrubber.js'
 import { listParts } from '../src/effects/credentials/list-parts.js'
+import { measureSlowness } from './fixtures/slowness.js'
 
 const toJson = (text: string) => JSON.stringify(text).slice(1, -1)
 const toPhp = (text: string) => toJson(text).replaceAll('/', '\\/')
@@ -21,6 +22,9 @@ const toUnits = (text: string) =>
   ).join('')
 const toPython = (text: string) =>
   toJson(text).replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+const toPercents = (text: string) =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`).join('')
 
 /** How a receiver may echo a text. */
 const forms: Record<string, (text: string) => string> = {
@@ -49,28 +53,45 @@ const forms: Record<string, (text: string) => string> = {
   'in Base64 for URLs': (text) => Buffer.from(text).toString('base64url'),
   'in Base64 behind a user name': (text) => Buffer.from(`ada:${text}`).toString('base64'),
   'in Base64 behind another user name': (text) => Buffer.from(`anna:${text}\n`).toString('base64'),
+  'in hex': (text) => Buffer.from(text).toString('hex'),
+  'in hex, in capital letters': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+  'in a URL, letter by letter': (text) => toPercents(text),
+  'in a URL within a URL, letter by letter': (text) => encodeURIComponent(toPercents(text).toLowerCase()),
+  'as SQL quotes it': (text) => text.replaceAll("'", "''"),
+  'as Python shows it': (text) => text.replaceAll('\\', '\\\\').replaceAll("'", "\\'"),
+  'as Python shows its bytes': (text) =>
+    text
+      .replaceAll('\\', '\\\\')
+      .replaceAll("'", "\\'")
+      .replace(/[\u0080-\uffff]+/g, (letters) =>
+        [...Buffer.from(letters)].map((byte) => `\\x${byte.toString(16)}`).join(''),
+      ),
   'in Base64, in a URL': (text) => encodeURIComponent(Buffer.from(`ab${text}`).toString('base64')),
 }
 
 /** @returns milliseconds of CPU: those of the clock depend on what else the machine does */
 function measureCpu(work: () => unknown): number {
-  const before = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
+  const times = [1, 2, 3].map(() => {
+    const startedAt = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(startedAt)
+    return (user + system) / 1_000
+  })
+  return Math.min(...times)
 }
 
 const secret = fc
   .string({ unit: 'grapheme', minLength: 8, maxLength: 80 })
   .filter((text) => text.isWellFormed() && !/\p{Cc}/u.test(text))
 
-// A backslash beside a secret may be one of its first character.
-const beside = fc.string().map((text) => text.replaceAll('\\', ''))
+// A backslash or a quote beside a secret may be one of its first or last character.
+const beside = fc.string().map((text) => text.replaceAll(/[\\']/g, ''))
 
 t.test('a secret is removed in each form in which a receiver may repeat it', async (t) => {
   for (const [name, write] of Object.entries(forms))
     fc.assert(
       fc.property(secret, beside, beside, (value, before, after) => {
+        fc.pre(![before, after].some((text) => text.includes(value)))
         const { scrub } = createScrubber([{ name: 'A', value }])
         const echoed = write(value)
         const scrubbed = scrub(`${before}${echoed}${after}`)
@@ -83,6 +104,26 @@ t.test('a secret is removed in each form in which a receiver may repeat it', asy
       { numRuns: 50 },
     )
   t.pass()
+})
+
+t.test('a secret that begins with backslashes or quotes is removed whole', async (t) => {
+  for (const value of ['\\"abcdefgh', '\\\\"abcdef', '"\\abcdefg', '"abcdefgh', '""abcdefg'])
+    for (const [name, write] of Object.entries(forms))
+      if (!name.includes('Base64'))
+        t.equal(
+          createScrubber([{ name: 'A', value }]).scrub(write(value)),
+          '{{credentials.A}}',
+          `${value}, ${name}`,
+        )
+})
+
+t.test('of a secret behind a backslash nothing is left, in JSON of any depth', async (t) => {
+  for (const value of ['"ab"cdefgh', '""abcdefg', '"\\abcdefg', '\\"abcdef', 'ab"cdefgh'])
+    for (const before of ['\\', '\\\\', 'C:\\', '\\"'])
+      for (const write of [String, toJson, (text: string) => toJson(toJson(text))]) {
+        const scrubbed = createScrubber([{ name: 'A', value }]).scrub(write(before + value))
+        t.match(scrubbed, /^[C:"\\]*\{\{credentials\.A\}\}$/, write(before + value))
+      }
 })
 
 t.test('what is no secret stays', async (t) => {
@@ -152,7 +193,7 @@ t.test('the largest secret is found in the largest response within a second', as
   for (const text of texts) scrub(text.slice(0, 65_536))
   for (const text of texts) {
     const ms = measureCpu(() => scrub(text.slice(0, 65_536)))
-    t.ok(ms < 1_000, `${ms} ms`)
+    t.ok(ms < 1_000 * measureSlowness(), `${ms} ms`)
   }
 })
 
@@ -162,10 +203,26 @@ t.test('a secret of backslashes and quotes is searched for within a second', asy
     scrub('')
     for (const text of ['\\'.repeat(65_536), '\\\\\\"'.repeat(16_000), `${'\\'.repeat(255)}x`.repeat(256)]) {
       const ms = measureCpu(() => scrub(text))
-      t.ok(ms < 1_000, `${ms} ms`)
+      t.ok(ms < 1_000 * measureSlowness(), `${ms} ms`)
     }
   }
 })
+
+t.test(
+  'a secret of apostrophes is searched for within a second, and found as SQL and Python write it',
+  async (t) => {
+    const hostile = createScrubber([{ name: 'A', value: `${"'".repeat(32)}x` }])
+    for (const text of ["'".repeat(4_000), `${"\\'".repeat(4_000)}y`]) {
+      const ms = measureCpu(() => hostile.scrub(text))
+      t.ok(ms < 1_000 * measureSlowness(), `${ms} ms`)
+    }
+    for (const value of ["it's o'clock", "'quoted'token'", "''''''''"]) {
+      const { scrub } = createScrubber([{ name: 'A', value }])
+      for (const quote of ["'", "''", "\\'"])
+        t.equal(scrub(`a ${value.replaceAll("'", quote)} b`), 'a {{credentials.A}} b')
+    }
+  },
+)
 
 t.test('the parts of the largest URL are found in the largest response within a second', async (t) => {
   const segments = Array.from({ length: 250 }, (_, n) => `%25"&é-${n}`.padEnd(16, '%'))
@@ -183,7 +240,7 @@ t.test('the parts of the largest URL are found in the largest response within a 
   for (const text of texts) scrub(text.slice(0, 65_536))
   for (const text of texts) {
     const ms = measureCpu(() => scrub(text.slice(0, 65_536)))
-    t.ok(ms < 1_000, `${ms} ms`)
+    t.ok(ms < 1_000 * measureSlowness(), `${ms} ms`)
   }
 })
 

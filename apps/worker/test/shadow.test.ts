@@ -24,7 +24,7 @@ t.test('no event runs a shadow, not even one that names it', async (t) => {
   await Promise.all([harness.inbox.accept(all), harness.inbox.accept(named)])
   await Promise.all([harness.untilDone(all.id), harness.untilDone(named.id)])
   t.strictSame(await harness.readConsidered(all.id), [live])
-  t.equal(await harness.own.execution.count({ where: { ruleId: shadow } }), 0)
+  t.equal(await harness.own.execution.count({ where: { handlerId: shadow } }), 0)
   t.equal(await harness.own.task.count({ where: { ruleId: shadow } }), 0)
 })
 
@@ -68,7 +68,7 @@ t.test(
     const harness = await createHarness(t)
     await harness.startWorker().ready()
     harness.startSweeper()
-    const { ruleId, id, response } = await executeSlow(t, harness, wait('2s'))
+    const { ruleId, id, response } = await executeSlow(t, harness, wait('6s'))
     response.end()
     await harness.untilStatus(id, 'waiting')
     // As if the step had been recorded while the change was committed: neither saw the other.

@@ -39,7 +39,7 @@ async function pass({ own }: Harness, ruleId: string, ms: number): Promise<void>
 
 /** What a worker does every ten seconds. */
 async function look({ database }: Harness, ruleId: string): Promise<void> {
-  for (const silence of await lookAtSilences(database, 500))
+  for (const silence of (await lookAtSilences(database, 500)).silences)
     if (silence.ruleId === ruleId) await reportSilence(database, silence)
 }
 
@@ -53,7 +53,7 @@ async function match(harness: Harness, ruleId: string, acceptedAt: Date, fields:
     workspaceId,
     eventId: event.id,
     eventType: event.type,
-    ruleId,
+    handlerId: ruleId,
     ruleVersion: 1,
     results: [],
   }
@@ -114,18 +114,26 @@ t.test('any execution that an event began is a sign of life, but not one by hand
     workspaceId,
     type: 'LEAD_CREATED',
     data: {},
-    ruleId: silent,
+    addresseeKind: 'rule' as const,
+    addresseeId: silent,
     doneAt: new Date(),
   }
   await own.event.create({ data: event })
-  const byHand = { id: eventId, workspaceId, eventId, eventType: event.type, ruleId: silent, ruleVersion: 1 }
+  const byHand = {
+    id: eventId,
+    workspaceId,
+    eventId,
+    eventType: event.type,
+    handlerId: silent,
+    ruleVersion: 1,
+  }
   await own.execution.create({ data: { ...byHand, status: 'succeeded', results: [], startedAt: new Date() } })
   await look(other, silent)
   t.strictSame(await told(other), ['rule.silent'])
 })
 
 t.test('time in which no worker looked does not count: a restart raises no alarm', async (t) => {
-  const harness = await createHarness(t)
+  const harness = await createHarness(t, await onOwnDatabase())
   const ruleId = await openExpecting(harness)
   await pass(harness, ruleId, 50 * minuteMs)
   await harness.own.ruleSilence.update({
@@ -207,8 +215,8 @@ t.test('a rule that is edited between a look and its report is not silent', asyn
   const harness = await createHarness(t)
   const ruleId = await openExpecting(harness)
   await pass(harness, ruleId, 90 * minuteMs)
-  const found = await lookAtSilences(harness.database, 500)
-  const silence = found.find((one) => one.ruleId === ruleId)
+  const { silences } = await lookAtSilences(harness.database, 500)
+  const silence = silences.find((one) => one.ruleId === ruleId)
   await save(harness, ruleId, { expectEvery: '2h' })
   t.equal(silence && (await reportSilence(harness.database, silence)), false)
   t.strictSame(await told(harness), [])
@@ -247,7 +255,7 @@ t.test('several workers report a silence once', async (t) => {
   const harness = await createHarness(t, await onOwnDatabase())
   const ruleId = await openExpecting(harness)
   await pass(harness, ruleId, 90 * minuteMs)
-  const [silence] = await lookAtSilences(harness.database, 500)
+  const [silence] = (await lookAtSilences(harness.database, 500)).silences
   t.equal(silence?.ruleId, ruleId)
   if (silence)
     t.equal(

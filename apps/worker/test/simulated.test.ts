@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import { type CheckedRule, prepareRules, simulateEvents } from '@automation/check'
 import { Domain, Random, randomRules } from '@automation/check/corpus'
 import { newId } from '@automation/database'
-import type { ActionResult } from '@automation/engine'
+import type { ActionResult, CheckedRule } from '@automation/engine'
+import { prepareRules, simulateEvents } from '@automation/rule-tests'
 import t from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
@@ -93,7 +93,7 @@ async function compareWithWorker(
   return events.flatMap((event) => {
     const found = byEvent.get(event.id) ?? []
     const actual = found
-      .map(({ ruleId, results }) => [
+      .map(({ handlerId: ruleId, results }) => [
         ids.indexOf(ruleId),
         (results as unknown as ActionResult[]).map(({ status }) => status),
       ])

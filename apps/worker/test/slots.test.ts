@@ -64,7 +64,7 @@ function newExecution(actions: object[], heapBytes = 2): Execution {
   return {
     record: {
       id: newId(),
-      ruleId: rule.id,
+      handlerId: rule.id,
       ruleVersion: rule.version,
       status: 'running',
       error: null,
@@ -240,7 +240,13 @@ t.test(
     const entry = gate.tryEnter(first.event, origin)
     const second = newExecution([call], 100_000)
     await executor.resume({ execution: second, lease: newId() }).placed
-    t.match(second.record, { status: 'running', lease: null, dueAt: Date, awaitsSlot: false, results: [] })
+    t.match(second.record, {
+      status: 'running',
+      lease: null,
+      dueAt: Date,
+      awaitsSlot: false,
+      results: { length: 0 },
+    })
     const third = newExecution([call], 100_000)
     t.strictSame(executor.begin([third]), [], 'it is recorded with its event')
     t.match(third.record, { lease: null, dueAt: Date })

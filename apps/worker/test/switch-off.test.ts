@@ -4,18 +4,18 @@ import {
   type Database,
   executionIdOf,
   newId,
-  openDatabase,
+  openPatiently,
   type WorkspaceTransaction,
 } from '@automation/database'
 import {
   type Addressee,
   type ExecutionRecord,
   finishEvents,
-  noteCancelled,
+  noteStored,
   type RecordableExecution,
   recordSteps,
 } from '@automation/ledger'
-import { applyImport, changeRules, deleteRules, pauseRules, planImport, saveRules } from '@automation/rules'
+import { changeRules, deleteRules, importRules, pauseRules, saveRules } from '@automation/rules'
 import t, { type Test } from 'tap'
 import { createHarness, databaseUrl, type Harness } from './fixtures/harness.js'
 
@@ -43,17 +43,17 @@ async function pauseRule({ database, own, workspaceId }: Harness, ruleId: string
 }
 
 /** One import switches all rules of the workspace off. */
-async function importRules(harness: Harness): Promise<void> {
+async function importAll(harness: Harness): Promise<void> {
   const rules = await harness.own.rule.findMany()
   const file = {
     rules: rules.map(({ name, trigger, actions }) => {
       return { name, trigger, conditions: [], actions, isActive: false }
     }),
-  } as never as Parameters<typeof applyImport>[1]
-  const options = { prune: false }
-  const planned = await planImport(harness.own, file, options)
-  if (!('plan' in planned)) throw new Error(JSON.stringify(planned))
-  await applyImport(administratorOf(harness), file, options, planned.plan)
+  } as never as Parameters<typeof importRules>[1]
+  await importRules(administratorOf(harness), file, { prune: false }, (planned) => {
+    if (!('plan' in planned)) throw new Error(JSON.stringify(planned))
+    return planned.plan
+  })
 }
 
 async function subscribe(harness: Harness): Promise<string> {
@@ -71,13 +71,18 @@ const ofRule = { create: (harness: Harness) => harness.createRule([]), kind: 'ru
 const ofSubscription = { create: subscribe, kind: 'subscription' as const }
 const ways: Record<string, Way> = {
   'a PUT': { ...ofRule, stop: (harness, id) => saveFields(harness, id, { isActive: false }) },
+  'a PUT of a rule with a schedule': {
+    ...ofRule,
+    kind: 'tick',
+    stop: (harness, id) => saveFields(harness, id, { isActive: false }),
+  },
   'a PUT that makes it a shadow': {
     ...ofRule,
     stop: (harness, id) => saveFields(harness, id, { mode: 'shadow' }),
   },
   'its deletion': { ...ofRule, stop: deleteRule },
   'its pause': { ...ofRule, stop: pauseRule },
-  'an import': { ...ofRule, stop: importRules },
+  'an import': { ...ofRule, stop: importAll },
   'a switch-off of its subscription': {
     ...ofSubscription,
     stop: (harness, id) => updateSubscription(administratorOf(harness), id, { isActive: false }),
@@ -94,16 +99,19 @@ async function begin(
   { kind }: Pick<Way, 'kind'>,
   ruleId: string,
 ): Promise<RecordableExecution> {
-  const addressee = kind === 'subscription' ? { kind, id: ruleId } : null
+  const addressee = kind === 'rule' ? null : { kind, id: ruleId }
   const row = harness.newRow()
   await harness.own.event.create({
-    data: { ...row, ...(addressee && { ruleId, isDelivery: true, type: 'execution.failed' }) },
+    data: {
+      ...row,
+      ...(addressee && { addresseeKind: kind, addresseeId: ruleId, type: 'execution.failed' }),
+    },
   })
   const loaded = { depth: 0, rootId: null, rulesVersion: 0, autoPauseAfter: null, createdBy: null }
   const event = { ...row, ...loaded, addressee, acceptedAt: Date.now(), heapBytes: 2 }
   const record: ExecutionRecord = {
     id: executionIdOf(event, ruleId),
-    ruleId,
+    handlerId: ruleId,
     ruleVersion: 1,
     status: 'waiting',
     error: null,
@@ -122,7 +130,7 @@ async function begin(
 async function finish(database: Database, execution: RecordableExecution) {
   const { event } = execution
   const outcome = { event, ruleSetId: null, rulesVersion: 1, executions: [execution] }
-  noteCancelled((await finishEvents(database, [outcome])).rows, [execution])
+  noteStored((await finishEvents(database, [outcome])).rows, [execution])
 }
 
 /** The ways in which an execution comes to wait. */
@@ -137,13 +145,13 @@ const recordings = {
     await finish(database, execution)
     Object.assign(record, paused)
     return async (database: Database) =>
-      noteCancelled((await recordSteps(database, [{ execution, lease }])).rows, [execution])
+      noteStored((await recordSteps(database, [{ execution, lease }])).rows, [execution])
   },
 }
 
 /** A session of Postgres whose transaction the test ends: others come meanwhile. */
 async function openSession(t: Test, begin: (transaction: WorkspaceTransaction) => Promise<unknown>) {
-  const database = openDatabase(databaseUrl, 2)
+  const database = openPatiently(databaseUrl, 2)
   t.teardown(() => database.close())
   let end = () => {}
   const isOver = new Promise<void>((resolve) => {
@@ -151,14 +159,11 @@ async function openSession(t: Test, begin: (transaction: WorkspaceTransaction) =
   })
   let ended: Promise<void> = isOver
   await new Promise<void>((hasBegun, fail) => {
-    ended = database.system.$transaction(
-      async (transaction) => {
-        await begin(transaction as WorkspaceTransaction)
-        hasBegun()
-        await isOver
-      },
-      { timeout: 20_000 },
-    )
+    ended = database.system.$transaction(async (transaction) => {
+      await begin(transaction as WorkspaceTransaction)
+      hasBegun()
+      await isOver
+    })
     ended.catch(fail)
   })
   return {
@@ -272,12 +277,12 @@ t.test(
           transaction.$executeRaw`SELECT 1 FROM executions WHERE id = ${executions[0]?.record.id}::uuid FOR UPDATE`,
       )
       await way.stop(harness, id)
-      t.equal(await harness.own.execution.count({ where: { ...waits, ruleId: id } }), 1, title)
+      t.equal(await harness.own.execution.count({ where: { ...waits, handlerId: id } }), 1, title)
       harness.startSweeper()
       await setTimeout(300)
       await session.commit()
       while ((await harness.own.cancellation.count()) > 0) await setTimeout(20)
-      t.equal(await harness.own.execution.count({ where: { ...waits, ruleId: id } }), 0, title)
+      t.equal(await harness.own.execution.count({ where: { ...waits, handlerId: id } }), 0, title)
     }
   },
 )

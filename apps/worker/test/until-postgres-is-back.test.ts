@@ -1,8 +1,8 @@
-import { type Database, newId, openDatabase } from '@automation/database'
+import { type Database, newId, openPatiently } from '@automation/database'
 import t from 'tap'
 import { untilPostgresIsBack } from '../src/executions/until-postgres-is-back.js'
 
-const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
+const database = openPatiently(process.env.DATABASE_URL ?? '', 2)
 t.teardown(() => database.close())
 
 /** A statement that Postgres cancels. */

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Database, executionIdOf, newId } from '@automation/database'
+import { narrowToExecution } from '@automation/history'
 import { matchLists } from '@automation/launcher/match-lists'
 import {
   createHistoryRemoval,
   findEndingEvents,
-  narrowToExecution,
   nothingSeen,
   reopenExecutions,
   TimeOuts,

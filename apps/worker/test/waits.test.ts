@@ -99,7 +99,7 @@ t.test(
   async (t) => {
     const harness = await createHarness(t)
     const ruleId = await harness.createRule([
-      { type: 'WAIT', config: { duration: '2s' } },
+      { type: 'WAIT', config: { duration: '6s' } },
       awaitPayment(),
       task('x'),
     ])
@@ -190,7 +190,7 @@ t.test(
     const wait = awaitPayment()
     const first = harness.startWorker()
     const ruleId = await harness.createRule([
-      { ...wait, config: { ...wait.config, duration: '2s' } },
+      { ...wait, config: { ...wait.config, duration: '8s' } },
       task('x'),
     ])
     const event = await accept(harness, 'LEAD_CREATED', { id: 7 })
@@ -199,7 +199,7 @@ t.test(
     await first.close()
     const ending = await accept(harness, 'DEAL_WON', { deal: { id: 7 } })
     await harness.forget()
-    await setTimeout(2_500)
+    await setTimeout(8_500)
     harness.startWorker()
     harness.startSweeper()
     const done = await harness.untilStatus(id, 'succeeded')
@@ -239,6 +239,41 @@ t.test('an event that was done before its rule existed in this form is found', a
   const execution = await harness.untilStatus(executionIdOf(event, ruleId), 'succeeded')
   matchLists(t, resultsOf(execution), [{ endedBy: { eventId: ending.id } }])
 })
+
+t.test(
+  'an event after the date of a WAIT does not end it, also where that date was past already',
+  async (t) => {
+    const harness = await createHarness(t)
+    const now = Date.now()
+    const at = (seconds: number) => new Date(now + seconds * 1_000)
+    const acceptAt = async (acceptedAt: Date, ...event: [type: string, data: object]) => {
+      const { id } = await accept(harness, ...event)
+      await harness.own.event.update({ where: { id }, data: { acceptedAt } })
+      return id
+    }
+    const { config } = awaitPayment()
+    const wait = { type: 'WAIT', config: { for: config.for, until: '{{until}}' } }
+    const first = { type: 'WAIT', config: { until: at(-20) } }
+    const [alone, second] = [await harness.createRule([wait]), await harness.createRule([first, wait])]
+    const late = await acceptAt(at(-60), 'LEAD_CREATED', { id: 1, until: at(-90) })
+    await acceptAt(at(-60), 'DEAL_WON', { deal: { id: 1 } })
+    const early = await acceptAt(at(-60), 'LEAD_CREATED', { id: 2, until: at(-40) })
+    const inTime = await acceptAt(at(-50), 'DEAL_WON', { deal: { id: 2 } })
+    const missing = await acceptAt(at(-60), 'LEAD_CREATED', { id: 3, until: at(-40) })
+    await acceptAt(at(-30), 'DEAL_WON', { deal: { id: 3 } })
+    harness.startWorker()
+    harness.startSweeper()
+    const lastOf = async (eventId: string, ruleId: string) => {
+      const id = executionIdOf({ id: eventId, addressee: null }, ruleId)
+      return resultsOf(await harness.untilStatus(id, 'succeeded')).at(-1)
+    }
+    const byTime = (until: Date) => ({ ended: 'time', endedBy: undefined, until: until.toISOString() })
+    t.match(await lastOf(late, alone), byTime(at(-60)), 'time does not run backwards')
+    t.match(await lastOf(late, second), byTime(at(-20)))
+    t.match(await lastOf(missing, second), byTime(at(-20)))
+    t.match(await lastOf(early, second), { ended: 'event', endedBy: { eventId: inTime } })
+  },
+)
 
 t.test('switching the rule off cancels what waits, and an event after that changes nothing', async (t) => {
   const harness = await createHarness(t)

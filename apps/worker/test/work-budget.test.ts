@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { executionIdOf } from '@automation/database'
+import { narrowToExecution } from '@automation/history'
 import { matchLists } from '@automation/launcher/match-lists'
-import { narrowToExecution, reopenExecutions } from '@automation/ledger'
+import { reopenExecutions } from '@automation/ledger'
 import t from 'tap'
 import { createHarness, type Harness } from './fixtures/harness.js'
 
@@ -34,10 +35,14 @@ t.test('a rule that needs too much work fails by itself, and is paused after thr
   harness.startWorker()
   for (let n = 0; n < 3; n++) {
     const eventId = await run(harness)
-    matchLists(t, await harness.own.execution.findMany({ where: { eventId }, orderBy: { ruleId: 'asc' } }), [
-      { ruleId: costly, status: 'failed', error: /cost units per event/, results: [] },
-      { ruleId: sound, status: 'succeeded' },
-    ])
+    matchLists(
+      t,
+      await harness.own.execution.findMany({ where: { eventId }, orderBy: { handlerId: 'asc' } }),
+      [
+        { handlerId: costly, status: 'failed', error: /cost units per event/, results: [] },
+        { handlerId: sound, status: 'succeeded' },
+      ],
+    )
   }
   const isActive = async (id: string) =>
     (await harness.own.rule.findUniqueOrThrow({ where: { id } })).isActive
@@ -71,9 +76,15 @@ t.test(
           ...reopened,
         })
     }
-    t.match(await harness.untilStatus(id, 'failed'), { error: /cost units per event/, results: [] })
+    t.match(await harness.untilStatus(id, 'failed'), {
+      error: /cost units per event/,
+      results: { length: 0 },
+    })
     await retry('same')
-    t.match(await harness.untilStatus(id, 'failed'), { error: /cost units per event/, results: [] })
+    t.match(await harness.untilStatus(id, 'failed'), {
+      error: /cost units per event/,
+      results: { length: 0 },
+    })
 
     const definition = { name: 'Rule', description: '', trigger: 'LEAD_CREATED', actions: [task] }
     const conditions = [{ field: 'text', operator: 'equals', value: 'another' }]

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import { BatchingInbox, openQueue } from '@automation/queue'
 import { Redis } from 'ioredis'
@@ -33,9 +33,9 @@ t.test('a rule that no longer compiles fails alone', async (t) => {
   const event = harness.newEvent()
   await harness.inbox.accept(event)
   await harness.untilDone(event.id)
-  matchLists(t, await harness.own.execution.findMany({ orderBy: { ruleId: 'asc' } }), [
-    { ruleId: broken, status: 'failed', error: /does not compile/ },
-    { ruleId: sound, status: 'succeeded' },
+  matchLists(t, await harness.own.execution.findMany({ orderBy: { handlerId: 'asc' } }), [
+    { handlerId: broken, status: 'failed', error: /does not compile/ },
+    { handlerId: sound, status: 'succeeded' },
   ])
 })
 
@@ -50,7 +50,7 @@ t.test(
     const event = harness.newEvent('LEAD_CREATED', { kind: 'rule', id: asked })
     await harness.inbox.accept(event)
     await harness.untilDone(event.id)
-    matchLists(t, await harness.own.execution.findMany(), [{ id: event.id, ruleId: asked }])
+    matchLists(t, await harness.own.execution.findMany(), [{ id: event.id, handlerId: asked }])
     const orphan = harness.newEvent('LEAD_CREATED', { kind: 'rule', id: newId() })
     await harness.inbox.accept(orphan)
     t.same(await harness.readConsidered(orphan.id), [])
@@ -131,7 +131,7 @@ t.test('events are accepted while the queue is away', async (t) => {
   const nowhere = openQueue('redis://127.0.0.1:1', '{nowhere}')
   t.teardown(() => nowhere.close())
   t.notOk(await nowhere.isReady(50))
-  const database = openDatabase(databaseUrl, 1)
+  const database = openPatiently(databaseUrl, 1)
   t.teardown(() => database.close())
   const event = harness.newEvent()
   await new BatchingInbox(database, nowhere).accept(event)
@@ -139,7 +139,7 @@ t.test('events are accepted while the queue is away', async (t) => {
 })
 
 t.test('a worker that never reached Redis ends on request', async (t) => {
-  const database = openDatabase(databaseUrl, 1)
+  const database = openPatiently(databaseUrl, 1)
   t.teardown(() => database.close())
   const config = testConfig({ REDIS_URL: 'redis://127.0.0.1:1' })
   const queue = openQueue(config.redisUrl, config.queuePrefix)

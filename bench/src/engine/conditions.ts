@@ -1,6 +1,6 @@
 import { type Condition, compileRule, Evaluation, explainRule, ruleHolds } from '@automation/engine'
-import { Engine, type RuleProperties } from 'json-rules-engine'
 import { type Contest, proveEqual } from './contest.js'
+import { fetchPeer, type Peer } from './fetch-peer.js'
 
 type Lead = {
   score: number
@@ -22,14 +22,17 @@ const bad: Lead[] = [
 
 /** Rules with five conditions that all hold, so that no side gains by stopping early. */
 export async function planConditions(): Promise<Contest[]> {
+  const fetched = await fetchPeer()
   return [
     await contest(
+      fetched,
       '5 conditions on fields',
       (field) => field,
       (lead) => lead,
       fieldFact,
     ),
     await contest(
+      fetched,
       '5 conditions on paths',
       (field) => `lead.${field}`,
       (lead) => ({ lead }),
@@ -39,6 +42,7 @@ export async function planConditions(): Promise<Contest[]> {
 }
 
 async function contest(
+  { Engine }: Peer,
   name: string,
   pathOf: (field: string) => string,
   dataOf: (lead: Lead) => Record<string, unknown>,
@@ -51,7 +55,7 @@ async function contest(
     { field: pathOf('tags'), operator: 'contains', value: 'vip' },
     { field: pathOf('employees'), operator: 'greater_than_or_equal', value: 50 },
   ]
-  const peerRule: RuleProperties = {
+  const peerRule = {
     conditions: {
       all: [
         { ...factOf('score'), operator: 'greaterThan', value: 80 },

@@ -8,6 +8,8 @@ export interface AttackOrder {
   name: string
   /** Whose member attacks. */
   workspace: Workspace
+  /** Of `gatherLinks` of the attack. */
+  links: string[]
 }
 
 /**

@@ -13,6 +13,8 @@ export interface Attack {
   quietRules?: (port: number) => Rule[]
   /** Stores what the workspace has gathered before the attack. */
   prepare?(workspace: Workspace, stage: Stage): Promise<void>
+  /** @returns the paths of links that the attacker has got */
+  gatherLinks?(workspace: Workspace, stage: Stage): Promise<string[]>
   /** Finds what the attack needs, or makes it, in the last moment before it. @returns the attack, which lasts until the attacker's signal */
-  begin(workspace: Workspace): Promise<(attacker: Attacker) => Promise<void>>
+  begin(workspace: Workspace, links: string[]): Promise<(attacker: Attacker) => Promise<void>>
 }

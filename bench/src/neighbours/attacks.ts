@@ -2,6 +2,7 @@ import type { Rule } from '../workspace.js'
 import type { Attack } from './attack.js'
 import { prepareBy, rulesPath, task } from './attacker.js'
 import { storedAttacks } from './stored-attacks.js'
+import { strangerAttacks } from './stranger-attacks.js'
 
 /** Letters for which an automaton builds a new state at each step. */
 const letters = lettersOf(99_000)
@@ -130,6 +131,7 @@ export const attacks: Attack[] = [
     },
   },
   ...storedAttacks,
+  ...strangerAttacks,
 ]
 
 /** A text of the letters a and b, from a fixed seed. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Product } from '@automation/launcher'
-import { changeRules, createRules } from '@automation/rules'
+import { changeRules, completeDefinition, createRules } from '@automation/rules'
 import { createExactAim } from '../aims.js'
 import { type Benchmark, choose, type Options } from '../benchmark.js'
 import type { Wait } from '../load/open-loop.js'
@@ -77,7 +77,8 @@ async function measure(options: Options, { attack, heap }: Scene): Promise<Figur
     return await runOnProduct(options, { workers: 1, env }, async (stage) => {
       const quiet = await createWorkspaces(stage.database, stage.product, quietCount, outside.quietRules)
       const hostile = await createHostile(stage, attack)
-      return measureAttack(stage.product, { attack, quiet, hostile, seconds: options.seconds })
+      const links = (await attack.gatherLinks?.(hostile, stage)) ?? []
+      return measureAttack(stage.product, { attack, quiet, hostile, links, seconds: options.seconds })
     })
   } finally {
     await outside.close()
@@ -91,10 +92,11 @@ async function measureAttack(
     attack,
     quiet,
     hostile,
+    links,
     seconds,
-  }: { attack: Attack; quiet: Workspace[]; hostile: Workspace; seconds: number },
+  }: { attack: Attack; quiet: Workspace[]; hostile: Workspace; links: string[]; seconds: number },
 ): Promise<Figures> {
-  const attacker = await AttackInThread.open({ name: attack.name, workspace: hostile })
+  const attacker = await AttackInThread.open({ name: attack.name, workspace: hostile, links })
   const callers = startQuietCallers(quiet[0]?.baseUrl ?? '', quiet, triggerPath)
   const startedAt = performance.now()
   /** Lets time pass. @returns the waits of the requests that were due meanwhile */
@@ -156,8 +158,7 @@ async function createHostile(stage: Stage, { rules, prepare }: Attack): Promise<
   const { database, product } = stage
   const workspace = await createWorkspace(database, product, { name: 'Hostile', rules: [] })
   const administrator = { database, workspaceId: workspace.id, actor }
-  const others = { description: '', group: null, order: null, schedule: null, isActive: true, mode: 'live' }
-  const fields = rules.map((rule) => ({ ...rule, ...others }))
+  const fields = rules.map((rule) => ({ ...completeDefinition(rule), isActive: true, mode: 'live' }))
   await changeRules(administrator, async (transaction) => {
     const created = await createRules(transaction, administrator, fields)
     const entry = created.map(({ id }) => ({ action: 'rule.created' as const, subject: id }))

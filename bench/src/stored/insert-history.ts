@@ -45,7 +45,7 @@ const statement = `
     FROM past ORDER BY n
   )
   INSERT INTO executions
-    (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, error, started_at, finished_at)
+    (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, error, started_at, finished_at)
   SELECT ${idOf('8')}, $1::uuid, ${idOf('7')}, 'LEAD_CREATED', rule.id, 1,
          CASE WHEN n % ${failedEvery} = 0 THEN 'failed' ELSE 'succeeded' END::execution_status,
          '[{"action":"CREATE_TASK","status":"success"}]',
@@ -56,8 +56,8 @@ const statement = `
 const countersStatement = `
   UPDATE rule_counters SET success_count = past.successes, failure_count = past.failures
   FROM (
-    SELECT rule_id, count(*) FILTER (WHERE status = 'succeeded') AS successes,
+    SELECT handler_id, count(*) FILTER (WHERE status = 'succeeded') AS successes,
            count(*) FILTER (WHERE status = 'failed') AS failures
-    FROM executions WHERE workspace_id = $1 GROUP BY rule_id
+    FROM executions WHERE workspace_id = $1 GROUP BY handler_id
   ) AS past
-  WHERE rule_counters.rule_id = past.rule_id`
+  WHERE rule_counters.rule_id = past.handler_id`

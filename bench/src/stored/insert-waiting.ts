@@ -20,7 +20,7 @@ export async function insertWaiting(
 /** $1 beginning of the ids · $2 workspace · $3 rule · $4, $5 first and last number */
 const statement = `
   INSERT INTO executions
-    (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, due_at)
+    (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at, due_at)
   SELECT ($1 || lpad(to_hex(n), 12, '0'))::uuid, $2::uuid, gen_random_uuid(), 'LEAD_CREATED', $3::uuid, 1, 'waiting',
          '[{"action":"WAIT","status":"waiting"}]', now(), now() + interval '1 day'
   FROM generate_series($4::int, $5::int) AS n`

@@ -143,7 +143,7 @@ const recordOutcome = createBatcher(
           workspace_id: event.workspaceId,
           event_id: event.id,
           event_type: event.type,
-          rule_id: rule.id,
+          handler_id: rule.id,
           rule_version: rule.version,
           status: error === null ? 'succeeded' : 'failed',
           results,
@@ -182,13 +182,13 @@ const outcomeStatement = `
   ),
   ran AS (
     INSERT INTO executions
-      (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, error, started_at, finished_at)
-    SELECT id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, error,
+      (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, error, started_at, finished_at)
+    SELECT id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, error,
            to_timestamp(started_ms / 1000), to_timestamp(finished_ms / 1000)
     FROM json_to_recordset($2::json) AS new (
-      id uuid, workspace_id uuid, event_id uuid, event_type text, rule_id uuid, rule_version int,
+      id uuid, workspace_id uuid, event_id uuid, event_type text, handler_id uuid, rule_version int,
       status execution_status, results json, error text, started_ms float8, finished_ms float8)
-    RETURNING rule_id, status, finished_at
+    RETURNING handler_id, status, finished_at
   ),
   made AS (
     INSERT INTO tasks (id, workspace_id, execution_id, action_index, rule_id, title, priority, created_at)
@@ -202,10 +202,10 @@ const outcomeStatement = `
     consecutive_failures = CASE WHEN successes > 0 THEN 0 ELSE consecutive_failures + failures END,
     last_success_at = CASE WHEN successes > 0 THEN tally.at ELSE last_success_at END
   FROM (
-    SELECT rule_id, count(*) FILTER (WHERE status = 'succeeded') AS successes,
+    SELECT handler_id, count(*) FILTER (WHERE status = 'succeeded') AS successes,
            count(*) FILTER (WHERE status = 'failed') AS failures, max(finished_at) AS at
-    FROM ran GROUP BY rule_id
+    FROM ran GROUP BY handler_id
   ) AS tally
-  WHERE rule_counters.rule_id = tally.rule_id`
+  WHERE rule_counters.rule_id = tally.handler_id`
 
 await serve(app)

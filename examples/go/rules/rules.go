@@ -188,9 +188,9 @@ func (c *Client) RestoreRuleVersion(ctx context.Context, id string, version stri
 	return c.send(ctx, "POST", "/api/automation-rules/"+url.PathEscape(id)+"/versions/"+url.PathEscape(version)+"/restore", nil, nil, headers)
 }
 
-// ExportRules: Export all rules and email templates as a file.
-func (c *Client) ExportRules(ctx context.Context) (*Response, error) {
-	return c.send(ctx, "GET", "/api/automation-rules/export", nil, nil, nil)
+// ExportRules: Export rules and email templates as a file.
+func (c *Client) ExportRules(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/automation-rules/export", nil, query, nil)
 }
 
 // ImportRules: Change rules and email templates to match a file: all of it, or nothing.
@@ -359,8 +359,8 @@ func (c *Client) ExplainEvent(ctx context.Context, id string, query url.Values) 
 }
 
 // ReplayEvent: Replay an event: the same data, with the current rules.
-func (c *Client) ReplayEvent(ctx context.Context, id string, headers map[string]string) (*Response, error) {
-	return c.send(ctx, "POST", "/api/events/"+url.PathEscape(id)+"/replay", nil, nil, headers)
+func (c *Client) ReplayEvent(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/events/"+url.PathEscape(id)+"/replay", body, nil, headers)
 }
 
 // ReplayEvents: Replay the events that match a filter, oldest first, at most 1,000 per call.

@@ -6,7 +6,7 @@ import { Refused } from './refused.js'
 import { publishChanges, type ServiceEvent } from './service-events.js'
 
 /** Changes of a workspace wait here instead of for its row: a waiting transaction would hold one of the pool's few connections. */
-const serialize = createKeyedMutex(5_000)
+const serialize = createKeyedMutex()
 
 /** The author of a change. Every change writes an entry to the workspace's audit log. */
 export interface Administrator {
@@ -43,7 +43,7 @@ export interface Change<Result> {
 export async function changeWorkspace<Result>(
   { database, workspaceId, actor, publish, lockMs, once = (_, work) => work() }: Administrator,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
-  timeoutMs = 5_000,
+  timeoutMs = database.limits.transactionMs,
 ): Promise<Result> {
   const work = async (transaction: WorkspaceTransaction) => {
     if (lockMs !== undefined)
@@ -64,7 +64,7 @@ export async function changeWorkspace<Result>(
   const { result, published } = await serialize(
     workspaceId,
     () => database.forWorkspace(workspaceId).$transaction(work, { timeout: timeoutMs }),
-    lockMs,
+    lockMs ?? database.limits.transactionMs,
   )
   if (published.length > 0) publish?.(published)
   return result

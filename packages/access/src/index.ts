@@ -23,7 +23,6 @@ export { DateTime, orNull } from './credential.js'
 export {
   Credential,
   CredentialKind,
-  CredentialName,
   CredentialToPatch,
   CredentialToPut,
   findCredentialFaults,
@@ -49,7 +48,7 @@ export {
   removeMember,
   UserId,
 } from './members.js'
-export { findMembership, type Membership, type Tenant } from './memberships.js'
+export { findMembership, findTenant, type Membership, type Tenant } from './memberships.js'
 export { putSigningSecret } from './put-signing-secret.js'
 export { Refused } from './refused.js'
 export { type Resealing, resealSecrets } from './reseal-secrets.js'
@@ -96,7 +95,6 @@ export {
 } from './subscriptions.js'
 export { mintToken, recordToken, tokenParty } from './tokens.js'
 export {
-  AutoPauseAfter,
   createWorkspace,
   findCreator,
   findWorkspace,

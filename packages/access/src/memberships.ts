@@ -30,3 +30,13 @@ export async function findMembership(
   const rows = await database.run<Membership>('find_membership', findMembershipSql, [workspaceId, userId])
   return rows[0]
 }
+
+/** $1 workspace */
+const findTenantSql = `
+  SELECT plan::text AS plan, created_by AS "createdBy" FROM workspaces WHERE id = $1::uuid`
+
+/** Finds what the limits of a workspace depend on; undefined where it does not exist. */
+export async function findTenant(database: Database, workspaceId: string): Promise<Tenant | undefined> {
+  const [tenant] = await database.run<Tenant>('find_tenant', findTenantSql, [workspaceId])
+  return tenant
+}

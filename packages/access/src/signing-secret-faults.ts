@@ -2,6 +2,7 @@ import type { WorkspaceTransaction } from '@automation/database'
 import { isEventType, parsePath } from '@automation/engine'
 import {
   findSettingsFaults,
+  payloadPath,
   readSchemeKey,
   readSigningKey,
   type SchemeSettings,
@@ -37,8 +38,8 @@ export function findSecretFaults(input: Type.Static<typeof SigningSecretToCreate
     faults.push({ field: 'settings', message: `Must be at most ${maxSettings} characters of JSON` })
   for (const setting of ['dataFrom', 'idPath', 'typePath'] as const) {
     const path = settings[setting]
-    if (path !== undefined && parsePath(path) === undefined)
-      faults.push({ field: `settings.${setting}`, message: 'Must be a path, such as data.object' })
+    if (path !== undefined && parsePath(payloadPath(path)) === undefined)
+      faults.push({ field: `settings.${setting}`, message: 'Must be a path, such as data.object or [0].id' })
   }
   if (secret !== undefined && !isSecretOf({ scheme, settings, secret }))
     faults.push({

@@ -65,7 +65,8 @@ export type NewSigningSecret = SigningSecret & { secret: string }
 
 /** The notation of a scheme is checked apart. */
 const SecretText = Type.String({
-  pattern: '^(?!\\s)(?!.*\\s$)[^\\u0000-\\u001f\\u007f]{8,512}$',
+  // Without look-ahead, which the patterns of Go and Rust do not have.
+  pattern: '^[^\\s\\x00-\\x1f\\x7f][^\\x00-\\x1f\\x7f]{6,510}[^\\s\\x00-\\x1f\\x7f]$',
   patternError: 'have 8 to 512 characters, none of them a control character, and no space at its ends',
   description:
     'incoming: the secret that the provider has made, or the text of your choice that it has: 8 to 512 characters. Without it the service makes one',

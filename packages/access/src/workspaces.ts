@@ -85,7 +85,7 @@ export interface Creator {
 }
 
 /** Workspaces of one creator wait here instead of for its lock: a waiting transaction would hold one of the pool's few connections. */
-const serialize = createKeyedMutex(5_000)
+const serialize = createKeyedMutex()
 
 /**
  * Creates a workspace with its first admin.
@@ -121,7 +121,9 @@ export function createWorkspace(
       })
       return result
     })
-  return creator === undefined ? create() : serialize(creator.createdBy, create)
+  return creator === undefined
+    ? create()
+    : serialize(creator.createdBy, create, database.limits.transactionMs)
 }
 
 async function refuseTooMany(

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Database, firstIdOf, newId, openDatabase } from '@automation/database'
+import { type Database, firstIdOf, newId, openPatiently } from '@automation/database'
 import t from 'tap'
 import { createApiKey, revokeApiKey } from '../src/api-keys.js'
 import { changeWorkspace } from '../src/change-workspace.js'
@@ -15,7 +15,7 @@ const [database, second] = databases
 const actor = 'cli:tests'
 
 function open(): Database {
-  return openDatabase(process.env.DATABASE_URL ?? '', 3)
+  return openPatiently(process.env.DATABASE_URL ?? '', 3)
 }
 t.teardown(() => Promise.all(databases.map((one) => one.close())))
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import { readSigningKey } from '@automation/webhooks'
 import t from 'tap'
 import { type Administrator, changeWorkspace } from '../src/change-workspace.js'
@@ -24,7 +24,7 @@ import {
 import { createWorkspace } from '../src/workspaces.js'
 import { matchRows } from './fixtures/match-rows.js'
 
-const database = openDatabase(process.env.DATABASE_URL ?? '', 5)
+const database = openPatiently(process.env.DATABASE_URL ?? '', 5)
 t.teardown(() => database.close())
 const actor = 'cli:tests'
 const sealer = createSealer(randomBytes(32).toString('base64'))
@@ -37,8 +37,8 @@ async function makeAdministrator(): Promise<Administrator> {
 const own = ({ workspaceId }: Administrator) => database.forWorkspace(workspaceId)
 const subscribe = (administrator: Administrator, ...eventTypes: ServiceEventType[]) =>
   createSubscription(administrator, sealer, { url, eventTypes })
-const listPublished = (administrator: Administrator, ruleId?: string) =>
-  own(administrator).event.findMany({ where: ruleId ? { ruleId } : {}, orderBy: { id: 'asc' } })
+const listPublished = (administrator: Administrator, addresseeId?: string) =>
+  own(administrator).event.findMany({ where: addresseeId ? { addresseeId } : {}, orderBy: { id: 'asc' } })
 const readLog = (administrator: Administrator) =>
   own(administrator).auditEntry.findMany({
     where: { action: { startsWith: 'subscription.' } },
@@ -68,7 +68,7 @@ async function makeWaitingDelivery(
       workspaceId,
       eventId: id,
       eventType: 'rule.updated',
-      ruleId,
+      handlerId: ruleId,
       ruleVersion: 1,
       status,
       results: [],
@@ -251,7 +251,7 @@ t.test('a ping goes to the tested subscription only, whatever its event types', 
   await subscribe(administrator, 'rule.updated')
   const delivery = await pingSubscription(administrator, id)
   matchRows(t, await listPublished(administrator), [
-    { id: delivery, type: 'subscription.ping', ruleId: id, doneAt: null, data: { subscriptionId: id } },
+    { id: delivery, type: 'subscription.ping', addresseeId: id, doneAt: null, data: { subscriptionId: id } },
   ])
   await updateSubscription(administrator, id, { isActive: false })
   await t.rejects(pingSubscription(administrator, id), {
@@ -289,7 +289,7 @@ t.test('a change is published to the active subscriptions to its type, and to no
   const [event] = await listPublished(administrator, one.id)
   const entry = await own(administrator).auditEntry.findFirst({ where: { subject: updated } })
   t.match(event, { workspaceId: administrator.workspaceId, doneAt: null, ruleSetId: null, depth: 0 })
-  t.match(event, { ruleId: one.id, isDelivery: true })
+  t.match(event, { addresseeKind: 'subscription', addresseeId: one.id })
   t.strictSame(event?.data, { ruleId: updated, name: 'Gone', actor, at: entry?.at.toISOString() })
 })
 
@@ -299,7 +299,7 @@ t.test('a change, its entry and its published events are one transaction', async
   const subject = await change(administrator, 'rule.updated')
   const rows = await database.system.$queryRaw<{ xmin: string }[]>`
     SELECT xmin::text FROM audit_entries WHERE subject = ${subject}
-    UNION ALL SELECT xmin::text FROM events WHERE rule_id = ${id}::uuid`
+    UNION ALL SELECT xmin::text FROM events WHERE addressee_id = ${id}::uuid`
   t.equal(rows.length, 2)
   t.equal(rows[0]?.xmin, rows[1]?.xmin)
 })
@@ -329,7 +329,7 @@ t.test('an event outside of a change is published to its own workspace only', as
   } as const
   await publish(own(administrator), event)
   const [row, ...others] = await listPublished(administrator)
-  t.match(row, { ruleId: id, type: 'receipt.rejected', data: { key: 'k' } })
+  t.match(row, { addresseeId: id, type: 'receipt.rejected', data: { key: 'k' } })
   t.strictSame(others, [])
   t.strictSame(await listPublished(other), [])
 })

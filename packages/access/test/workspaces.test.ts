@@ -1,4 +1,4 @@
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import t from 'tap'
 
 // Each copy of the module stands for a process: it has a queue of its own, and a database of its own.
@@ -7,7 +7,7 @@ const processes = await Promise.all(
     const { createWorkspace } = (await import(
       new URL(`../src/workspaces.js?${name}`, import.meta.url).href
     )) as typeof import('../src/workspaces.js')
-    return { createWorkspace, database: openDatabase(process.env.DATABASE_URL ?? '', 5) }
+    return { createWorkspace, database: openPatiently(process.env.DATABASE_URL ?? '', 5) }
   }),
 )
 t.teardown(() => Promise.all(processes.map(({ database }) => database.close())))

@@ -2,6 +2,7 @@ import {
   type Action,
   type ActionConfig,
   type ActionType,
+  cutText,
   isReady,
   type ReadyAction,
   wholeCredential,
@@ -124,7 +125,7 @@ export function listTargets({ type, config }: ReadyAction): string[] {
 
 /** Beyond some, messages are counted together. */
 function countMessage(counts: Map<string, number>, message: string): void {
-  const cut = message.slice(0, maxMessageLength)
+  const cut = cutText(message, maxMessageLength)
   const key = counts.has(cut) || counts.size < maxMessages ? cut : 'others'
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }

@@ -158,9 +158,8 @@ export class Backtest {
     const schedule = findOwnSchedule(this.#subject)
     const at = schedule && nextTick(schedule, Math.max(from, this.#ticksFrom ?? from) - 1)
     if (!schedule || !at || at >= to) return false
-    const addressedTo = this.#subject.ruleId ?? null
-    const data = describeTick(schedule, at, 0)
-    this.add({ id: '', type: scheduleType, acceptedAt: at, addressedTo, data, isGenerated: true })
+    const tick = { id: '', type: scheduleType, acceptedAt: at, data: describeTick(schedule, at, 0) }
+    this.add({ ...tick, addressedTo: this.#subject.ruleId ?? null, isTick: true, isGenerated: true })
     this.#ticksFrom = at + 1
     return true
   }

@@ -8,7 +8,6 @@ import {
   planActions,
   type ReadyAction,
   ruleHolds,
-  scheduleType,
   type WorkLimits,
 } from '@automation/engine'
 import type { BacktestSubject, TestedDefinition } from './backtest-subject.js'
@@ -88,8 +87,8 @@ export class EventEvaluator {
     return isGenerated !== true
   }
 
-  isOfDraft({ type, isGenerated }: TestedEvent): boolean {
-    return isGenerated === true || !this.#hasOwnTicks || type !== scheduleType
+  isOfDraft({ isTick, isGenerated }: TestedEvent): boolean {
+    return isGenerated === true || !this.#hasOwnTicks || !isTick
   }
 
   /** How many keys the limit of what is remembered has cost. */
@@ -120,8 +119,8 @@ export class EventEvaluator {
   }
 
   /** Whether `perKey` of a definition is to be asked. By hand, a rule asks for nothing. */
-  asks({ type, addressedTo }: TestedEvent, verdicts: EventVerdicts): boolean {
-    const isByHand = addressedTo !== null && type !== scheduleType
+  asks({ isTick, addressedTo }: TestedEvent, verdicts: EventVerdicts): boolean {
+    const isByHand = addressedTo !== null && !isTick
     return !isByHand && sides.some((side) => verdicts[side] === 'matched' && this.#rules[side]?.keys)
   }
 

@@ -8,6 +8,8 @@ export interface TestedEvent {
   acceptedAt: number
   /** The rule that the event is addressed to; null: all active rules of its type. */
   addressedTo: string | null
+  /** Whether a schedule made it. Any other event for one rule was requested by hand. */
+  isTick?: boolean
   data: unknown
   /** Of its workspace when it was evaluated: it says in which versions the other rules of a group were. */
   rulesVersion?: number | null

@@ -2,6 +2,7 @@ import { Domain, Random, randomRules } from '@automation/check/corpus'
 import { compileRule, planEvent } from '@automation/engine'
 import fc from 'fast-check'
 import t from 'tap'
+import { BusiestMinute } from '../src/busiest-minute.js'
 import { Backtest, type BacktestSubject, maxReportBytes, type TestedEvent } from '../src/index.js'
 import { reportNaively } from './fixtures/oracle.js'
 
@@ -178,7 +179,7 @@ t.test('what depends on a response is not known, and counts nowhere else', async
   const { actions: report, actionDifference, notKnown, fields } = backtest.report({ isComplete: true })
   t.match(report, [
     { done: 3, notKnown: 0 },
-    { done: 0, skipped: 0, faulty: 0, notKnown: 3, faults: [], warnings: [] },
+    { done: 0, skipped: 0, faulty: 0, notKnown: 3, faults: { length: 0 }, warnings: { length: 0 } },
     { done: 0, skipped: 0, faulty: 0, notKnown: 3 },
     { done: 3, notKnown: 0 },
   ])
@@ -415,3 +416,9 @@ function planned({
 }) {
   return { group, order, compiled: compileRule({ conditions, actions: [] } as never) }
 }
+
+t.test('of minutes that are as busy as one another the earliest is named', async (t) => {
+  const minutes = new BusiestMinute()
+  for (const minute of [5, 7, 7, 5, 2, 2, 9]) minutes.add(minute * 60_000 + 1)
+  t.strictSame(minutes.find(), { at: '1970-01-01T00:02:00.000Z', count: 2, isAtLeast: false })
+})

@@ -19,6 +19,7 @@ function addStored(backtest: Backtest): void {
       type: 'SCHEDULE',
       acceptedAt: at + 500,
       addressedTo: ruleId,
+      isTick: true,
       data: { missed: 0 },
     })
 }
@@ -59,4 +60,16 @@ t.test('the same schedule has the ticks that are stored', async (t) => {
     draft: { matched: 72 },
     difference: { same: 72, added: 0, removed: 0 },
   })
+})
+
+t.test('an execution by hand is no tick: both definitions have it, and neither asks its key', async (t) => {
+  const perKey = { key: 'one', atMost: { runs: 1, per: '30d' } } as const
+  const active = { version: 1, definition: { ...hourly, perKey } }
+  const backtest = new Backtest({ ruleId, active, draft: { ...daily, perKey }, from, to })
+  for (const at of [from, from + 1, from + 2])
+    backtest.add({ id: `by-hand-${at}`, type: 'SCHEDULE', acceptedAt: at, addressedTo: ruleId, data: {} })
+  backtest.finish()
+  const { considered, ...found } = backtest.report({ isComplete: true })
+  t.equal(considered, 3)
+  t.match(found, { active: { matched: 3, suppressed: 0 }, draft: { matched: 3, suppressed: 0 } })
 })

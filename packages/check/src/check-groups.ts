@@ -1,4 +1,5 @@
-import type { CheckedRule, CheckFindings } from './finding.js'
+import type { CheckedRule } from '@automation/engine'
+import type { CheckFindings } from './finding.js'
 import { anyOf, formulaOf, type Translate } from './formula.js'
 import { RuleView } from './rule-view.js'
 

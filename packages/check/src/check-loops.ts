@@ -1,4 +1,5 @@
 import {
+  type CheckedRule,
   type Clause,
   compileRule,
   Evaluation,
@@ -10,7 +11,7 @@ import {
 import { Atoms, isOpaque } from './atoms.js'
 import { isGrouped } from './check-groups.js'
 import { type FindSource, fromEvent, type Source, throughEmission } from './emission.js'
-import type { CheckedRule, CheckFindings, Witness } from './finding.js'
+import type { CheckFindings, Witness } from './finding.js'
 import { type Formula, formulaOf, type Translate } from './formula.js'
 import { addSample, fillSamples, sampleValues, unitsPerSample } from './placeholders.js'
 import { actionOf, findDone, type PlacedAction } from './reach.js'

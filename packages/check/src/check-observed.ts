@@ -1,4 +1,5 @@
 import {
+  type CheckedRule,
   type Clause,
   type Condition,
   Evaluation,
@@ -19,11 +20,11 @@ import {
   readList,
   readReference,
 } from '@automation/engine'
-import type { CheckedRule, CheckFindings } from './finding.js'
+import type { CheckFindings } from './finding.js'
+import { join } from './join.js'
 import { type SeenFields, writeCount, writePercent } from './observed.js'
 import { listActionPlaceholders } from './placeholders.js'
 import { isRecorded } from './recorded-parts.js'
-import { join } from './words.js'
 
 /** With fewer events nothing is said of what was not seen: it may still come. */
 export const minEvents = 20

@@ -1,9 +1,16 @@
-import { type CompiledRule, type Condition, compileRule, listLeaves, planRule } from '@automation/engine'
+import {
+  type CheckedRule,
+  type CompiledRule,
+  type Condition,
+  compileRule,
+  listLeaves,
+  planRule,
+} from '@automation/engine'
 import { Atoms } from './atoms.js'
 import { isGrouped } from './check-groups.js'
 import { hasNoConstant, isRelative } from './constants.js'
 import { describeEffect, effectOf } from './effects.js'
-import type { CheckedRule, CheckFindings, Witness } from './finding.js'
+import type { CheckFindings, Witness } from './finding.js'
 import { allOf, anyOf, type Formula, formulaOf, type Translate, translateWith } from './formula.js'
 import { compareFast } from './pair-relation.js'
 import { fillSamples, sampleValues, unitsPerSample } from './placeholders.js'
@@ -21,7 +28,6 @@ interface Effect extends PlacedAction {
   readonly absolute: ReadonlySet<number>
 }
 
-const maxFindingsOfRule = 20
 /** Most pairs exclude one another at once. */
 const unitsPerPair = 4
 const maxFindings = 1_000
@@ -34,9 +40,10 @@ export class PairCheck {
   readonly #translate: Translate
   readonly #atoms = new Atoms()
   readonly #compiled = new Map<CheckedRule, CompiledRule>()
-  readonly #found = new Map<number, number>()
-  /** The strongest relation of each pair that was reported, by the two indexes. */
+  /** Pairs that were reported, by the two indexes. */
   readonly #known = new Set<string>()
+  /** What another rule does whenever this one does: nothing that a third rule shares with it is news. */
+  readonly #contained = new Set<Effect>()
   readonly #samples: Map<string, unknown>
 
   constructor(rules: readonly (readonly [number, CheckedRule])[], now: number, report: CheckFindings) {
@@ -56,7 +63,8 @@ export class PairCheck {
           this.#leaveOpen(effects.slice(n))
           break
         }
-        for (let m = 0; m < n; m++) {
+        for (let m = 0; m < n && !this.#contained.has(effects[n] as Effect); m++) {
+          if (this.#contained.has(effects[m] as Effect)) continue
           this.#compare(effects[m] as Effect, effects[n] as Effect)
           if (this.#known.size >= maxFindings) {
             this.#report.leaveOpen(
@@ -134,7 +142,7 @@ export class PairCheck {
     const pair = `${first.index} ${second.index}`
     if (this.#known.has(pair)) return
     const answer = solve([first.holds, second.holds], this.#space)
-    if (answer.is === 'impossible' || (this.#found.get(second.index) ?? 0) >= maxFindingsOfRule) return
+    if (answer.is === 'impossible') return
     const witness = answer.is === 'possible' ? this.#confirm(answer.chosen, [first, second]) : undefined
     const isOpen = isGrouped(first.rule) || isGrouped(second.rule)
     if (witness === undefined || isOpen) {
@@ -145,7 +153,6 @@ export class PairCheck {
       return
     }
     this.#known.add(pair)
-    this.#found.set(second.index, (this.#found.get(second.index) ?? 0) + 1)
     this.#reportPair(first, second, witness)
   }
 
@@ -200,6 +207,7 @@ export class PairCheck {
     message: string,
     witness: Witness,
   ): void {
+    if (code !== 'overlap') this.#contained.add(one)
     const others = [{ ...this.#report.refer(other.index), path: `actions[${other.action}]` }]
     this.#report.find(code, one.index, `actions[${one.action}]`, message, { others, witness })
   }

@@ -1,5 +1,7 @@
 import {
+  type CheckedRule,
   type Condition,
+  describeCondition,
   findOperator,
   isClause,
   isListCondition,
@@ -10,10 +12,10 @@ import {
 } from '@automation/engine'
 import { isOpaque } from './atoms.js'
 import { isGrouped } from './check-groups.js'
-import type { CheckedRule, CheckFindings } from './finding.js'
+import type { CheckFindings } from './finding.js'
 import { allOf, anyOf, type Formula, formulaOf, type Translate } from './formula.js'
+import { join } from './join.js'
 import { listConditions, RuleView } from './rule-view.js'
-import { describe, join } from './words.js'
 
 /** A condition with its path in the rule. */
 interface Placed {
@@ -119,7 +121,7 @@ function checkActions(
     const reason = reasonFor([...rule.conditions, when])
     if (holds.is === 'unknown') report.leaveOpen('unreachable_action', index, path, reason)
     if (holds.is === 'impossible') {
-      const message = `${type} never runs: ${describe(when)} cannot hold if the conditions of the rule do.`
+      const message = `${type} never runs: ${describeCondition(when)} cannot hold if the conditions of the rule do.`
       report.find('unreachable_action', index, path, message)
       return
     }
@@ -133,7 +135,7 @@ function checkActions(
         'implied',
         index,
         path,
-        `Redundant: the conditions of the rule already imply that ${describe(when)}.`,
+        `Redundant: the conditions of the rule already imply that ${describeCondition(when)}.`,
       )
   }
 }
@@ -186,7 +188,7 @@ class Redundancy {
     if (this.#view.decide((translate) => [formulaOf(condition, translate, true)]).is !== 'impossible')
       return false
     this.#assumed.set(condition, true)
-    this.#report.find('always_true', this.#index, path, `${describe(condition)} holds for any data.`)
+    this.#report.find('always_true', this.#index, path, `${describeCondition(condition)} holds for any data.`)
     return true
   }
 
@@ -228,7 +230,7 @@ class Redundancy {
 
   /** Names the one condition that decides it already, if there is one. */
   #describeRedundant({ condition, path }: Placed, verdict: boolean): string {
-    const name = describe(condition)
+    const name = describeCondition(condition)
     const reason = this.#conditions.find(
       (other) =>
         !path.startsWith(other.path) &&
@@ -239,7 +241,7 @@ class Redundancy {
     )
     if (reason === undefined)
       return `Redundant: ${name} can be removed, because the rule runs for the same events without it.`
-    const known = `${describe(reason.condition)} (${reason.path})`
+    const known = `${describeCondition(reason.condition)} (${reason.path})`
     return verdict
       ? `Redundant: ${known} already implies ${name}.`
       : `Redundant: ${name} cannot hold if ${known} does.`
@@ -251,5 +253,5 @@ function childrenOf({ condition, path }: Placed): Placed[] {
 }
 
 function describeAll(conditions: readonly Placed[]): string {
-  return join(conditions.map(({ condition }) => describe(condition)))
+  return join(conditions.map(({ condition }) => describeCondition(condition)))
 }

@@ -1,7 +1,9 @@
 import {
+  type CheckedRule,
   type Fault,
   findCredentialWarnings,
   findDoubtfulForms,
+  findUnknownZone,
   type KnownCredential,
   normaliseRule,
   unlimitedBudget,
@@ -14,7 +16,7 @@ import { PairCheck } from './check-pairs.js'
 import { checkRule } from './check-rule.js'
 import { checkWaits, listEmitted } from './check-waits.js'
 import { severities } from './codes.js'
-import { type CheckedRule, CheckFindings, type CheckResult, type Finding } from './finding.js'
+import { CheckFindings, type CheckResult, type Finding } from './finding.js'
 import { type FindObserved, type ObservedFields, SeenFields } from './observed.js'
 import { noteRecorded } from './recorded-parts.js'
 
@@ -49,6 +51,9 @@ export function checkRules(
   const seenOf = createSeen(findObserved)
   const emitted = listEmitted(all)
   const compared = all.flatMap((rule, index) => {
+    const zone = rule.schedule ? findUnknownZone(rule.schedule) : undefined
+    if (zone !== undefined)
+      report.find('unknown_zone', index, 'schedule.timezone', `Has no ticks: ${zone} is no IANA time zone.`)
     if (budget.isOver || skipped?.has(index)) {
       const { field, message } = skipped?.get(index) ?? { field: 'conditions', message: undefined }
       report.leaveOpen('never_matches', index, field, message === undefined ? unreached : refused(message))

@@ -1,6 +1,6 @@
-import { readDeclared } from '@automation/engine'
+import { type CheckedRule, readDeclared } from '@automation/engine'
 import { findNever, minEvents } from './check-observed.js'
-import type { CheckedRule, CheckFindings } from './finding.js'
+import type { CheckFindings } from './finding.js'
 import { type SeenFields, writeCount } from './observed.js'
 
 /**

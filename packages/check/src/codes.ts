@@ -7,6 +7,7 @@ export const codes = {
   never_first: 'error',
   dead_since: 'error',
   loop: 'error',
+  unknown_zone: 'error',
   always_true: 'warning',
   implied: 'warning',
   duplicate: 'warning',

@@ -1,7 +1,5 @@
-import type { ActionType } from '@automation/engine'
-import type { CheckedRule } from './finding.js'
+import { type ActionType, type CheckedRule, shortenDescription } from '@automation/engine'
 import { isRecorded } from './recorded-parts.js'
-import { shorten } from './words.js'
 
 type Action = CheckedRule['actions'][number]
 type Config = Record<string, unknown>
@@ -47,5 +45,5 @@ export function effectOf(action: Action): string | undefined {
 
 /** Says what two actions both do. */
 export function describeEffect({ type, config }: Action): string {
-  return shorten(effects[type].describe(config as Config))
+  return shortenDescription(effects[type].describe(config as Config))
 }

@@ -1,24 +1,8 @@
-import {
-  excerptOf,
-  type Grouped,
-  type PerKey,
-  type RuleDefinition,
-  type WorkBudget,
-} from '@automation/engine'
+import { type CheckedRule, excerptOf, type WorkBudget } from '@automation/engine'
 import { type Code, codes } from './codes.js'
 import type { CheckResult, Finding, NotKnown, RuleReference, Witness } from './finding-schemas.js'
 
 export type { CheckResult, Finding, Witness }
-
-/** A rule to check. Its definition has no faults (findRuleFaults of the engine). */
-export interface CheckedRule extends RuleDefinition, Partial<Grouped> {
-  readonly id?: string
-  readonly name: string
-  readonly trigger: string
-  readonly perKey?: PerKey | null
-  /** Only active rules are compared with one another. Default: true. */
-  readonly isActive?: boolean
-}
 
 /** Collects what a check finds. */
 export class CheckFindings {

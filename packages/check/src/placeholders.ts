@@ -1,6 +1,5 @@
-import { compilePath, listConfigUses, type PlacedUse, readPath } from '@automation/engine'
+import { type CheckedRule, compilePath, listConfigUses, type PlacedUse, readPath } from '@automation/engine'
 import { type FindSource, fromEvent } from './emission.js'
-import type { CheckedRule } from './finding.js'
 import type { Space } from './space.js'
 import { keysOf, writeValue } from './write-value.js'
 

@@ -1,5 +1,4 @@
-import { isReady, type ReadyAction, type RulePlan } from '@automation/engine'
-import type { CheckedRule } from './finding.js'
+import { type CheckedRule, isReady, type ReadyAction, type RulePlan } from '@automation/engine'
 import { listActionPlaceholders } from './placeholders.js'
 
 type Action = CheckedRule['actions'][number]

@@ -1,5 +1,11 @@
-import { findRecordedReads, findRoot, listConditionPaths, listLeaves, readDeclared } from '@automation/engine'
-import type { CheckedRule } from './finding.js'
+import {
+  type CheckedRule,
+  findRecordedReads,
+  findRoot,
+  listConditionPaths,
+  listLeaves,
+  readDeclared,
+} from '@automation/engine'
 
 /** Who looks at a part does not know its rule, so these are noted before the rules are checked. */
 const parts = new WeakSet<object>()

@@ -1,6 +1,5 @@
-import { type Condition, listLeaves, type WorkBudget } from '@automation/engine'
+import { type CheckedRule, type Condition, listLeaves, type WorkBudget } from '@automation/engine'
 import { Atoms } from './atoms.js'
-import type { CheckedRule } from './finding.js'
 import { type Formula, type Translate, translateWith } from './formula.js'
 import { listMoments, type Moments } from './moments.js'
 import { type Answer, solve } from './solve.js'

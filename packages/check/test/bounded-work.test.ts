@@ -1,5 +1,5 @@
-import { type CheckedRule, checkRules } from '@automation/check'
-import { WorkBudget } from '@automation/engine'
+import { checkRules } from '@automation/check'
+import { type CheckedRule, WorkBudget } from '@automation/engine'
 import t from 'tap'
 
 const now = Date.parse('2026-03-10T12:00:00.000Z')

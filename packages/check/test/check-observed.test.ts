@@ -1,5 +1,5 @@
-import { type CheckedRule, checkRules, type ObservedFields } from '@automation/check'
-import type { Condition, ObservedField } from '@automation/engine'
+import { checkRules, type ObservedFields } from '@automation/check'
+import type { CheckedRule, Condition, ObservedField } from '@automation/engine'
 import t from 'tap'
 
 const now = Date.parse('2026-03-10T12:00:00.000Z')

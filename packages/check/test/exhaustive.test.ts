@@ -1,5 +1,5 @@
-import { type CheckedRule, checkRules } from '@automation/check'
-import type { Condition } from '@automation/engine'
+import { checkRules } from '@automation/check'
+import type { CheckedRule, Condition } from '@automation/engine'
 import t from 'tap'
 import { Domain, Random } from './corpus/index.js'
 import { holds } from './corpus/oracle.js'

@@ -1,11 +1,5 @@
-import {
-  type CheckedRule,
-  checkRules,
-  measureCoverage,
-  type ObservedFields,
-  type RuleTest,
-  runTests,
-} from '@automation/check'
+import { checkRules, type ObservedFields } from '@automation/check'
+import type { CheckedRule } from '@automation/engine'
 import t from 'tap'
 
 const now = Date.parse('2026-03-10T12:00:00.000Z')
@@ -29,47 +23,6 @@ const ticket = {
     { type: 'CREATE_TASK', config: { title: 'Status {{actions.ticket.status}}' }, when: when('failed') },
   ],
 } as CheckedRule
-const event = { type: 'FORM_SUBMITTED', data: { subject: 's', email: 'a@b.c' } } as const
-
-const failuresOf = (...tests: object[]) =>
-  runTests([ticket], tests.map((test, n) => ({ name: String(n), event, ...test })) as RuleTest[]).map(
-    ({ failures }) => failures,
-  )
-
-t.test('a test gives what a call records, and how it ends', async (t) => {
-  const call = { type: 'SEND_WEBHOOK' }
-  const mail = (subject: string) => ({ type: 'SEND_EMAIL', config: { subject } })
-  t.strictSame(
-    failuresOf(
-      { captured: { number: 'T-1' }, expectOnly: { [ticket.name]: [call, mail('Ticket T-1')] } },
-      { expectOnly: { [ticket.name]: [call, mail('Ticket ')] } },
-      {
-        actions: { ticket: { outcome: 'failed', status: 503 } },
-        expectOnly: { [ticket.name]: [{ type: 'CREATE_TASK', config: { title: 'Status 503' } }] },
-      },
-      { actions: { ticket: { outcome: 'unknown' } }, expectOnly: { [ticket.name]: 1 } },
-    ),
-    [[], [], [], []],
-  )
-  t.match(failuresOf({ actions: { ticket: { outcome: 'failed' } }, expect: { [ticket.name]: [call] } }), [
-    [/SEND_WEBHOOK failed: Assumed to be failed/],
-  ])
-})
-
-t.test('coverage sees both outcomes', async (t) => {
-  const tests = (outcomes: string[]) =>
-    outcomes.map((outcome) => ({
-      name: outcome,
-      event,
-      actions: { ticket: { outcome } },
-      expect: {},
-    })) as unknown as RuleTest[]
-  const pathsOf = (outcomes: string[]) =>
-    measureCoverage([ticket], tests(outcomes)).uncovered.map(({ path }) => path)
-  t.strictSame(pathsOf(['success']), ['conditions[0]', 'actions[1].when', 'actions[2].when'])
-  t.strictSame(pathsOf(['success', 'failed']), ['conditions[0]'])
-})
-
 t.test('what depends on a response is not known to the check, and is no finding', async (t) => {
   const twin = { ...ticket, name: 'Twin', conditions: [{ field: 'score', operator: 'exists' }] }
   const observed: ObservedFields = {

@@ -1,5 +1,5 @@
-import { type CheckedRule, checkRules, type Finding } from '@automation/check'
-import { WorkBudget } from '@automation/engine'
+import { checkRules, type Finding } from '@automation/check'
+import { type CheckedRule, WorkBudget } from '@automation/engine'
 import fc from 'fast-check'
 import t from 'tap'
 import { refute } from './corpus/oracle.js'

@@ -30,9 +30,19 @@ export async function attempt({ fetch, url, init, timeoutMs, signal }: RequestTo
       const response = await fetch(url, { ...init, signal: ending })
       return { status: statusOf(response), headers: response.headers, text: await response.text() }
     } catch (cause) {
-      throw noAnswer(cause instanceof Error ? cause.message : String(cause), cause)
+      throw noAnswer(describeCause(cause), cause)
     }
   })
+}
+
+/** `fetch failed` alone says nothing: Node has the reason in the cause, and for a host of several addresses one for each. */
+function describeCause(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  if (!(cause instanceof Error)) return error.message
+  const [first] = (cause as Partial<AggregateError>).errors ?? []
+  const reason = cause.message || (first instanceof Error ? first.message : (cause as { code?: string }).code)
+  return reason ? `${error.message}, ${reason}` : error.message
 }
 
 /** Browsers hide a redirect: its status is 0. Any redirect is an error here, so it is given the status of the usual one. */

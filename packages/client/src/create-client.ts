@@ -7,12 +7,13 @@ import { EmailTemplates } from './email-templates.js'
 import { EventTypes } from './event-types.js'
 import { Events } from './events.js'
 import { Executions } from './executions.js'
-import type { Inputs } from './operation.js'
+import { type IfTag, matchingTag } from './if-version.js'
+import type { Inputs, LooseInputs, OperationName } from './operation.js'
 import { Probes } from './probes.js'
 import type { RateLimit } from './rate-limit.js'
 import { Rules } from './rules.js'
 import { preferring, type Run, type RunOptions, toRun } from './run.js'
-import { type RequestOptions, Sender } from './send.js'
+import { type KeyedOptions, type RequestOptions, Sender } from './send.js'
 import { Tasks } from './tasks.js'
 import { triggerBatch } from './trigger-batch.js'
 import { Webhooks } from './webhooks.js'
@@ -106,6 +107,18 @@ export class Client {
     options?: RequestOptions,
   ): Promise<BatchReport<BatchEvent>> {
     return triggerBatch(this.#sender, eventType, events, options)
+  }
+
+  /** Any operation by its method and path, for programs that are made from the document of the API. The other methods have the types of theirs. */
+  call(
+    name: OperationName,
+    inputs: LooseInputs,
+    { ifTag, wait, ...options }: KeyedOptions & IfTag & { wait?: number | undefined } = {},
+  ): Promise<unknown> {
+    const { headers, ...waiting } = preferring({ ...options, wait })
+    const tag = matchingTag({ ifTag })
+    const both = () => ({ ...headers?.(), ...tag.headers() })
+    return this.#sender.ask(name, inputs as never, { ...waiting, headers: both })
   }
 
   /** The caller, and its workspaces with its role in each. */

@@ -23,6 +23,11 @@ import { type WaitOptions, waitUntil } from './wait-until.js'
 
 type EventQuery = NonNullable<Inputs<'GET /api/events'>['query']>
 
+export interface ReplayOptions extends RunOptions {
+  /** Ids of the rules that it is for: the others are left out. Default: all active rules of its type. */
+  rules?: string[] | undefined
+}
+
 type WhyQuery = NonNullable<Inputs<'GET /api/events/{id}/why'>['query']>
 
 export class Events {
@@ -101,9 +106,10 @@ export class Events {
   }
 
   /** Replays the event: the same data, with the current rules. */
-  async replay(id: string, options: RunOptions = {}): Promise<Run<TriggerResult>> {
+  async replay(id: string, { rules, ...options }: ReplayOptions = {}): Promise<Run<TriggerResult>> {
     const name = 'POST /api/events/{id}/replay'
-    return toRun<TriggerResult>(await this.#sender.send(name, { path: { id } }, preferring(options)))
+    const request = { path: { id }, body: { ...(rules && { rules }) } }
+    return toRun<TriggerResult>(await this.#sender.send(name, request, preferring(options)))
   }
 
   /** Replays the events that match a filter, oldest first, at most 1000 per call. Only counts them unless `dryRun` is false. */

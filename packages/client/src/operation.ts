@@ -37,7 +37,8 @@ function fillPath(path: string, values: Record<string, string> = {}): string {
 
 function writeQuery(query: Record<string, unknown> = {}): string {
   const text = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) text.append(name, String(value))
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) if (one !== undefined) text.append(name, String(one))
   const written = text.toString()
   return written && `?${written}`
 }

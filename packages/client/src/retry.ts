@@ -79,7 +79,7 @@ export class RetryPolicy {
 
 /** Whether the request may have been done despite this failure. */
 function mayHaveHappened({ status, cause }: ApiError): boolean {
-  if (status !== 0) return uncertain.has(status) || status === 500
+  if (status !== 0) return uncertain.has(status)
   const { code } = ((cause as Partial<Error> | undefined)?.cause ?? {}) as { code?: string }
   return code === undefined || !notConnected.has(code)
 }

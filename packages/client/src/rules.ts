@@ -32,6 +32,7 @@ export interface DryRunOptions extends RequestOptions, AssumedCalls {
 type RuleFilter = NonNullable<Inputs<'GET /api/automation-rules'>['query']>
 type RulesOverviewQuery = NonNullable<Inputs<'GET /api/automation-rules/overview'>['query']>
 type SummaryQuery = NonNullable<Inputs<'GET /api/automation-rules/summaries'>['query']>
+type ExportQuery = NonNullable<Inputs<'GET /api/automation-rules/export'>['query']>
 type ScheduleQuery = NonNullable<Inputs<'GET /api/automation-rules/{id}/schedule'>['query']>
 type RolloutQuery = NonNullable<Inputs<'GET /api/automation-rules/rollouts'>['query']>
 
@@ -118,9 +119,9 @@ export class Rules {
     return checkRules(this.#sender, rules, options)
   }
 
-  /** All rules and email templates, sorted by name: what `import` and the command line read. */
-  export(options?: RequestOptions) {
-    return this.#sender.ask('GET /api/automation-rules/export', {}, options)
+  /** All rules and email templates, or the rules with all labels of the query, sorted by name: what `import` and the command line read. */
+  export(query: ExportQuery = {}, options?: RequestOptions) {
+    return this.#sender.ask('GET /api/automation-rules/export', { query }, options)
   }
 
   /**

@@ -1,3 +1,4 @@
+import { startPatientClock } from '@automation/launcher/patient-clock'
 import t from 'tap'
 import { createClient } from '../src/create-client.js'
 import { openFlakyServer, type Turn } from './fixtures/flaky-server.js'
@@ -45,10 +46,10 @@ t.test('waitUntilDone ends within its timeout, however its requests fare', async
     const { baseUrl } = await openFlakyServer(t, [], turn)
     const client = createClient({ baseUrl })
     for (const group of [client.events, client.executions]) {
-      const startedAt = performance.now()
+      const clock = startPatientClock()
       const waiting: Promise<object> = group.waitUntilDone('x1', { timeoutMs: 300 })
       await t.rejects(waiting, { message: 'Not done within 300 ms' })
-      t.ok(performance.now() - startedAt < 2_000, JSON.stringify(turn))
+      t.ok(clock() < 2_000, JSON.stringify(turn))
     }
   }
 })
@@ -67,7 +68,7 @@ t.test('waitUntilDone does not read the clock of the day', async (t) => {
     return fetch(url, init)
   }
   const { events } = createClient({ baseUrl, fetch: fetchAndCount })
-  const waiting = events.waitUntilDone('e1', { timeoutMs: 400, signal: AbortSignal.timeout(5_000) })
+  const waiting = events.waitUntilDone('e1', { timeoutMs: 400, signal: AbortSignal.timeout(60_000) })
   await t.rejects(waiting, { message: 'Not done within 400 ms' })
 })
 
@@ -108,13 +109,13 @@ t.test('while the first request with its key runs, a Retry-After of 0 is no hot 
 t.test(
   'while the first request with its key runs, a Retry-After beyond the timeout is an error at once',
   async (t) => {
-    for (const seconds of ['5', '3600']) {
+    for (const seconds of ['61', '3600']) {
       const running = { status: 409, headers: { 'retry-after': seconds }, body: { error: 'Still running' } }
       const { baseUrl, asked } = await openFlakyServer(t, [], running)
-      const client = createClient({ baseUrl, timeoutMs: 2_000 })
-      const startedAt = performance.now()
+      const client = createClient({ baseUrl, timeoutMs: 60_000 })
+      const clock = startPatientClock()
       await t.rejects(client.trigger('LEAD_CREATED', {}, { async: true }), still)
-      t.ok(performance.now() - startedAt < 2_000)
+      t.ok(clock() < 2_000)
       t.equal(asked.length, 1)
     }
   },

@@ -49,6 +49,20 @@ t.test('the API gets the time to wait in the Prefer header', async (t) => {
   )
 })
 
+t.test('a replay is for all rules, or for those that it names', async (t) => {
+  const { baseUrl, asked } = await openFlakyServer(t, [], done)
+  const client = createClient({ baseUrl })
+  await client.events.replay('e1')
+  await client.events.replay('e1', { rules: ['r1', 'r2'], async: true })
+  t.same(
+    asked.map(({ body, headers }) => [body, headers.prefer]),
+    [
+      ['{}', undefined],
+      ['{"rules":["r1","r2"]}', 'respond-async'],
+    ],
+  )
+})
+
 t.test('the timeout of an attempt is added to the time that the API waits', async (t) => {
   const { baseUrl } = await openFlakyServer(t, [], 'hang')
   const client = createClient({ baseUrl, timeoutMs: 100, retries: 0 })

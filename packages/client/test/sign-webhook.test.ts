@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { newSigningSecret, readSigningKey, verifySignature } from '@automation/webhooks'
+import { newSigningSecret, readSigningKey, useScheme, verifyByScheme } from '@automation/webhooks'
 import t from 'tap'
 import { signWebhook } from '../src/sign-webhook.js'
 
@@ -30,8 +30,9 @@ t.test('the receiver verifies the signature of the client', async (t) => {
     const parts = { id: 'evt:1', timestamp: '1789000000', body }
     const secret = newSigningSecret()
     const header = await signWebhook({ secret, ...parts })
-    const received = { ...parts, body: Buffer.from(body) }
-    t.ok(verifySignature(readSigningKey(secret), received, header))
+    const headers = { 'x-idempotency-key': parts.id, 'x-timestamp': parts.timestamp, 'x-signature': header }
+    const received = { headers, query: '', isForm: false, body: Buffer.from(body) }
+    t.ok(verifyByScheme(useScheme('automation', {}), readSigningKey(secret), received))
   }
 })
 

@@ -76,7 +76,7 @@ async function failLate(t: Test, turn: Turn) {
     turn,
   )
   const events = Array.from({ length: 1_200 }, (_, number) => ({ data: { number } }))
-  const client = createClient({ baseUrl, retries: 0, timeoutMs: 5_000 })
+  const client = createClient({ baseUrl, retries: 0, timeoutMs: 60_000 })
   return { asked, client, events }
 }
 

@@ -31,7 +31,7 @@ export interface BatchLimits<Item> {
   timeoutMs: number
   /** How long (ms) a batch holds up the next one at most: then the next one begins beside it. */
   patienceMs: number
-  /** How many batches are under way at a time at most. */
+  /** How many batches are in progress at a time at most. */
   atOnce: number
   /**
    * How long (ms) after the begin of a batch the next one begins at the earliest, at most: some ms for each item that was not alone, since it shared
@@ -58,7 +58,7 @@ const readPatienceMs = 1_000
 const pauseOfItemMs = 3
 
 /**
- * Turns a function of many items into a function of one: items that arrive while a batch is under way form the next batch. An
+ * Turns a function of many items into a function of one: items that arrive while a batch is in progress form the next batch. An
  * idle batcher delays nobody; under load, batches form by themselves.
  *
  *   idle ──item──▶ running ──items meanwhile──▶ waiting ──batch ends──▶ running …
@@ -99,6 +99,8 @@ class Batcher<Item, Result> {
   /** When the last batch began (by performance.now()), and how many items have come with its first one or while it ran. */
   #begunAt = 0
   #company = 0
+  /** How many runs are in progress. A caller whose result is there may ask again before its batch is known to be over. */
+  #runs = 0
 
   constructor(run: (items: Item[]) => Promise<Result[]>, limits: BatchLimits<Item>) {
     this.#run = run
@@ -108,7 +110,7 @@ class Batcher<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, askedAt: performance.now(), resolve, reject })
-      if (this.#underWay.size > 0) this.#company++
+      if (this.#runs > 0) this.#company++
       if (!this.#isRunning) void this.#drain()
     })
   }
@@ -136,7 +138,7 @@ class Batcher<Item, Result> {
     this.#underWay.set(settled, this.#begunAt)
   }
 
-  /** Resolves when a batch may begin: nothing is under way, or less than may be, and the last one has had its time alone. */
+  /** Resolves when a batch may begin: nothing is in progress, or less than may be, and the last one has had its time alone. */
   async #untilRoom(): Promise<void> {
     for (;;) {
       const last = [...this.#underWay].at(-1)
@@ -208,7 +210,7 @@ class Batcher<Item, Result> {
     try {
       if (timeouts.count > 0 && (timeouts.count === maxTimeouts || this.#isLate(batch, timeouts)))
         throw timeouts.last
-      const results = await this.#run(batch.map(({ item }) => item))
+      const results = await this.#runNow(batch.map(({ item }) => item))
       batch.forEach(({ resolve }, index) => {
         resolve(results[index] as Result)
       })
@@ -217,6 +219,15 @@ class Batcher<Item, Result> {
       const parts = batch.length > 1 ? divide(batch, error) : []
       for (const part of parts) await this.#settle(part, timeouts)
       if (parts.length === 0) for (const { reject } of batch) reject(error)
+    }
+  }
+
+  async #runNow(items: Item[]): Promise<Result[]> {
+    this.#runs++
+    try {
+      return await this.#run(items)
+    } finally {
+      this.#runs--
     }
   }
 

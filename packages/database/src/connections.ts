@@ -1,12 +1,9 @@
 import type { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { isReadOnly } from './database-errors.js'
+import type { DatabaseLimits } from './database-limits.js'
 import { nameSslMode } from './ssl-mode.js'
 
-/** How long (ms) a caller waits for a free connection. */
-const connectMs = 2_000
-/** How long (ms) this process waits for the end of a statement. */
-const defaultStatementMs = 10_000
 /**
  * The server cancels a statement after this share of that time, and undoes it. This process gives up a statement only where no response
  * comes: then nobody knows what was done.
@@ -14,44 +11,44 @@ const defaultStatementMs = 10_000
 const serverShare = 0.9
 /** How much later (ms) than the server this process gives up a read. */
 const lateMs = 2_000
-/** How long (ms) a transaction may be idle between two statements before the server ends it. */
-const idleInTransactionMs = 10_000
+/** How long a caller waits: for a free connection, and for the end of a statement, or for the next one of a transaction. */
+type Waits = Pick<DatabaseLimits, 'connectMs' | 'statementMs'>
 
 /**
- * Opens a pool of clean connections. Nothing waits for ever: a caller gets a connection within 2 s, a statement ends within 10 s,
- * and the server itself ends a transaction that its client has abandoned.
+ * Opens a pool of clean connections. Nothing waits for ever: a caller gets a connection within 2 s, a statement ends within 10 s
+ * (database-limits.ts), and the server itself ends a transaction that its client has abandoned.
  *
  * A connection returns to the pool only if no transaction and no statement is open on it. Otherwise the next statement would run
  * inside a transaction that nobody commits: its caller would get rows, and the rows would vanish.
  *
  * @param url `postgresql://…`
  * @param size the maximum number of connections
- * @param statementMs how long a statement may take
  */
-export function openConnections(url: string, size: number, statementMs = defaultStatementMs): pg.Pool {
-  return keepClean(new pg.Pool(settingsOf(url, size, statementMs)))
+export function openConnections(url: string, size: number, waits: Waits): pg.Pool {
+  return keepClean(new pg.Pool(settingsOf(url, size, waits)))
 }
 
 /** Opens a pool for reads. The server cancels one that takes too long, and the connection stays: only then the fault is the query's. */
-export function openReads(url: string, size: number, statementMs: number): pg.Pool {
-  return keepClean(new pg.Pool(settingsOf(url, size, statementMs + lateMs, statementMs)))
+export function openReads(url: string, { connectMs, reads }: DatabaseLimits): pg.Pool {
+  const waits = { connectMs, statementMs: reads.timeoutMs + lateMs }
+  return keepClean(new pg.Pool(settingsOf(url, reads.pool, waits, reads.timeoutMs)))
 }
 
 /**
  * Opens a pool whose connections serve transactions only. Single statements use `statements`, so no statement ever gets a
  * connection that a transaction has used.
  */
-export function openTransactions(url: string, size: number, statements: pg.Pool): pg.Pool {
+export function openTransactions(url: string, size: number, statements: pg.Pool, waits: Waits): pg.Pool {
   class Transactions extends pg.Pool {
     override query = statements.query.bind(statements) as pg.Pool['query']
   }
-  return keepClean(new Transactions(settingsOf(url, size, defaultStatementMs)))
+  return keepClean(new Transactions(settingsOf(url, size, waits)))
 }
 
 function settingsOf(
   url: string,
   size: number,
-  statementMs: number,
+  { connectMs, statementMs }: Waits,
   serverMs = Math.round(statementMs * serverShare),
 ): pg.PoolConfig {
   return {
@@ -61,7 +58,8 @@ function settingsOf(
     connectionTimeoutMillis: connectMs,
     query_timeout: statementMs,
     statement_timeout: serverMs,
-    idle_in_transaction_session_timeout: idleInTransactionMs,
+    // How long a transaction may be idle between two statements before the server ends it.
+    idle_in_transaction_session_timeout: statementMs,
     keepAlive: true,
     // The pool does not clear its idle timers when it ends. They must not keep the process alive.
     allowExitOnIdle: true,

@@ -69,7 +69,7 @@ export function highestIdLike(id: string): string {
  */
 export function executionIdOf(event: AddressedEvent, ruleId: string): string {
   // An event by hand has one execution, so the caller gets the execution's id before it runs.
-  if (event.addressee !== null && !isTick(event)) return event.id
+  if (event.addressee !== null && event.addressee.kind !== 'tick') return event.id
   const digest = hash('sha1', event.id + ruleId)
   const variant = '89ab'[Number.parseInt(digest.charAt(3), 16) & 3]
   return `${event.id.slice(0, 13)}-8${digest.slice(0, 3)}-${variant}${digest.slice(4, 7)}-${digest.slice(7, 19)}`
@@ -94,21 +94,7 @@ export function tickIdOf(ruleId: string, scheduledAt: number, now: number): stri
 
 interface AddressedEvent {
   id: string
-  addressee: { kind: 'rule' | 'subscription' } | null
-}
-
-/**
- * Whether an event is a tick of a schedule, or the replay of one: all others that are for one rule were requested by hand. Deliveries have ids of
- * version 8, too.
- */
-export function isTick({ id, addressee }: AddressedEvent): boolean {
-  return addressee?.kind === 'rule' && id.charAt(14) === '8'
-}
-
-/** A new id for the replay of a tick. */
-export function newTickId(): string {
-  const id = newId()
-  return `${id.slice(0, 14)}8${id.slice(15)}`
+  addressee: { kind: 'rule' | 'tick' | 'subscription' } | null
 }
 
 /** The id of a set of rules. It is a digest of the ids of its rules (UUID v8), so all workers compute the same id for the same set. */

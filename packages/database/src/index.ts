@@ -12,9 +12,23 @@ export {
   isTooLarge,
   ReadTooLong,
 } from './database-errors.js'
+export { type DatabaseLimits, databaseLimitsOf, type ReadLimits } from './database-limits.js'
+export {
+  bodyFields,
+  columnOf,
+  type DefinitionField,
+  declareFields,
+  definitionFields,
+  effectiveFields,
+  isJsonField,
+  keptFields,
+  selectFields,
+  sizeFields,
+  summaryFields,
+} from './definition-fields.js'
 export { escapeLike } from './escape-like.js'
 export { Prisma } from './generated/client.js'
-export type { ExecutionStatus, Plan, Role } from './generated/enums.js'
+export type { AddresseeKind, ExecutionStatus, Plan, Role } from './generated/enums.js'
 export {
   clockSkewMs,
   executionIdOf,
@@ -22,13 +36,11 @@ export {
   highestId,
   highestIdLike,
   idNear,
-  isTick,
   isUuid,
   keyIdOf,
   lowestId,
   lowestIdLike,
   newId,
-  newTickId,
   ruleSetIdOf,
   tickIdOf,
   timeOf,
@@ -41,8 +53,6 @@ export {
   type Database,
   keyedTransactions,
   openDatabase,
-  type ReadLimits,
-  readLimitsOf,
   type Statements,
   type TakeTurn,
   type UnscopedRows,
@@ -51,4 +61,6 @@ export {
   type WorkspaceReads,
   type WorkspaceTransaction,
 } from './open.js'
+export { openPatiently, patientLimitsOf } from './open-patiently.js'
 export { findDatabaseFault, findMissingMigrations } from './schema-state.js'
+export { writeJson } from './write-json.js'

@@ -4,15 +4,19 @@ import { DatabaseBusy } from './database-errors.js'
  * Creates a function that runs one piece of work at a time for each key, in the order of the calls, whether or not earlier work
  * failed. Unlike waiting for a locked row, waiting here holds no connection.
  *
- * @param timeoutMs work that waits for longer is refused at once, and never begun: DatabaseBusy. A call may name another time.
+ * Work that waits for longer than its call names (timeoutMs) is refused at once, and never begun: DatabaseBusy.
  */
-export function createKeyedMutex(timeoutMs = Number.POSITIVE_INFINITY) {
+export function createKeyedMutex() {
   /** The end of the last work of each key. */
   const ends = new Map<string, Promise<void>>()
 
-  return <Result>(key: string, work: () => Promise<Result>, patienceMs = timeoutMs): Promise<Result> => {
+  return <Result>(
+    key: string,
+    work: () => Promise<Result>,
+    timeoutMs = Number.POSITIVE_INFINITY,
+  ): Promise<Result> => {
     const before = ends.get(key)
-    const turn = new Turn(before === undefined ? Number.POSITIVE_INFINITY : patienceMs)
+    const turn = new Turn(before === undefined ? Number.POSITIVE_INFINITY : timeoutMs)
     const result = (before ?? Promise.resolve()).then(() => turn.begin(work))
     const leave = () => {
       if (ends.get(key) === end) ends.delete(key)

@@ -2,8 +2,10 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import type pg from 'pg'
 import { openConnections, openReads, openTransactions } from './connections.js'
 import { isLockTimeout, isStatementCancelled, ReadTooLong, TransactionTooLong } from './database-errors.js'
+import { databaseLimitsOf } from './database-limits.js'
 import { type Prisma, PrismaClient } from './generated/client.js'
 import { newId } from './ids.js'
+import { storeJson } from './storable-json.js'
 
 export type WorkspaceDatabase = ReturnType<typeof scopeToWorkspace>
 export type Database = ReturnType<typeof openDatabase>
@@ -37,23 +39,6 @@ const longestKeyedMs = 11_000
  */
 const beginKeyedSql = `BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '3s'`
 
-/** What the reads of all workspaces may take together. */
-export interface ReadLimits {
-  /** Connections. */
-  pool: number
-  /** How long (ms) one may take. */
-  timeoutMs: number
-}
-
-/**
- * The limits beside a pool for statements and transactions. A query of a list takes some ms; one that needs 2 s scans what no caller waits
- * for.
- */
-export function readLimitsOf(poolSize: number): ReadLimits {
-  const pool = Math.max(4, Math.round(poolSize * 0.4))
-  return { pool, timeoutMs: 2_000 }
-}
-
 /**
  * Opens the connections to Postgres, with Prisma on top. They are of five kinds, so that no kind waits for another:
  *
@@ -66,17 +51,18 @@ export function readLimitsOf(poolSize: number): ReadLimits {
  * @param url `postgresql://…`
  * @param poolSize concurrent statements and transactions; a third of them, at least one, is for transactions
  */
-export function openDatabase(url: string, poolSize: number, readLimits = readLimitsOf(poolSize)) {
+export function openDatabase(url: string, poolSize: number, limits = databaseLimitsOf(poolSize)) {
   const transactionCount = Math.ceil(poolSize / 3)
-  const statements = openConnections(url, Math.max(1, poolSize - transactionCount))
-  const transactions = openTransactions(url, transactionCount, statements)
-  const keyed = openConnections(url, keyedTransactions)
-  const urgent = openConnections(url, 1, urgentMs)
-  const reads = openReads(url, readLimits.pool, readLimits.timeoutMs)
+  const statements = openConnections(url, Math.max(1, poolSize - transactionCount), limits)
+  const transactions = openTransactions(url, transactionCount, statements, limits)
+  const keyed = openConnections(url, keyedTransactions, limits)
+  const urgent = openConnections(url, 1, { ...limits, statementMs: urgentMs })
+  const reads = openReads(url, limits)
   let reader: PrismaClient | undefined
   const pools = [statements, transactions]
   const client = new PrismaClient({
-    adapter: new PrismaPg(transactions, { statementNameGenerator: nameStatement }),
+    adapter: storeJson(new PrismaPg(transactions, { statementNameGenerator: nameStatement })),
+    transactionOptions: { maxWait: limits.connectMs, timeout: limits.transactionMs },
   })
   const readsOf = (workspaceId: string, takeTurn: TakeTurn = (read) => read()): WorkspaceReads => {
     reader ??= new PrismaClient({ adapter: new PrismaPg(reads) })
@@ -90,6 +76,7 @@ export function openDatabase(url: string, poolSize: number, readLimits = readLim
     return client as unknown as WorkspaceReads
   }
   return {
+    limits,
     /** Reads and writes all workspaces: for workspaces and members themselves, and for jobs that serve all tenants. */
     system: client,
     /** Adds the workspace to every operation on a model. Raw SQL is not scoped: UnscopedSql. */
@@ -188,8 +175,8 @@ function nameStatement({ sql }: { sql: string }): string {
   return name as string
 }
 
-/** The column that names a row's workspace. The type requires all models: a new one does not compile until it is listed. */
-const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
+/** The column that names a row's workspace; null: it is of none. The type requires all models: a new one does not compile until it is listed. */
+const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId' | null> = {
   Workspace: 'id',
   Member: 'workspaceId',
   Rule: 'workspaceId',
@@ -221,6 +208,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId'> = {
   EventKey: 'workspaceId',
   KeyClaim: 'workspaceId',
   Task: 'workspaceId',
+  Sweep: null,
 }
 
 /** Runs a read when it is its turn. */
@@ -246,7 +234,9 @@ function scopeToWorkspace(client: PrismaClient, workspaceId: string) {
     query: {
       $allModels: {
         $allOperations({ model, operation, args, query }) {
-          return query(scopeArguments(operation, args, { [workspaceColumn[model]]: workspaceId }))
+          const column = workspaceColumn[model]
+          if (column === null) throw new Error(`${model} is of no workspace`)
+          return query(scopeArguments(operation, args, { [column]: workspaceId }))
         },
       },
     },

@@ -50,13 +50,12 @@ t.test(
     const variants = new Set(Array.from({ length: 200 }, () => executionIdOf(event, newId()).charAt(19)))
     t.same([...variants].sort(), ['8', '9', 'a', 'b'])
     t.equal(executionIdOf({ ...event, addressee: { kind: 'rule' } }, first), event.id, 'by hand they are one')
-    const tick = { id, addressee: { kind: 'rule' } } as const
-    t.not(executionIdOf(tick, first), tick.id, 'that of a tick was not requested')
-    t.equal(
-      executionIdOf({ ...tick, addressee: { kind: 'subscription' } }, first),
-      tick.id,
-      'nor is a delivery with such an id a tick',
-    )
+    for (const eventId of [event.id, id]) {
+      const of = (kind: 'rule' | 'tick' | 'subscription') =>
+        executionIdOf({ id: eventId, addressee: { kind } }, first)
+      t.strictSame([of('rule'), of('subscription')], [eventId, eventId])
+      t.equal(of('tick'), executionIdOf({ id: eventId, addressee: null }, first), 'a tick was not requested')
+    }
   },
 )
 

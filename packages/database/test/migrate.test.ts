@@ -50,13 +50,13 @@ t.test('timeouts that suit queries end no index that is built while others write
   await reader.connect()
   t.teardown(() => reader.end())
   for (const timeout of ['statement_timeout', 'lock_timeout'])
-    await query(url, `ALTER DATABASE impatient SET ${timeout} = '500ms'`)
+    await query(url, `ALTER DATABASE impatient SET ${timeout} = '2s'`)
   // The index waits for all transactions that may see rows without it.
   await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
   await reader.query('SELECT count(*) FROM pg_class')
   const [applied] = await Promise.all([
     migrate(url, { directory: await addMigrations({ [anIndex]: later[anIndex] }) }),
-    setTimeout(1_500).then(() => reader.query('COMMIT')),
+    setTimeout(4_000).then(() => reader.query('COMMIT')),
   ])
   t.same(applied, [anIndex])
 })

@@ -133,3 +133,31 @@ t.test('the id of an execution depends on its event and rule only', async (t) =>
     'executed by hand, it is the event',
   )
 })
+
+t.test('Prisma writes no JSON whose texts Postgres refuses to read', async (t) => {
+  const { ruleId, own } = await createWorkspaceWithRule()
+  const bad = { 'a\0': 'b\0c', half: 'x\ud83d', list: ['\ude00\ud83d', '\\u0000 and \\ud83d', '😀'] }
+  const good = { a: 'bc', half: 'x\ufffd', list: ['\ufffd\ufffd', '\\u0000 and \\ud83d', '😀'] }
+  const where = { id: ruleId }
+  const readActions = async () => {
+    const [rule] = await database.system.$queryRaw<{ actions: object; halves: string[] }[]>`
+      SELECT actions::jsonb AS actions, ARRAY(SELECT action ->> 'half' FROM json_array_elements(actions) AS action) AS halves
+      FROM rules WHERE id = ${ruleId}::uuid`
+    return rule
+  }
+  const stored = { actions: [good], halves: ['x\ufffd'] }
+  await own.rule.update({ where, data: { actions: [bad] } })
+  t.strictSame(await readActions(), stored)
+  await own.rule.update({ where, data: { actions: [] } })
+  await own.$transaction(async (transaction) => {
+    await transaction.rule.updateMany({ where, data: { actions: [bad] } })
+  })
+  t.strictSame(await readActions(), stored, 'within a transaction')
+  const entry = { workspaceId: '', actor: 'test', action: 'rule.created', subject: ruleId, details: bad }
+  const ids = [newId(), newId()]
+  await own.auditEntry.createMany({ data: ids.map((id) => ({ ...entry, id })) })
+  t.match(await own.auditEntry.findMany({ where: { id: { in: ids } } }), [
+    { details: good },
+    { details: good },
+  ])
+})

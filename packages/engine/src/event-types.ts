@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { decisionType } from './decision.js'
-import { findNearest } from './nearest.js'
+import { decisionType } from './results/decision.js'
 import { scheduleType } from './schedule/schedule.js'
+import { findNearest } from './texts/nearest.js'
 
 export interface EventTypeDefinition {
   readonly type: string
@@ -148,7 +148,7 @@ export const eventTypeDefinitions = [
   },
 ] as const satisfies readonly EventTypeDefinition[]
 
-/** Types of events that only the service makes. They are not in the catalogue: nobody can send one. */
+/** Types of events that nobody can send. They are not in the catalogue. */
 export const reservedTypeDefinitions: readonly EventTypeDefinition[] = [
   {
     type: scheduleType,
@@ -162,8 +162,9 @@ export const reservedTypeDefinitions: readonly EventTypeDefinition[] = [
   },
   {
     type: decisionType,
-    description: 'A person decided what a WAIT for a decision asks.',
-    example: { executionId: '0197a3c2-7b1e-8c44-9d0a-3f5b8e2c6a10', choice: 'approve', by: 'user:ada' },
+    description:
+      'Decides in a test of rules what a WAIT for a decision asks. The service makes no event of this type.',
+    example: { choice: 'approve', reason: 'An old customer' },
   },
 ]
 
@@ -191,7 +192,7 @@ const known: ReadonlySet<string> = new Set(eventTypes)
 
 const reserved: ReadonlySet<string> = new Set(reservedTypeDefinitions.map(({ type }) => type))
 
-/** Whether only the service makes events of this type. */
+/** Whether nobody can send events of this type. */
 export function isReservedType(name: string): boolean {
   return reserved.has(name)
 }

@@ -1,4 +1,4 @@
-import { ConditionTrace } from './outcome.js'
+import { ConditionTrace } from './results/outcome.js'
 import { Condition } from './rule.js'
 
 export { taskPriorities } from './actions/create-task.js'
@@ -9,12 +9,9 @@ export {
   type CallType,
   isCallType,
 } from './actions/index.js'
-export { assume, type Given, givenFields } from './assumed-result.js'
-export { boundWork, chargingOperators, type WorkBound } from './bound-work.js'
-export { writeChatBody } from './chat-format.js'
-export { toNumber } from './comparison.js'
-export { type CompiledRule, compileRule } from './compile-rule.js'
-export type { CompiledCondition } from './compiled-condition.js'
+export type { CheckedRule } from './checked-rule.js'
+export { boundWork, chargingOperators, type WorkBound } from './conditions/bound-work.js'
+export type { CompiledCondition } from './conditions/compiled-condition.js'
 export {
   isClause,
   isLeaf,
@@ -26,27 +23,16 @@ export {
   mapLeaves,
   partsOf,
   readList,
-} from './condition-parts.js'
-export { listConditionPaths, listRootPaths } from './condition-paths.js'
-export { compileCondition, normaliseConditions, normaliseRule } from './conditions.js'
-export { type CredentialUse, listConfigUses, listCredentialUses, type PlacedUse } from './config-uses.js'
-export { credentialName, wholeCredential } from './credential.js'
-export { findCredentialWarnings, type KnownCredential } from './credential-warnings.js'
-export { describeListEnd } from './dead-end.js'
-export { isLongNumber } from './decimal.js'
+} from './conditions/condition-parts.js'
+export { listConditionPaths, listRootPaths } from './conditions/condition-paths.js'
+export { compileCondition, normaliseConditions, normaliseRule } from './conditions/conditions.js'
+export { describeCondition, shortenDescription } from './conditions/describe-condition.js'
 export {
-  decisionPath,
-  decisionType,
-  expiredChoice,
-  expiredDecision,
-  MadeDecision,
-  maxReasonLength,
-  readDecision,
-} from './decision.js'
-export type { DecisionLinks, LinksToMake } from './decision-links.js'
-export { findDoubtfulForms, findDoubtfulPlaceholders } from './doubtful-forms.js'
-export { findDurationFault, parseDuration } from './duration.js'
-export { defaultWorkLimits, Evaluation, type WorkLimits } from './evaluation.js'
+  type CredentialUse,
+  listConfigUses,
+  listCredentialUses,
+  type PlacedUse,
+} from './configs/config-uses.js'
 export {
   describeUnknownType,
   EventType,
@@ -58,34 +44,30 @@ export {
   isTrigger,
   reservedTypeDefinitions,
 } from './event-types.js'
-export { excerptOf } from './excerpt.js'
-export { type Fault, findRuleFaults } from './faults.js'
-export {
-  FieldKind,
-  FieldSurvey,
-  maxSurveyDepth,
-  maxSurveyText,
-  ObservedField,
-  type SurveyState,
-} from './field-survey.js'
-export { findOutranked, type Grouped, hasGroups, RuleGroup, RuleOrder } from './first-match.js'
-export { httpUrl } from './formats.js'
+export { listPaths } from './explaining/trace-hints.js'
+export { evaluateWhy, explainWhy, NearestChange } from './explaining/why.js'
+export type { Fault } from './fault.js'
+export { type DefinitionToCheck, pickToCheck } from './faults/definition-to-check.js'
+export { findRuleFaults } from './faults/faults.js'
 export { findHoursFault, Hours, readHours } from './hours/hours.js'
 export { findNextInside, isInside } from './hours/inside.js'
-export { type Limit, maxEmissionDepth } from './limits.js'
 export {
-  compileMailTemplate,
-  escapeHtml,
-  findMailTemplateFaults,
-  type MailTemplate,
-  type RenderedMail,
-} from './mail-template.js'
-export { describeNearest, findSimilar, maxListed } from './nearest.js'
+  keepDigits,
+  type LongNumber,
+  listLongFaults,
+  listLongWarnings,
+  mayHaveLongNumber,
+  readJson,
+} from './json/read-json.js'
+export { findRepeatedNames, listRepeatedFaults } from './json/repeated-names.js'
+export { scanJson } from './json/scan-json.js'
+export { type Limit, maxEmissionDepth } from './limits.js'
 export { findOperator } from './operators/index.js'
 export type { Operator, Test } from './operators/operator.js'
+export { listPhrases, phrases } from './operators/phrases.js'
+export { type Quantifier, quantifiers } from './operators/quantifiers.js'
 export { instantDescription } from './operators/times.js'
-export { ActionResult, Attempt, type ConditionTrace, isOpen, type ListTrace, Trace } from './outcome.js'
-export { compilePath, isIndex, parsePath, readPath } from './path.js'
+export { usesPatterns } from './operators/uses-patterns.js'
 export {
   type Batch,
   collectData,
@@ -102,8 +84,9 @@ export { maxCounted, maxQueued, PerKey, PerKeyOrNone } from './per-key/per-key.j
 export { findPerKeyFaults } from './per-key/per-key-faults.js'
 export { type SavedKeys, SimulatedKeys } from './per-key/simulated-keys.js'
 export { KeyPreview, Suppression } from './per-key/suppression.js'
-export { capitalize, plainBounds } from './plain-bounds.js'
-export { planEvent, type RulePlanInEvent } from './plan-event.js'
+export { type CompiledRule, compileRule } from './planning/compile-rule.js'
+export { findOutranked, type Grouped, hasGroups, RuleGroup, RuleOrder } from './planning/first-match.js'
+export { planEvent, type RulePlanInEvent } from './planning/plan-event.js'
 export {
   type Effect,
   findError,
@@ -112,20 +95,51 @@ export {
   showConfig,
   simulatePlan,
   skippedAfterFailure,
-} from './progress.js'
-export { type Quantifier, quantifiers } from './quantifiers.js'
+} from './planning/progress.js'
+export { findRecordedReads } from './planning/recorded-reads.js'
+export { indexRules, type RuleIndex } from './planning/rule-index.js'
 export {
-  keepDigits,
-  type LongNumber,
-  listLongFaults,
-  listLongWarnings,
-  mayHaveLongNumber,
-  readJson,
-} from './read-json.js'
-export { firstMilliseconds, firstSeconds, lastMilliseconds, readTime } from './read-time.js'
-export { findRoot, readDeclared, readWaitedPaths } from './recorded.js'
-export { findRecordedReads } from './recorded-reads.js'
-export { findRetryDelay, Retry } from './retry.js'
+  aloneIn,
+  explainRule,
+  type FillCredentials,
+  isReady,
+  type PlannedAction,
+  planActions,
+  planRule,
+  type ReadyAction,
+  type RulePlan,
+  ruleHolds,
+} from './planning/run.js'
+export { findWaitEnd } from './planning/wait-end.js'
+export {
+  type EndingEvent,
+  endsWait,
+  keepWaited,
+  type Match,
+  readMatch,
+  type WaitFor,
+  writeMatch,
+} from './planning/wait-for.js'
+export { assume, type Given, givenFields } from './results/assumed-result.js'
+export {
+  decisionType,
+  expiredChoice,
+  expiredDecision,
+  MadeDecision,
+  maxReasonLength,
+  readDecision,
+} from './results/decision.js'
+export type { DecisionLinks, LinksToMake } from './results/decision-links.js'
+export {
+  ActionResult,
+  Attempt,
+  type ConditionTrace,
+  isOpen,
+  type ListTrace,
+  Trace,
+} from './results/outcome.js'
+export { findRoot, readDeclared, readWaitedPaths } from './results/recorded.js'
+export { findRetryDelay, Retry } from './results/retry.js'
 export {
   Action,
   Actions,
@@ -138,43 +152,51 @@ export {
   RuleDescription,
   RuleName,
 } from './rule.js'
-export { indexRules, type RuleIndex } from './rule-index.js'
-export { findRuleWarnings } from './rule-warnings.js'
-export {
-  aloneIn,
-  explainRule,
-  type FillCredentials,
-  isReady,
-  type PlannedAction,
-  planActions,
-  planRule,
-  type ReadyAction,
-  type RulePlan,
-  ruleHolds,
-} from './run.js'
-export { scanJson } from './scan-json.js'
 export { describeClockChange } from './schedule/describe-clock-change.js'
 export { findScheduleFaults } from './schedule/find-schedule-faults.js'
 export { describeTick, nextTick } from './schedule/next-tick.js'
-export { Schedule, scheduleType } from './schedule/schedule.js'
-export { compileTemplate, listPlaceholderUses } from './template.js'
-export { parseTimestamp } from './timestamp.js'
-export { listPaths } from './trace-hints.js'
-export { usesPatterns } from './uses-patterns.js'
-export { isReference, readReference } from './value-reference.js'
-export { describeVocabulary, type Vocabulary } from './vocabulary.js'
-export { findWaitEnd } from './wait-end.js'
+export { findUnknownZone, Schedule, scheduleType } from './schedule/schedule.js'
+export { compileShape } from './shape/compile-shape.js'
+export { limitFaults } from './shape/walk.js'
+export { writeChatBody } from './templates/chat-format.js'
+export { credentialName, wholeCredential } from './templates/credential.js'
+export { httpUrl } from './templates/formats.js'
 export {
-  type EndingEvent,
-  endsWait,
-  keepWaited,
-  type Match,
-  readMatch,
-  type WaitFor,
-  writeMatch,
-} from './wait-for.js'
-export { evaluateWhy, explainWhy, NearestChange } from './why.js'
-export { unlimitedBudget, type WorkBounds, WorkBudget } from './work-budget.js'
+  compileMailTemplate,
+  escapeHtml,
+  findMailTemplateFaults,
+  type MailTemplate,
+  type RenderedMail,
+} from './templates/mail-template.js'
+export { compileTemplate, listPlaceholderUses } from './templates/template.js'
+export { type AlmostSame, findAlmostSame, listAlmostSame } from './texts/almost-same.js'
+export { capitalize, uncapitalize } from './texts/capitalize.js'
+export { cutText } from './texts/cut-text.js'
+export { describeNearest, findSimilar, maxListed } from './texts/nearest.js'
+export { findDurationFault, parseDuration } from './times/duration.js'
+export { firstMilliseconds, firstSeconds, lastMilliseconds, readTime } from './times/read-time.js'
+export { parseTimestamp } from './times/timestamp.js'
+export { isZone } from './times/zone-names.js'
+export { toNumber } from './values/comparison.js'
+export { describeListEnd } from './values/dead-end.js'
+export { isLongNumber } from './values/decimal.js'
+export { excerptOf } from './values/excerpt.js'
+export {
+  FieldKind,
+  FieldSurvey,
+  maxSurveyDepth,
+  maxSurveyText,
+  ObservedField,
+  type SurveyState,
+} from './values/field-survey.js'
+export { compilePath, isIndex, parsePath, readPath } from './values/path.js'
+export { isReference, readReference } from './values/value-reference.js'
+export { describeVocabulary, type Vocabulary } from './vocabulary.js'
+export { findCredentialWarnings, type KnownCredential } from './warnings/credential-warnings.js'
+export { findDoubtfulForms, findDoubtfulPlaceholders } from './warnings/doubtful-forms.js'
+export { findRuleWarnings } from './warnings/rule-warnings.js'
+export { defaultWorkLimits, Evaluation, type WorkLimits } from './work/evaluation.js'
+export { unlimitedBudget, type WorkBounds, WorkBudget } from './work/work-budget.js'
 
 /** The schemas that others reference by `$id`: add each with Fastify's addSchema before any route. */
 export const sharedSchemas = [Condition, ConditionTrace]

@@ -1,12 +1,12 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { actionDefinitions, type KnownAction } from './actions/index.js'
 import { Hours } from './hours/hours.js'
 import { operators } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
-import { maxPathLength } from './path.js'
-import { type Quantifier, quantifiers } from './quantifiers.js'
-import { recordedName, recordedNameError } from './recorded.js'
-import { Retry } from './retry.js'
+import { type Quantifier, quantifiers } from './operators/quantifiers.js'
+import { recordedName, recordedNameError } from './results/recorded.js'
+import { Retry } from './results/retry.js'
+import { maxPathLength } from './values/path.js'
 
 export const maxActions = 20
 /** In one rule: its conditions, and the `when` of its actions. */
@@ -15,8 +15,6 @@ export const maxNesting = 8
 const listPath = 'Path of the list in the event data, such as items or order.lines'
 /** Of all patterns of one rule together: to compile this many takes less than 50 ms. */
 export const maxPatternSteps = 5_000
-/** In the configs of one rule together. */
-export const maxPlaceholders = 200
 
 export const RuleName = Type.String({ minLength: 1, maxLength: 200 })
 export const RuleDescription = Type.String({ maxLength: 2000 })
@@ -47,7 +45,7 @@ export interface TimeCondition {
   time: Hours
 }
 
-// Written beside its schema, since no type can be derived from a recursive if/then/else.
+// Written beside its schema, since no type can be derived from a recursive one.
 export type Condition =
   | Clause
   | TimeCondition
@@ -73,32 +71,37 @@ export const countOperators = operators.filter(({ name }) =>
 )
 
 /** The conditions on lists, by their quantifiers. */
-const listSchemas: Record<Quantifier, TSchema> = {
-  some: listSchema('some', 'SomeCondition', 'True if at least one item of the list fulfils `that`'),
-  every: listSchema('every', 'EveryCondition', 'True if the list has items and all of them fulfil `that`'),
-  none: listSchema(
-    'none',
+const listSchemas: Record<Quantifier, object> = {
+  some: branchSchema('SomeCondition', 'True if at least one item of the list fulfils `that`', {
+    some: pathSchema(listPath),
+    that: That,
+  }),
+  every: branchSchema('EveryCondition', 'True if the list has items and all of them fulfil `that`', {
+    every: pathSchema(listPath),
+    that: That,
+  }),
+  none: branchSchema(
     'NoneCondition',
     'True if no item of the list fulfils `that`, also if there is no list',
+    {
+      none: pathSchema(listPath),
+      that: That,
+    },
   ),
-  count: {
-    title: 'CountCondition',
-    description: 'Compares the number of items that fulfil `that`, or of all items. Without a list it is 0.',
-    properties: {
+  count: branchSchema(
+    'CountCondition',
+    'Compares the number of items that fulfil `that`, or of all items. Without a list it is 0.',
+    {
       count: pathSchema(listPath),
       that: That,
       operator: Type.Enum(countOperators.flatMap(({ name, aliases }) => [name, ...aliases])),
       value: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
     },
-    required: ['count', 'operator', 'value'],
-    additionalProperties: false,
-  },
+    ['count', 'operator', 'value'],
+  ),
 }
 
-/**
- * A clause or a group. The branches state no `type` of their own and the clause's operator picks its branch by
- * discriminator, so that each fault is reported once: nested `type`s and a plain `oneOf` would repeat it per branch.
- */
+/** A condition is of the kind of which it has the first required field, or else a clause; the operator picks the schema of a clause (compileShape). */
 export const Condition = Type.Unsafe<Condition>({
   $id: 'Condition',
   description: 'A comparison of one field, or a condition group: all, any or not',
@@ -111,48 +114,22 @@ export const Condition = Type.Unsafe<Condition>({
       ],
     },
   ],
-  type: 'object',
-  if: { required: ['all'] },
-  then: groupSchema('all', 'AllGroup', conditionList(1), 'True if all of the conditions are true'),
-  else: {
-    if: { required: ['any'] },
-    then: groupSchema('any', 'AnyGroup', conditionList(1), 'True if at least one of the conditions is true'),
-    else: {
-      if: { required: ['not'] },
-      then: groupSchema('not', 'NotGroup', ConditionRef, 'True if the condition is false'),
-      else: quantifiers.reduceRight<object>(
-        (others, quantifier) => ({
-          if: { required: [quantifier] },
-          then: listSchemas[quantifier],
-          else: others,
-        }),
-        {
-          if: { required: ['time'] },
-          then: {
-            title: 'TimeCondition',
-            description:
-              'True within these hours: of the moment at which the event was accepted, and in `when` of the moment of the action',
-            properties: { time: Hours },
-            additionalProperties: false,
-          },
-          else: {
-            title: 'Clause',
-            description: 'Compares one field of the event data. GET /api/vocabulary describes each operator.',
-            // Unknown fields are reported here, so that they are reported also if the operator selects no branch.
-            properties: {
-              field: pathSchema('Path into the event data, such as score or lead.tags[0]'),
-              operator: {},
-              value: {},
-            },
-            required: ['field'],
-            additionalProperties: false,
-            discriminator: { propertyName: 'operator' },
-            oneOf: operators.map(clauseSchema),
-          },
-        },
-      ),
+  anyOf: [
+    branchSchema('AllGroup', 'True if all of the conditions are true', { all: conditionList(1) }),
+    branchSchema('AnyGroup', 'True if at least one of the conditions is true', { any: conditionList(1) }),
+    branchSchema('NotGroup', 'True if the condition is false', { not: ConditionRef }),
+    ...quantifiers.map((quantifier) => listSchemas[quantifier]),
+    branchSchema(
+      'TimeCondition',
+      'True within these hours: of the moment at which the event was accepted, and in `when` of the moment of the action',
+      { time: Hours },
+    ),
+    {
+      title: 'Clause',
+      description: 'Compares one field of the event data. GET /api/vocabulary describes each operator.',
+      anyOf: clauseSchemas(),
     },
-  },
+  ],
 })
 
 /** All of them must hold. An empty list holds. */
@@ -198,24 +175,15 @@ export const actionFields = {
   ),
 }
 
-// As for a clause: constraints of all types are here and not in the branches, so that their faults are always reported.
 export type Action = KnownAction extends infer Known ? ActionOf<Known> : never
 export const Action = Type.Unsafe<Action>({
   title: 'Action',
-  type: 'object',
-  properties: {
-    type: {},
-    name: {},
-    config: {},
-    when: {},
-    continueOnError: {},
-    timeoutMs: {},
-    retry: {},
-    onUncertain: {},
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(
+      actionDefinitions.map(({ type }) => [type, `#/components/schemas/${titleOf(type)}`]),
+    ),
   },
-  required: ['config'],
-  additionalProperties: false,
-  discriminator: { propertyName: 'type' },
   oneOf: actionDefinitions.map((definition) => actionSchema(definition)),
 })
 
@@ -233,68 +201,78 @@ function conditionList(minItems: number) {
   return Type.Array(ConditionRef, { minItems })
 }
 
-function groupSchema(keyword: string, title: string, schema: TSchema, description: string): TSchema {
-  return { title, description, properties: { [keyword]: schema }, additionalProperties: false }
-}
-
-function listSchema(quantifier: Quantifier, title: string, description: string): TSchema {
-  return {
-    title,
-    description,
-    properties: { [quantifier]: pathSchema(listPath), that: That },
-    required: [quantifier, 'that'],
-    additionalProperties: false,
-  }
+function branchSchema(
+  title: string,
+  description: string,
+  properties: Record<string, object>,
+  required = Object.keys(properties),
+): object {
+  return { type: 'object', required, title, description, properties, additionalProperties: false }
 }
 
 /** Operators whose values have one schema share its title. */
-function clauseSchema(operator: Operator): TSchema {
-  const { title, ...schema } = (operator.value ?? {}) as TSchema & { title?: string }
-  const constant = operator.value ? schema : false
-  const value = operator.compareTwo ? orReference(schema) : constant
-  return {
-    title: `${title ?? 'Unary'}Clause`,
-    properties: { operator: Type.Enum([operator.name, ...operator.aliases]), value },
-    required: ['operator', ...(value ? ['value'] : [])],
+function clauseSchemas(): object[] {
+  const field = pathSchema('Path into the event data, such as score or lead.tags[0]')
+  const byTitle = new Map<string, Operator[]>()
+  for (const operator of operators) {
+    const { title = 'Unary' } = (operator.value ?? {}) as { title?: string }
+    byTitle.set(title, [...(byTitle.get(title) ?? []), operator])
   }
+  return [...byTitle].map(([title, alike]) => {
+    const value = valueSchema(alike[0])
+    return {
+      title: `${title}Clause`,
+      type: 'object',
+      properties: {
+        field,
+        operator: Type.Enum(alike.flatMap(({ name, aliases }) => [name, ...aliases])),
+        ...(value && { value }),
+      },
+      required: ['field', 'operator', ...(value ? ['value'] : [])],
+      additionalProperties: false,
+    }
+  })
 }
 
-/** A constant, or another value of the event. An `if`, so that a faulty one is reported once. */
-function orReference(constant: object): object {
+/** A constant; with some operators also another value of the event. */
+function valueSchema({ value, compareTwo }: Partial<Operator> = {}): object | undefined {
+  const { title: _, ...constant } = (value ?? {}) as { title?: string }
+  if (value === undefined || compareTwo === undefined) return value && constant
   return {
-    if: { type: 'object', required: ['root'] },
-    then: {
-      title: 'RootReference',
-      type: 'object',
-      description:
+    anyOf: [
+      branchSchema(
+        'RootReference',
         'Another value of the event: within a condition on a list, this path begins at the event data',
-      properties: { root: pathSchema('Path into the event data') },
-      additionalProperties: false,
-    },
-    else: {
-      if: { type: 'object' },
-      then: {
-        title: 'FieldReference',
-        type: 'object',
-        description: 'Another value of the event, or of the item of a list',
-        properties: { field: pathSchema('Path of the other value, such as limit') },
-        required: ['field'],
-        additionalProperties: false,
-      },
-      else: constant,
-    },
+        { root: pathSchema('Path into the event data') },
+      ),
+      branchSchema('FieldReference', 'Another value of the event, or of the item of a list', {
+        field: pathSchema('Path of the other value, such as limit'),
+      }),
+      constant,
+    ],
   }
 }
 
 function actionSchema<Known extends KnownAction>(definition: Known) {
-  return Type.Object(
-    {
-      type: Type.Literal(definition.type as Known['type']),
-      config: definition.config as Known['config'],
-      ...actionFields,
-    },
-    { required: ['type'] },
-  )
+  const { name, ...others } = actionFields
+  const { type, config } = definition
+  return Type.Unsafe<ActionOf<Known>>({
+    title: titleOf(type),
+    type: 'object',
+    properties: { type: Type.Literal(type), name, config, ...others },
+    required: ['config', 'type'],
+    additionalProperties: false,
+  })
 }
 
-type ActionOf<Known> = Known extends KnownAction ? Static<ReturnType<typeof actionSchema<Known>>> : never
+/** Names SEND_EMAIL SendEmailAction. */
+function titleOf(type: string): string {
+  const words = type.split('_').map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+  return `${words.join('')}Action`
+}
+
+type ActionOf<Known> = Known extends KnownAction
+  ? Static<
+      Type.TObject<{ type: Type.TLiteral<Known['type']>; config: Known['config'] } & typeof actionFields>
+    >
+  : never

@@ -1,20 +1,20 @@
 import type { TObject } from 'typebox'
-import { Check } from 'typebox/value'
 import type { ActionDefinition } from './actions/action-definition.js'
 import { actionDefinitions } from './actions/index.js'
-import { Evaluation, type WorkLimits } from './evaluation.js'
 import { type EventTypeDefinition, eventTypeDefinitions, reservedTypeDefinitions } from './event-types.js'
 import { filterDefinitions } from './filters/index.js'
 import { type Limit, listLimits } from './limits.js'
 import { operators } from './operators/index.js'
 import type { Operator } from './operators/operator.js'
-import { type QuantifierDefinition, quantifierDefinitions } from './quantifiers.js'
+import { type QuantifierDefinition, quantifierDefinitions } from './operators/quantifiers.js'
 import { actionFields } from './rule.js'
+import { fits } from './shape/compile-shape.js'
+import { Evaluation, type WorkLimits } from './work/evaluation.js'
 
 /** The rule language as data: what a rule may contain, each with a description and an example. */
 export interface Vocabulary {
   eventTypes: readonly EventTypeDefinition[]
-  /** The types of events that only the service makes. */
+  /** The types of events that nobody can send. */
   reservedTypes: readonly EventTypeDefinition[]
   operators: ReturnType<typeof describeOperator>[]
   /** The conditions on lists. */
@@ -72,7 +72,7 @@ function describeAction({ type, description, config, example }: ActionDefinition
 /** Whether the value may be, or contain, any text: then it may contain a placeholder. */
 function takesPlaceholders(schema: object): boolean {
   const text = '{{field}}'
-  return Check(schema, text) || Check(schema, { name: text })
+  return fits(schema, text) || fits(schema, { name: text })
 }
 
 function withoutReferences(config: TObject): TObject {

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { writeChatBody } from '../src/chat-format.js'
-import { compileRule } from '../src/compile-rule.js'
-import { planRule } from '../src/run.js'
+import { compileRule } from '../src/planning/compile-rule.js'
+import { planRule } from '../src/planning/run.js'
+import { writeChatBody } from '../src/templates/chat-format.js'
+import { draws } from './fixtures/draws.js'
 import { faultsOf, planOne } from './fixtures/plan-one.js'
 
 const url = 'https://chat.example.com/hooks/1'
@@ -30,6 +31,7 @@ t.test('what a placeholder writes for Slack is text', async (t) => {
       '10:30:45, 2026-11-27T10:30:00+01:00, https://x.io:8080/a',
     ],
     ['@channel, ada@example.com', `@${space}channel, ada@example.com`],
+    ['@all, @All and @everyone', `@${space}all, @${space}All and @${space}everyone`],
     ['x_@here', `xˍ@${space}here`],
     ['[Reset](https://evil.example)', `[Reset]${space}(https://evil.example)`],
     ['a > b\n> c\nd', `a &gt; b\n${space}&gt; c\nd`],
@@ -228,7 +230,10 @@ t.test('each format has the body that its chat takes', async (t) => {
   t.strictSame(writeChatBody({ text }), { text })
   t.strictSame(writeChatBody({ text, format: 'slack' }), { text })
   t.strictSame(writeChatBody({ text, format: 'text' }), { text })
-  t.match(writeChatBody({ text, format: 'discord' }), { content: text, allowed_mentions: { parse: [] } })
+  t.match(writeChatBody({ text, format: 'discord' }), {
+    content: text,
+    allowed_mentions: { parse: { length: 0 } },
+  })
   t.match(writeChatBody({ text, format: 'teams' }), {
     type: 'message',
     attachments: [{ content: { type: 'AdaptiveCard', body: [{ type: 'TextBlock', text }] } }],
@@ -248,6 +253,6 @@ t.test('no value has markup of Slack or Markdown left', async () => {
         !discord.includes('@everyone')
       )
     }),
-    { numRuns: 3_000 },
+    { numRuns: draws(3_000) },
   )
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findRuleFaults } from '../src/faults.js'
+import { findRuleFaults } from '../src/faults/faults.js'
 import { type Batch, collectedAlone, compileCollect, maxCollectedBytes } from '../src/per-key/collect.js'
 import { compilePerKey } from '../src/per-key/compile-key.js'
 import { decide } from '../src/per-key/decide.js'
@@ -52,6 +52,8 @@ t.test('a batch ends early when it is quiet, and with as many events as it may h
     ends: [4 * minute, 6 * minute, 15 * minute],
   })
   t.strictSame(collect({ for: '10m', quiet: '9m' }, [0, 8 * minute]).ends, [10 * minute], 'for is the latest')
+  const late = collect({ for: '10m', quiet: '2m' }, [0, 1.5 * minute, minute])
+  t.strictSame(late.ends, [3.5 * minute], 'an event that is recorded late does not end it earlier')
   t.strictSame(collect({ for: '10m', max: 2 }, [0, 7, 8]), { places: [0, 0, 8], ends: [7, 8 + 10 * minute] })
   t.strictSame(collect({ for: '10m', max: 1 }, [3, 4]), { places: [3, 4], ends: [3, 4] })
 })

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compileCondition, normaliseConditions, normaliseRule } from '../src/conditions.js'
-import { Evaluation } from '../src/evaluation.js'
+import { compileCondition, normaliseConditions, normaliseRule } from '../src/conditions/conditions.js'
 import { operators } from '../src/operators/index.js'
-import { compilePath, parsePath, readPath } from '../src/path.js'
 import type { Condition } from '../src/rule.js'
+import { compilePath, parsePath, readPath } from '../src/values/path.js'
+import { Evaluation } from '../src/work/evaluation.js'
+import { draws } from './fixtures/draws.js'
 
 const samples: Record<string, unknown[]> = {
   number: [0, 5, -1.5],
@@ -79,7 +80,7 @@ t.test('any condition evaluates any data, and its trace has the same verdict', a
       const evaluation = new Evaluation(now)
       return holds(data, evaluation) === explain(data, evaluation, evaluation).verdict
     }),
-    { numRuns: 2000 },
+    { numRuns: draws(2_000) },
   )
 })
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { compileRule } from '../src/compile-rule.js'
-import { findRuleFaults } from '../src/faults.js'
+import { findRuleFaults } from '../src/faults/faults.js'
 import { findCredentialWarnings, listCredentialUses } from '../src/index.js'
-import { isReady, planRule } from '../src/run.js'
+import { compileRule } from '../src/planning/compile-rule.js'
+import { isReady, planRule } from '../src/planning/run.js'
 
 const webhook = (config: object) => ({
   type: 'SEND_WEBHOOK',

@@ -1,9 +1,10 @@
 import t from 'tap'
-import { compileRule } from '../src/compile-rule.js'
-import { findRuleFaults } from '../src/faults.js'
-import { findNextAction, simulatePlan } from '../src/progress.js'
+import { findRuleFaults } from '../src/faults/faults.js'
+import { compileRule } from '../src/planning/compile-rule.js'
+import { findNextAction, simulatePlan } from '../src/planning/progress.js'
+import { planRule } from '../src/planning/run.js'
+import { readDecision } from '../src/results/decision.js'
 import type { Action } from '../src/rule.js'
-import { planRule } from '../src/run.js'
 
 const now = Date.parse('2026-03-10T12:00:00Z')
 const ask = (more: object = {}, config: object = {}) =>
@@ -58,20 +59,23 @@ t.test('later actions read what was decided, and why', async (t) => {
     actions: [ask(), task('{{decision.choice}}: {{decision.reason}}')],
   })
   const decision = { choice: 'approve', reason: 'It is fair', by: 'user:ada' }
-  t.match(findNextAction(rule, {}, now, [{ action: 'WAIT', status: 'success', ended: 'event', decision }]), {
-    config: { title: 'approve: It is fair' },
-  })
+  t.match(
+    findNextAction(rule, {}, now, [{ action: 'WAIT', status: 'success', ended: 'decision', decision }]),
+    {
+      config: { title: 'approve: It is fair' },
+    },
+  )
   const silent = { action: 'WAIT', status: 'success', decision: { choice: 'reject' } } as const
-  t.match(findNextAction(rule, {}, now, [silent]), { config: { title: 'reject: ' }, warnings: [] })
+  t.match(findNextAction(rule, {}, now, [silent]), { config: { title: 'reject: ' }, warnings: { length: 0 } })
 })
 
 t.test('a decision hides nothing of the event that ended a WAIT before it', async (t) => {
   const wait = { duration: '1d', for: { eventType: 'DEAL_WON', match: { a: 1 }, then: 'go_on' } }
   const actions = [{ type: 'WAIT', config: wait } as Action, ask(), task('{{waited.b}} {{decision.choice}}')]
-  const ended = { action: 'WAIT', status: 'success', ended: 'event' } as const
+  const done = { action: 'WAIT', status: 'success' } as const
   const results = [
-    { ...ended, waited: { b: 2 } },
-    { ...ended, decision: { choice: 'approve' } },
+    { ...done, ended: 'event', waited: { b: 2 } } as const,
+    { ...done, ended: 'decision', decision: { choice: 'approve' } } as const,
   ]
   t.match(findNextAction(compileRule({ conditions: [], actions }), {}, now, results), {
     config: { title: '2 approve' },
@@ -134,10 +138,20 @@ t.test(
     const name = '{{decision.links.approve}}'
     const [planned] = planRule(compileRule({ conditions: [], actions }), { name }, now).actions
     const shown = { yes: name, no: 'No: {{decision.links.reject}}', name }
-    t.match(planned, { config: { body: shown }, warnings: [], of: { links: { needsRole: false } } })
+    t.match(planned, {
+      config: { body: shown },
+      warnings: { length: 0 },
+      of: { links: { needsRole: false } },
+    })
     const { fillCredentials: fill } = planned as Extract<typeof planned, { type: 'SEND_WEBHOOK' }>
     t.match(fill?.(new Map(), { approve: 'https://y', reject: 'https://n' }), {
       config: { body: { yes: 'https://y', no: 'No: https://n', name } },
     })
   },
 )
+
+t.test('a reason is kept by characters, as the schema of a decision counts them', async (t) => {
+  for (const reason of ['😀'.repeat(1_000), `x${'😀'.repeat(999)}`])
+    t.equal(readDecision({ choice: 'approve', reason }).reason, reason)
+  t.equal(readDecision({ choice: 'approve', reason: '😀'.repeat(1_001) }).reason, '😀'.repeat(1_000))
+})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findRuleWarnings } from '../src/rule-warnings.js'
+import { findRuleWarnings } from '../src/warnings/rule-warnings.js'
 
 function warn(title: string) {
   const actions = [{ type: 'CREATE_TASK' as const, config: { title } }]
@@ -76,6 +76,10 @@ t.test('words of blocks are warned of', async (t) => {
       ],
       word,
     )
+  // JSON-LD has such names.
+  t.match(warn('{{@type}}'), [
+    'actions[0].config.title {{@type}} reads a field of the event with this name: @ has',
+  ])
   for (const word of ['payload.else', 'payload.this', 'thisYear', 'elsewhere'])
     t.notMatch(warn(`{{${word}}}`), [/blocks/], word)
 })

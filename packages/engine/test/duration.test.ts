@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findDurationFault, parseDuration } from '../src/duration.js'
+import { findDurationFault, parseDuration } from '../src/times/duration.js'
 
 t.test('a duration has one of five units, and at most 366 days', async (t) => {
   const cases: [string, number][] = [

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { compileRule } from '../src/compile-rule.js'
-import { Evaluation } from '../src/evaluation.js'
-import { simulatePlan } from '../src/progress.js'
+import { compileRule } from '../src/planning/compile-rule.js'
+import { simulatePlan } from '../src/planning/progress.js'
+import { planRule, type ReadyAction } from '../src/planning/run.js'
 import type { Action } from '../src/rule.js'
-import { findRuleWarnings } from '../src/rule-warnings.js'
-import { planRule, type ReadyAction } from '../src/run.js'
-import { maxRenderedLength } from '../src/to-text.js'
+import { maxRenderedLength } from '../src/values/to-text.js'
+import { findRuleWarnings } from '../src/warnings/rule-warnings.js'
+import { Evaluation } from '../src/work/evaluation.js'
 import { faultsOf } from './fixtures/plan-one.js'
 
 const data = { sku: '{{item.sku}}', order: '{{id}}', total: '{{item.price | times:item.qty}}' }
@@ -46,10 +46,13 @@ t.test('a rule without forEach reads a field named item of its event', async (t)
 
 t.test('what is no list is no event, with a warning; an empty list is none', async (t) => {
   const of = (event: object) => plan({ forEach: 'items', data }, event)
-  t.match(of({}), { events: [], warnings: ['items is missing: forEach reads lists'] })
-  t.match(of({ items: 'A,B' }), { events: [], warnings: ['items is "A,B": forEach reads lists'] })
-  t.match(of({ items: { a: 1 } }), { events: [], warnings: ['items is an object: forEach reads lists'] })
-  t.match(of({ items: [] }), { events: [], warnings: [] })
+  t.match(of({}), { events: { length: 0 }, warnings: ['items is missing: forEach reads lists'] })
+  t.match(of({ items: 'A,B' }), { events: { length: 0 }, warnings: ['items is "A,B": forEach reads lists'] })
+  t.match(of({ items: { a: 1 } }), {
+    events: { length: 0 },
+    warnings: ['items is an object: forEach reads lists'],
+  })
+  t.match(of({ items: [] }), { events: { length: 0 }, warnings: { length: 0 } })
 })
 
 t.test('an action emits at most 500 events, and with more none', async (t) => {

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { compileRule } from '../src/compile-rule.js'
-import { compileCondition } from '../src/conditions.js'
-import { Evaluation } from '../src/evaluation.js'
-import { findRuleFaults } from '../src/faults.js'
-import { compileMailTemplate } from '../src/mail-template.js'
-import { findNextAction, isFailure, settleAction, simulatePlan } from '../src/progress.js'
+import { compileCondition } from '../src/conditions/conditions.js'
+import { findRuleFaults } from '../src/faults/faults.js'
+import { compileRule } from '../src/planning/compile-rule.js'
+import { findNextAction, isFailure, settleAction, simulatePlan } from '../src/planning/progress.js'
+import { explainRule, planActions, planRule, ruleHolds } from '../src/planning/run.js'
 import type { Condition } from '../src/rule.js'
-import { explainRule, planActions, planRule, ruleHolds } from '../src/run.js'
+import { compileMailTemplate } from '../src/templates/mail-template.js'
+import { Evaluation } from '../src/work/evaluation.js'
 
 const task = { type: 'CREATE_TASK' as const, config: { title: 'Task' } }
 // Each text of these letters leads to new states, so the automaton of re2js helps nothing.
@@ -102,10 +102,10 @@ t.test('lists, and long texts that are sought in long texts, are charged', async
   ]
   for (const [condition, data] of cases) {
     const evaluation = new Evaluation(0)
-    const startedAt = performance.now()
+    const startedAt = process.cpuUsage()
     t.equal(holds(condition, data, evaluation), false)
     t.equal(evaluation.overrun, 'rule', JSON.stringify(condition).slice(0, 60))
-    t.ok(performance.now() - startedAt < 2_000, 'and never begun, or soon given up')
+    t.ok(process.cpuUsage(startedAt).user < 2_000_000, 'and never begun, or soon given up')
   }
 })
 
@@ -135,7 +135,12 @@ t.test('a dry run says that the conditions could not be evaluated', async (t) =>
     actions: [task],
   })
   const outcome = simulatePlan(planRule(rule, { text: letters }, 0))
-  t.match(outcome, { success: false, conditionsPassed: false, results: [], error: /cost units per event/ })
+  t.match(outcome, {
+    success: false,
+    conditionsPassed: false,
+    results: { length: 0 },
+    error: /cost units per event/,
+  })
 })
 
 t.test('an action whose `when` needs too much work fails', async (t) => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compileCondition } from '../src/conditions.js'
-import { Evaluation } from '../src/evaluation.js'
+import { compileCondition } from '../src/conditions/conditions.js'
+import { explainWhy } from '../src/explaining/why.js'
 import { operators } from '../src/operators/index.js'
-import type { ClauseTrace } from '../src/outcome.js'
+import type { ClauseTrace } from '../src/results/outcome.js'
 import type { Condition } from '../src/rule.js'
-import { compileTemplate } from '../src/template.js'
-import { explainWhy } from '../src/why.js'
+import { compileTemplate } from '../src/templates/template.js'
+import { Evaluation } from '../src/work/evaluation.js'
 
 const now = Date.parse('2026-03-10T12:00:00Z')
 
@@ -31,6 +31,17 @@ t.test('a text that only looks like a wanted one says so', async (t) => {
         `${operator} ${encodeURI(it)}`,
       )
   t.match(noteOf('equals', 'Café', 'Cafe\u0301'), /^it differs from "Café" only/)
+  for (const [one, other] of [
+    ['istanbul', '\u0130stanbul'],
+    ['I\u011eDIR', '\u0131\u011fd\u0131r'],
+    ['STRASSE', 'straße'],
+    ['ΟΔΟΣ', 'οδος'],
+  ] as const)
+    for (const [wanted, actual] of [
+      [one, other],
+      [other, one],
+    ] as const)
+      t.match(noteOf('equals', wanted, actual), /only in upper and lower case/, `${wanted} ${actual}`)
   for (const it of ['won', 'lost', 'won!', '', 'x'.repeat(201), 7])
     t.equal(noteOf('equals', 'won', it), undefined)
 })

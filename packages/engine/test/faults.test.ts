@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { findRuleFaults } from '../src/faults.js'
-import { maxPlaceholders } from '../src/rule.js'
+import { findRuleFaults } from '../src/faults/faults.js'
+import { maxPlaceholders } from '../src/templates/placeholder.js'
+import { draws } from './fixtures/draws.js'
 
 const task = { type: 'CREATE_TASK', config: { title: 't' } }
 const clause = { field: 'a', operator: 'is_true' }
@@ -182,7 +183,7 @@ t.test('any JSON can be checked, however deep', async (t) => {
     fc.property(json, json, (conditions, actions) =>
       findRuleFaults({ conditions, actions }).every(({ field }) => field !== ''),
     ),
-    { numRuns: 2000 },
+    { numRuns: draws(2_000) },
   )
   const deep = (text: string) =>
     JSON.parse(

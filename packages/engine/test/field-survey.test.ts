@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { FieldSurvey } from '../src/field-survey.js'
-import { compilePath, readPath } from '../src/path.js'
-import { listPaths } from '../src/trace-hints.js'
-import { explainWhy } from '../src/why.js'
+import { listPaths } from '../src/explaining/trace-hints.js'
+import { explainWhy } from '../src/explaining/why.js'
+import { FieldSurvey } from '../src/values/field-survey.js'
+import { compilePath, readPath } from '../src/values/path.js'
+import { draws } from './fixtures/draws.js'
 
 const actions = [{ type: 'CREATE_TASK' as const, config: { title: 'x' } }]
 
@@ -57,6 +58,6 @@ t.test('each path of a survey, and each that may be proposed, reads a value', as
         (path) => readPath(compilePath(path), data) !== undefined,
       ),
     ),
-    { numRuns: 2_000 },
+    { numRuns: draws(2_000) },
   )
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compileJson } from '../src/config-template.js'
-import { Evaluation } from '../src/evaluation.js'
-import { maxRenderedLength } from '../src/to-text.js'
+import { compileJson } from '../src/configs/config-template.js'
+import { maxRenderedLength } from '../src/values/to-text.js'
+import { Evaluation } from '../src/work/evaluation.js'
 
 function render(template: string, data: unknown, evaluation?: Evaluation) {
   const rendering = { warnings: [] as string[], size: 0, ...(evaluation && { evaluation }) }
@@ -31,7 +31,11 @@ t.test('arithmetic is decimal, and a result with more digits than a number keeps
     [1e21, 'plus', 0, 1e21],
   ]
   for (const [a, filter, b, value] of cases)
-    t.match(render(`{{a | ${filter}:b}}`, { a, b }), { value, warnings: [] }, `${a} ${filter} ${b}`)
+    t.match(
+      render(`{{a | ${filter}:b}}`, { a, b }),
+      { value, warnings: { length: 0 } },
+      `${a} ${filter} ${b}`,
+    )
   t.equal(render('{{a | times:3}} EUR', { a: 19.99 }).value, '59.97 EUR')
   t.equal(render('{{a | plus:1}}', { a: 0.2 }).value, 1.2)
 })
@@ -70,7 +74,16 @@ t.test(
     ]
     for (const [template, warning] of cases)
       t.match(render(template, data), { value: '', warnings: [warning] }, template)
-    t.match(render('{{qty | plus:1 | default:0}}', data), { value: 0, warnings: [] })
+    t.match(render('{{qty | plus:1 | default:0}}', data), { value: 0, warnings: { length: 0 } })
+    const given: [unknown, unknown][] = [
+      [undefined, 'x'],
+      [null, 'x'],
+      ['', 'x'],
+      [' ', ' '],
+      [0, 0],
+      [false, false],
+    ]
+    for (const [a, value] of given) t.match(render('{{a | default:"x"}}', { a }), { value }, `${a}`)
     const long = `0.${'0'.repeat(900)}1`
     t.match(render('{{a | times:a}}', { a: long }), {
       value: '',
@@ -115,7 +128,11 @@ t.test('a time is moved, and written in a zone, through the changes of its clock
     ],
   ]
   for (const [template, at, value] of cases)
-    t.match(render(template, { at, delay: '3h', zone: 'Asia/Kathmandu' }), { value, warnings: [] }, template)
+    t.match(
+      render(template, { at, delay: '3h', zone: 'Asia/Kathmandu' }),
+      { value, warnings: { length: 0 } },
+      template,
+    )
 })
 
 t.test('what is no time, no duration or no zone has no result and a warning', async (t) => {

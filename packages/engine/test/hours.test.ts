@@ -177,4 +177,15 @@ t.test('a WAIT ends at the next moment within its hours', async (t) => {
     end({ until: '2026-07-04', offset: '+1h', time: office }, '2026-07-01T10:00:00Z'),
     '2026-07-06T07:00:00.000Z',
   )
+  const past = (text: string) => findWaitEnd({ until: '2026-07-01', time: office } as never, Date.parse(text))
+  t.strictSame(past('2026-07-04T10:00:00Z'), {
+    end: Date.parse('2026-07-06T07:00:00Z'),
+    past: Date.parse('2026-07-01'),
+    warning:
+      'config.until: 2026-07-01T00:00:00.000Z is past, so config.time alone decides when the WAIT ends',
+  })
+  t.match(past('2026-07-03T10:00:00Z'), {
+    end: Date.parse('2026-07-03T10:00:00Z'),
+    warning: /so the next action follows at once$/,
+  })
 })

@@ -1,8 +1,12 @@
 import t from 'tap'
-import { Evaluation } from '../src/evaluation.js'
-import { compileMailTemplate, findMailTemplateFaults, type MailTexts } from '../src/mail-template.js'
-import { listPlaceholderUses } from '../src/template.js'
-import { maxRenderedLength } from '../src/to-text.js'
+import {
+  compileMailTemplate,
+  findMailTemplateFaults,
+  type MailTexts,
+} from '../src/templates/mail-template.js'
+import { listPlaceholderUses } from '../src/templates/template.js'
+import { maxRenderedLength } from '../src/values/to-text.js'
+import { Evaluation } from '../src/work/evaluation.js'
 import { faultsOf, planOne } from './fixtures/plan-one.js'
 
 function mail(text: string, data: object, variables: object = {}) {
@@ -21,6 +25,24 @@ const order = {
     { sku: '<B>', qty: 1, price: 5, currency: 'USD' },
   ],
 }
+
+t.test('a tag alone on its line leaves no empty line, as in Mustache', async (t) => {
+  const data = { l: ['A', 'B'], m: ['C'], none: [] }
+  const cases: [text: string, rendered: string][] = [
+    ['Hi\n{{#each l}}\n- {{item}}\n{{/each}}\nBye', 'Hi\n- A\n- B\nBye'],
+    ['Hi\r\n  {{#each l}}  \r\n- {{item}}\r\n\t{{/each}}\r\nBye', 'Hi\r\n- A\r\n- B\r\nBye'],
+    ['{{#each l}}\n{{item}}\n{{/each}}', 'A\nB\n'],
+    ['{{#each l}}\n\n{{item}}\n{{/each}}\n\nx', '\nA\n\nB\n\nx'],
+    ['{{#each l}}\n{{item}}\n{{/each}}\n{{#each m}}\n{{item}}\n{{/each}}', 'A\nB\nC\n'],
+    ['a {{#each l}}\n{{item}}{{/each}} \nb', 'a \nA\nB \nb'],
+    ['{{#each l}}{{item}}\n{{/each}}b', 'A\nB\nb'],
+    ['{{#each l}}\n{{item}} {{/each}}\nb', 'A B \nb'],
+    ['\n{{#each none}}\nx\n{{/each}}\ny', '\ny'],
+  ]
+  for (const [text, rendered] of cases) t.equal(mail(text, data).text, rendered, text)
+  const html = '<ul>\n  {{#each l}}\n  <li>{{item}}</li>\n  {{/each}}\n</ul>'
+  t.equal(mail(html, data).text, '<ul>\n  <li>A</li>\n  <li>B</li>\n</ul>')
+})
 
 t.test('a mail prints the lines of an order, in which item is the line and all else the event', async (t) => {
   const text =

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { compileRule } from '../src/compile-rule.js'
-import { Evaluation } from '../src/evaluation.js'
-import { planRule } from '../src/run.js'
+import { compileRule } from '../src/planning/compile-rule.js'
+import { planRule } from '../src/planning/run.js'
+import { Evaluation } from '../src/work/evaluation.js'
 import { faultsOf, planOne } from './fixtures/plan-one.js'
 
 const mailTo = (config: object, data: object) =>
@@ -45,6 +45,51 @@ t.test('what is missing is left out of a list; a mail without any recipient fail
   t.equal(mailTo({ to: ['{{no}}'] }, data).fault, 'config.to must have at least 1 item: {{no}} is missing')
   t.equal(mailTo({ to: '{{none}}' }, data).fault, 'config.to must have at least 1 item: {{none}} is a list')
   t.match(mailTo({ to: '{{no}}' }, data).fault, /config.to must have at least 1 character: {{no}} is missing/)
+})
+
+t.test('cc, bcc and replyTo that come to nothing are left out, and only to decides', async (t) => {
+  const fields = { cc: '{{boss}}', bcc: '{{boss}}', replyTo: '{{owner}}' }
+  for (const [boss, owner] of [
+    [undefined, undefined],
+    ['', '  '],
+    [null, null],
+    ['\u00a0', '\n'],
+  ]) {
+    const { config, fault, warnings } = mailTo({ to: '{{a}}', ...fields }, { ...data, boss, owner })
+    t.equal(fault, undefined)
+    t.strictSame(config, { to: 'ada@acme.com', subject: 'x', template: 'x' })
+    t.match(
+      warnings.filter((warning) => warning.includes('left out')),
+      [
+        'config.cc is empty, so it was left out',
+        'config.bcc is empty, so it was left out',
+        'config.replyTo is empty, so it was left out',
+      ],
+    )
+  }
+  const one = mailTo({ to: '{{a}}', ...fields, cc: 'x{{boss}}@acme.com' }, { ...data, owner: 'bo@acme.com' })
+  t.strictSame([one.config.cc, one.config.replyTo], ['x@acme.com', 'bo@acme.com'])
+  t.match(mailTo({ to: '{{a}}', cc: '{{boss}}@acme.com' }, data).fault, /config.cc must be one email address/)
+  t.match(mailTo({ to: '{{boss}}', cc: '{{a}}' }, data).fault, /config.to must have at least 1 character/)
+})
+
+t.test('blanks around an address are no part of it', async (t) => {
+  for (const blank of [' ', '\t', '\u00a0', '\r\n', '\ufeff', '\u3000']) {
+    const [a, team] = [`${blank}ada@acme.com${blank}`, ['bo@acme.com', `bo@acme.com${blank}`]]
+    const { config, fault } = mailTo(
+      { to: '{{a}}', cc: ['{{a}}'], bcc: '{{team}}', replyTo: '{{a}}' },
+      { a, team },
+    )
+    t.equal(fault, undefined)
+    t.match(config, {
+      to: 'ada@acme.com',
+      cc: ['ada@acme.com'],
+      bcc: ['bo@acme.com'],
+      replyTo: 'ada@acme.com',
+    })
+  }
+  t.match(mailTo({ to: '{{a}}' }, { a: 'ada @acme.com' }).fault, /one email address/)
+  t.match(mailTo({ to: 'x{{a}}' }, { a: ' y@acme.com' }).fault, /one email address/)
 })
 
 t.test('a text is exactly one address, wherever it stands', async (t) => {

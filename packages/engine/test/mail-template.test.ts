@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Evaluation } from '../src/evaluation.js'
-import { emailAddress } from '../src/formats.js'
+import { emailAddress } from '../src/templates/formats.js'
 import {
   compileMailTemplate,
   escapeHtml,
   findMailTemplateFaults,
   type MailTexts,
-} from '../src/mail-template.js'
-import { maxRenderedLength } from '../src/to-text.js'
+} from '../src/templates/mail-template.js'
+import { maxRenderedLength } from '../src/values/to-text.js'
+import { Evaluation } from '../src/work/evaluation.js'
+import { draws } from './fixtures/draws.js'
 
 function render(texts: MailTexts, data: object = {}, variables: object = {}) {
   return compileMailTemplate(texts).render(data, variables, new Evaluation(0))
@@ -20,7 +21,17 @@ t.test('a placeholder with HTML, invisible characters or marks of other language
     t.match(faultsIn(`Hi {{${name}}}`), [/^Has HTML within a placeholder/], name)
   for (const name of ['\u200bname', 'name\u200b', 'na\u00adme', 'name\u202c', '\u2060name'])
     t.match(faultsIn(`Hi {{${name}}}`), [/^Has an invisible character in a placeholder/], encodeURI(name))
-  for (const name of ['- name -', 'name -', '~name~', '= name', '=name', '@root.name'])
+  for (const name of [
+    '- name -',
+    'name -',
+    '~name~',
+    '= name',
+    '=name',
+    '@root.name',
+    '@index',
+    '@first',
+    '@key | upper',
+  ])
     t.match(faultsIn(`Hi {{${name}}}`), [/^Has syntax of another template language/], name)
   for (const name of ['R&D', 'Size <cm>', 'a-b', '-name', '@type', 'نمی\u200cخواهم', 'a = b', '\u00a0name '])
     t.strictSame(faultsIn(`Hi {{${name}}}`), [], name)
@@ -45,7 +56,7 @@ t.test('the special characters of HTML are escaped everywhere, and no others', a
       const read = found.map((part) => entities.get(part) ?? part)
       return read.join('') === characters.join('') && !/[<>"']|&(?!(?:amp|lt|gt|quot|#39);)/.test(escaped)
     }),
-    { numRuns: 2000 },
+    { numRuns: draws(2_000) },
   )
 })
 

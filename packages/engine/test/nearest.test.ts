@@ -1,7 +1,7 @@
 import t from 'tap'
 import { actionDefinitions, describeUnknownType, eventTypes } from '../src/index.js'
-import { describeNearest, findNearest, findSimilar } from '../src/nearest.js'
 import { operators } from '../src/operators/index.js'
+import { describeNearest, findNearest, findSimilar } from '../src/texts/nearest.js'
 
 const operatorNames = operators.map(({ name }) => name)
 const actionTypes = actionDefinitions.map(({ type }) => type)

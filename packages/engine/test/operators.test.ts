@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
-import { compileCondition } from '../src/conditions.js'
-import { Evaluation } from '../src/evaluation.js'
+import { compileCondition } from '../src/conditions/conditions.js'
 import { findOperator, operators } from '../src/operators/index.js'
-import { maxSubjectLength } from '../src/pattern.js'
+import { maxSubjectLength } from '../src/operators/pattern.js'
+import { Evaluation } from '../src/work/evaluation.js'
 
 const now = Date.parse('2026-03-10T12:00:00Z')
 const missing = Symbol('missing')

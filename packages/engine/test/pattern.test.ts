@@ -1,6 +1,6 @@
 import t from 'tap'
-import { Evaluation } from '../src/evaluation.js'
-import { compilePattern } from '../src/pattern.js'
+import { compilePattern } from '../src/operators/pattern.js'
+import { Evaluation } from '../src/work/evaluation.js'
 
 /** A text that makes a pattern build a state for almost each of its characters. */
 const subject = Array.from({ length: 600 }, (_, n) => 'ab'[(n * n + (n >> 2) + (n >> 4)) & 1]).join('')

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Evaluation } from '../src/evaluation.js'
 import { compilePerKey } from '../src/per-key/compile-key.js'
 import { decide, type KeyState } from '../src/per-key/decide.js'
 import type { KeyEvent } from '../src/per-key/key-event.js'
 import { findPerKeyFaults } from '../src/per-key/per-key-faults.js'
-import { findRuleWarnings } from '../src/rule-warnings.js'
+import { findRuleWarnings } from '../src/warnings/rule-warnings.js'
+import { Evaluation } from '../src/work/evaluation.js'
 
 const minute = 60_000
 const iso = (at: number) => new Date(at).toISOString()
@@ -41,6 +41,11 @@ t.test('an event that is recorded late is refused if later ones would be too man
   t.equal(decide(perKey, 'x', stateOf({ granted }), eventAt(0)).kind, 'run')
   const refused = decide(perKey, 'x', stateOf({ granted }), eventAt(1))
   t.match(refused.suppression, { reason: 'at_most', until: iso(20 * minute), executionId: 'run 600000' })
+  const ofTwo = compilePerKey({ atMost: { runs: 2, per: '10m' } })
+  const between = (last: number) =>
+    decide(ofTwo, 'x', stateOf({ granted: [eventAt(0), eventAt(last)] }), eventAt(5 * minute)).kind
+  t.equal(between(10 * minute), 'run', 'no interval has both')
+  t.equal(between(10 * minute - 1), 'suppressed')
 })
 
 t.test(
@@ -50,7 +55,7 @@ t.test(
     const arbitrary = fc.record(
       {
         runs: fc.integer({ min: 1, max: 4 }),
-        times: fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 40 }),
+        times: fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 40, size: 'max' }),
       },
       { noNullPrototype: true },
     )

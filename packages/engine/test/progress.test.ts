@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compileRule } from '../src/compile-rule.js'
-import { Evaluation } from '../src/evaluation.js'
-import { findRuleFaults } from '../src/faults.js'
-import type { ActionResult } from '../src/outcome.js'
-import { isOpen } from '../src/outcome.js'
-import { type Effect, findError, findNextAction, isFailure, settleAction } from '../src/progress.js'
+import { findRuleFaults } from '../src/faults/faults.js'
+import { compileRule } from '../src/planning/compile-rule.js'
+import { type Effect, findError, findNextAction, isFailure, settleAction } from '../src/planning/progress.js'
+import { type ReadyAction, ruleHolds } from '../src/planning/run.js'
+import type { ActionResult } from '../src/results/outcome.js'
+import { isOpen } from '../src/results/outcome.js'
 import type { Action, RuleDefinition } from '../src/rule.js'
-import { type ReadyAction, ruleHolds } from '../src/run.js'
+import { Evaluation } from '../src/work/evaluation.js'
 import { anyData, anyDefinition } from './fixtures/any-rule.js'
+import { draws } from './fixtures/draws.js'
 import { drive } from './fixtures/drive.js'
 
 const start = Date.parse('2026-03-10T12:00:00Z')
@@ -214,7 +215,7 @@ t.test('an execution has the same results if another process continues it after 
         afterwards.join() === inOneGo.filter((index) => index >= cut).join()
       )
     }),
-    { numRuns: 1000 },
+    { numRuns: draws(1_000) },
   )
 })
 
@@ -240,6 +241,6 @@ t.test('each action is performed at most once, in order, and none after a failur
         results.every(({ status }, index) => stop === -1 || index <= stop || status === 'skipped')
       )
     }),
-    { numRuns: 1000 },
+    { numRuns: draws(1_000) },
   )
 })

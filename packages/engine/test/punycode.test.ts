@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isPunycode } from '../src/punycode.js'
+import { isPunycode } from '../src/templates/punycode.js'
 
 t.test('what a host has after xn-- stands for text in another script, on each version of Node', async (t) => {
   // The first three are of RFC 3492, 7.1; all are what Node's own encoder makes of the hosts.

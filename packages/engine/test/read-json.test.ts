@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { isLongNumber, mayHaveLongNumber, readJson } from '../src/index.js'
+import { draws } from './fixtures/draws.js'
 
 t.test('a number whose digits a double cannot keep becomes a text with the same digits', async (t) => {
   const long = [
@@ -109,7 +110,7 @@ t.test('no digit of any number is lost', async () => {
       // The digits that were sent are those of the double: the fewest that name it, or all 17.
       return [String(value.v), value.v.toPrecision(17)].some((text) => sizeOf(text) === sizeOf(written))
     }),
-    { numRuns: 2_000 },
+    { numRuns: draws(2_000) },
   )
 })
 
@@ -155,9 +156,9 @@ t.test('hostile texts are read in time that grows with their length', async (t) 
     `["${'1'.repeat(million)}",1234567890123456789]`,
     `${'['.repeat(2_000)}1234567890123456789${']'.repeat(2_000)}`,
   ]) {
-    const start = performance.now()
+    const startedAt = process.cpuUsage()
     readJson(text)
-    t.ok(performance.now() - start < 3_000, text.slice(0, 40))
+    t.ok(process.cpuUsage(startedAt).user < 3_000_000, text.slice(0, 40))
   }
   t.throws(() => readJson('[01234567890123456789]'), SyntaxError)
   t.throws(() => readJson('[1234567890123456789'), SyntaxError)

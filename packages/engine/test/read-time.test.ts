@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { findTimeFault, readTime } from '../src/read-time.js'
+import { findTimeFault, readTime } from '../src/times/read-time.js'
 
 const noon = '2026-03-10T12:00:00.000Z'
 

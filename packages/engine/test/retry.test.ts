@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Check } from 'typebox/value'
-import { findRetryDelay, Retry } from '../src/retry.js'
+import { findRetryDelay, Retry } from '../src/results/retry.js'
 
 const dayMs = 86_400_000
 const anyRetry = fc.record(

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type CompiledRule, compileRule } from '../src/compile-rule.js'
-import { Evaluation } from '../src/evaluation.js'
 import { operators } from '../src/operators/index.js'
+import { type CompiledRule, compileRule } from '../src/planning/compile-rule.js'
+import { indexRules } from '../src/planning/rule-index.js'
+import { ruleHolds } from '../src/planning/run.js'
 import type { Condition } from '../src/rule.js'
-import { indexRules } from '../src/rule-index.js'
-import { ruleHolds } from '../src/run.js'
+import { Evaluation } from '../src/work/evaluation.js'
+import { draws } from './fixtures/draws.js'
 
 // Values that are equal across texts and numbers, and values that look alike and are not equal.
 const scalars: unknown[] = [
@@ -114,7 +115,7 @@ t.test('the same rules match with and without an index, in the same order', asyn
       const expected = [...compiled.keys()].filter((place) => holds(compiled[place], data, now))
       return matches.join() === expected.join() && new Set(candidates).size === candidates.length
     }),
-    { numRuns: 5000 },
+    { numRuns: draws(5_000) },
   )
 })
 
@@ -125,7 +126,7 @@ t.test('an event finds the rule whose value it equals, as a text or as a number'
       const [candidate] = indexRules([rule]).findCandidates({ a: actual })
       return candidate === 0 || !holds(rule, { a: actual }, 0)
     }),
-    { numRuns: 2000 },
+    { numRuns: draws(2_000) },
   )
 })
 

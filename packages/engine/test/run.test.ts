@@ -4,13 +4,14 @@ import t from 'tap'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { type ActionConfig, actionDefinitions } from '../src/actions/index.js'
-import { compileRule } from '../src/compile-rule.js'
-import { findRuleFaults } from '../src/faults.js'
-import { ActionResult } from '../src/outcome.js'
-import { isFailure, simulatePlan } from '../src/progress.js'
+import { findRuleFaults } from '../src/faults/faults.js'
+import { compileRule } from '../src/planning/compile-rule.js'
+import { isFailure, simulatePlan } from '../src/planning/progress.js'
+import { explainRule, isReady, planRule } from '../src/planning/run.js'
+import { ActionResult } from '../src/results/outcome.js'
 import type { Action, RuleDefinition } from '../src/rule.js'
-import { explainRule, isReady, planRule } from '../src/run.js'
 import { anyData, anyDefinition } from './fixtures/any-rule.js'
+import { draws } from './fixtures/draws.js'
 import { drive } from './fixtures/drive.js'
 
 const now = Date.parse('2026-03-10T12:00:00Z')
@@ -163,7 +164,7 @@ t.test('an action with a faulty rendered config fails without an effect', async 
   const cases: [Action, unknown][] = [
     [mail({ to: '{{it}}' }), 'a@b.c, d@e.f'],
     [mail({ to: '{{it}}' }), 'a@b.c\r\nBcc: d@e.f'],
-    [mail({ cc: '{{it.no}}' }), ''],
+    [mail({ to: '{{it.no}}' }), ''],
     [hook({ url: '{{it}}' }), 'file:///etc/passwd'],
     [hook({ url: 'https://x.io/{{it}}' }), '..'],
     [hook({ url: 'https://{{it.no}}.x.io' }), ''],
@@ -244,7 +245,7 @@ t.test('a rule without faults compiles, and runs on any data as its dry run show
         real.some(isFailure) !== simulated.success
       )
     }),
-    { numRuns: 1000 },
+    { numRuns: draws(1_000) },
   )
 })
 

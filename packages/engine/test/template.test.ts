@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compileJson } from '../src/config-template.js'
+import { compileJson } from '../src/configs/config-template.js'
 import { filters } from '../src/filters/index.js'
-import { timeForms } from '../src/read-time.js'
-import { compileTemplate } from '../src/template.js'
-import { maxRenderedLength } from '../src/to-text.js'
+import { compileTemplate } from '../src/templates/template.js'
+import { timeForms } from '../src/times/read-time.js'
+import { maxRenderedLength } from '../src/values/to-text.js'
+import { draws } from './fixtures/draws.js'
 
 const data = {
   lead: {
@@ -381,7 +382,7 @@ t.test('a template renders with any data', async (t) => {
         return parts.length === 1 || parts.filter(Boolean).length === 1 || typeof value === 'string'
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: draws(2_000) },
   )
   const cycle: Record<string, unknown> = {}
   cycle.a = cycle
@@ -427,6 +428,6 @@ t.test('any text is a template or has a fault', async () => {
           : template.placeholders > 0 || typeof template.constant === 'string'
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: draws(3_000) },
   )
 })

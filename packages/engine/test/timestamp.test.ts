@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseTimestamp } from '../src/timestamp.js'
+import { parseTimestamp } from '../src/times/timestamp.js'
 
 t.test('a date and a date-time with a zone are instants', async (t) => {
   const cases: [string, string][] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { truncateText } from '../src/truncate-text.js'
+import { truncateText } from '../src/texts/truncate-text.js'
 import { planOne } from './fixtures/plan-one.js'
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' })

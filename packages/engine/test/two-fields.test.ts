@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compileCondition } from '../src/conditions.js'
-import { Evaluation } from '../src/evaluation.js'
+import { compileCondition } from '../src/conditions/conditions.js'
+import { explainWhy } from '../src/explaining/why.js'
 import { operators } from '../src/operators/index.js'
-import type { ClauseTrace } from '../src/outcome.js'
-import { explainWhy } from '../src/why.js'
+import type { ClauseTrace } from '../src/results/outcome.js'
+import { Evaluation } from '../src/work/evaluation.js'
+import { draws } from './fixtures/draws.js'
 
 const missing = Symbol('missing')
 const actions = [{ type: 'CREATE_TASK' as const, config: { title: 'x' } }]
@@ -133,6 +134,6 @@ t.test('two fields are compared as a field with the constant that the other one 
         return compare(a, operator, b) === constant.holds({ a }, new Evaluation(0))
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: draws(2_000) },
   )
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { findRuleWarnings } from '../src/rule-warnings.js'
+import { findRuleWarnings } from '../src/warnings/rule-warnings.js'
+import { draws } from './fixtures/draws.js'
 import { faultsOf, planOne } from './fixtures/plan-one.js'
 
 const base = 'https://crm.example.com'
@@ -161,6 +162,10 @@ t.test("a URL that is one placeholder is the data's own", async (t) => {
     t.equal(fill(url, { url: 'http://127.0.0.1:8080/a/../b?c#d' }), 'http://127.0.0.1:8080/a/../b?c#d')
     t.match(fill(url, { url: 'ftp://x.io' }), 'config.url must be an http or https URL')
   }
+  t.match(
+    fill('{{url}}', { url: ' https://x.io\n' }),
+    'config.url must be an http or https URL, without blanks',
+  )
   for (const url of [
     'http://{{tenant}}.crm.example/hook',
     'https://a.{{b}}.example.co.uk/',
@@ -239,6 +244,6 @@ t.test('no value changes which parts a URL has', async () => {
         JSON.stringify(partsOf(new URL(String(config.url)))) === JSON.stringify(partsOf(new URL(pattern)))
       )
     }),
-    { numRuns: 5_000 },
+    { numRuns: draws(5_000) },
   )
 })

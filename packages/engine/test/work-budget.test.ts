@@ -1,10 +1,10 @@
 import t from 'tap'
-import { compileRule } from '../src/compile-rule.js'
-import { Evaluation } from '../src/evaluation.js'
+import { explainWhy } from '../src/explaining/why.js'
+import { compileRule } from '../src/planning/compile-rule.js'
+import { ruleHolds } from '../src/planning/run.js'
 import type { RuleDefinition } from '../src/rule.js'
-import { ruleHolds } from '../src/run.js'
-import { explainWhy } from '../src/why.js'
-import { WorkBudget } from '../src/work-budget.js'
+import { Evaluation } from '../src/work/evaluation.js'
+import { WorkBudget } from '../src/work/work-budget.js'
 
 const limits = { rule: 2_000_000, event: 6_000_000 }
 const contains = (value: string) => ({ field: 'text', operator: 'contains', value })

@@ -11,16 +11,8 @@ let isHeld = false
  */
 export async function holdClone(): Promise<void> {
   while (!isHeld) {
-    isHeld = canHold()
+    // The lock ends with this process.
+    isHeld = tryLock(file, 'shared') !== undefined
     if (!isHeld) await delay(100)
-  }
-}
-
-/** The lock ends with this process. Also true in a clone where no file can be made: nobody can build there. */
-function canHold(): boolean {
-  try {
-    return tryLock(file, 'shared') !== undefined
-  } catch {
-    return true
   }
 }

@@ -1,7 +1,7 @@
 export { findChromiumBinary } from './binaries/chromium-binary.js'
 export { CannotStart } from './cannot-start.js'
 export { welcomeRule } from './demo/welcome-rule.js'
-export { entries } from './entries.js'
+export { entries, useModules } from './entries.js'
 export { createPrivateDatabase } from './product/private-database.js'
 export {
   type ApiProcess,

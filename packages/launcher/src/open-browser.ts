@@ -10,7 +10,7 @@ export interface Visit {
   page: Page
   /** Every URL that the page requested. */
   hosts: Set<string>
-  /** The error messages of the page. */
+  /** The error messages of the page, but for an API that asks to come again later: the page does so, and its tests wait for what comes. */
   complaints: string[]
 }
 
@@ -26,6 +26,8 @@ export async function openBrowser(owner: BrowserOwner) {
       '--no-sandbox',
       '--disable-gpu',
       '--disable-quic',
+      // A process of its own for drawing would take some more CPU.
+      '--in-process-gpu',
       '--no-first-run',
       '--disable-background-networking',
       '--disable-component-update',
@@ -56,7 +58,8 @@ export async function openBrowser(owner: BrowserOwner) {
         if (protocol !== 'data:') hosts.add(host)
       })
       context.on('console', (message) => {
-        if (message.type() === 'error') complaints.push(message.text())
+        const isLater = / status of 50[34] /.test(message.text())
+        if (message.type() === 'error' && !isLater) complaints.push(message.text())
       })
       context.on('weberror', (error) => complaints.push(String(error.error())))
       return { page: await context.newPage(), hosts, complaints }

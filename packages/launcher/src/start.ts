@@ -1,35 +1,41 @@
 import { rmSync } from 'node:fs'
 import { chmod, mkdir, rm } from 'node:fs/promises'
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { spareLoopback } from '@automation/process/settings'
 import { mintLink } from '@automation/process/sign-in'
-import { CannotStart } from './cannot-start.js'
 import { describeProduct } from './demo/banner.js'
 import { choosePorts } from './demo/choose-ports.js'
 import { type Demo, seedDemo } from './demo/demo.js'
 import { readDemoSettings } from './demo/demo-settings.js'
 import { describeFailure } from './demo/describe-failure.js'
+import { followEdits } from './demo/edits.js'
 import { reachRedis } from './demo/given-redis.js'
 import { claimDatabase } from './demo/given-servers.js'
 import { listenToInterrupts, whenAborted } from './demo/interrupts.js'
 import { lockDirectory } from './demo/launcher-lock.js'
+import { LivingParts, shortenPath } from './demo/living-parts.js'
 import { writeProductFile } from './demo/product-file.js'
+import { restartChanged } from './demo/restart-changed.js'
 import { keepSecrets } from './demo/secrets.js'
 import { forgetPostgresDefaults } from './environment.js'
-import { type ConsoleSettings, type Product, startProduct } from './product/product.js'
+import { type BoardSettings, type ConsoleSettings, type Product, startProduct } from './product/product.js'
 import { printLine, printStep } from './progress.js'
 import { hostOfUrl } from './servers/ports.js'
-import { type Exit, type RunningProcess, readTail } from './servers/running-process.js'
 
-// start.js [directory]: the product keeps its data in `.data` of the clone unless another directory is given.
+// start.js [directory] [--watch]: the product keeps its data in `.data` of the clone unless another directory is given. With --watch, what an
+// edit changes is built and started again.
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
-const directory = resolve(process.argv[2] ?? `${root}.data`)
+const [given] = process.argv.slice(2).filter((argument) => argument !== '--watch')
+const isWatching = process.argv.includes('--watch')
+const directory = resolve(given ?? `${root}.data`)
 /** How long the link to the console works. */
 const linkMinutes = 15
 /** Exists as long as the product serves. */
 const productFile = `${directory}/product.env`
 
 forgetPostgresDefaults()
+spareLoopback()
 const interrupted = listenToInterrupts()
 try {
   await run(trimValues(process.env))
@@ -126,8 +132,14 @@ function describeConsole(
 }
 
 async function serve(product: Product, pages: Pages): Promise<void> {
+  const { apis, workers, postgres, redis } = product
+  const living = new LivingParts([
+    ...apis,
+    ...workers,
+    ...[postgres, redis].filter((server) => server !== undefined),
+  ])
   try {
-    await Promise.race([failWhenOneDies(product), serveUntilInterrupted(product, pages)])
+    await Promise.race([living.firstDeath, serveUntilInterrupted(product, pages, living)])
     console.log('\nStopping …')
   } finally {
     await rm(productFile, { force: true })
@@ -136,22 +148,39 @@ async function serve(product: Product, pages: Pages): Promise<void> {
   console.log('Stopped.')
 }
 
-async function serveUntilInterrupted(product: Product, { board, console: own }: Pages): Promise<void> {
+async function serveUntilInterrupted(product: Product, pages: Pages, living: LivingParts): Promise<void> {
+  const { board, console: own } = pages
   const baseUrl = product.apis[0]?.baseUrl ?? ''
   const consoleUrl = own.CONSOLE_URL
   const demo = await seedDemo({ file: `${directory}/demo.json`, baseUrl, board, consoleUrl, ...product })
   await writeProductFile(productFile, product, own)
   const parts = [...product.apis, ...product.workers]
-  const metricsPorts = parts.flatMap(({ metricsPort }) => metricsPort ?? [])
-  console.log(describeProduct({ baseUrl, directory, shown: shorten(directory), metricsPorts }))
-  await Promise.race([startPages(product, { board, console: own }, demo.token), whenAborted(interrupted)])
-  await Promise.race([failWhenOneDies(product), whenAborted(interrupted)])
+  const ports = parts.flatMap(({ metricsPort }) => metricsPort ?? [])
+  // Board and console start after this, with the next two.
+  const metricsPorts = ports.flatMap((port, index) =>
+    index < ports.length - 1 ? port : [port, port + 1, port + 2],
+  )
+  console.log(describeProduct({ baseUrl, directory, shown: shortenPath(directory), metricsPorts }))
+  await Promise.race([startPages(product, pages, demo.token, living), whenAborted(interrupted)])
+  if (isWatching)
+    await followEdits(interrupted, (edit) =>
+      restartChanged(edit, product, { board: boardSettings(pages), console: own }, living),
+    )
+  else await whenAborted(interrupted)
 }
 
 /** Start after everything else, so that a user who only wants to try the API need not wait for them. */
-async function startPages(product: Product, pages: Pages, bearer: string): Promise<void> {
+async function startPages(product: Product, pages: Pages, bearer: string, living: LivingParts) {
   const { CONSOLE_URL: consoleUrl, CONSOLE_SECRET: secret } = pages.console
-  await Promise.all([startBoard(product, pages.board, consoleUrl), product.startConsole(pages.console)])
+  const { url, user, password } = pages.board
+  const startBoard = async () => {
+    living.add(await product.startBoard(boardSettings(pages)))
+    console.log(`\nQueue board: ${url}, user ${user}, password ${password}`)
+  }
+  await Promise.all([
+    startBoard(),
+    product.startConsole(pages.console).then((started) => living.add(started)),
+  ])
   const link = await mintLink({ consoleUrl, secret, bearer, lifetimeSeconds: linkMinutes * 60 })
   console.log(`
 Console: ${link}
@@ -159,41 +188,6 @@ Console: ${link}
 This link signs you in once, within ${linkMinutes} minutes. Another one: npm run console`)
 }
 
-async function startBoard(
-  product: Product,
-  { url, user, password }: Demo['board'],
-  consoleUrl: string,
-): Promise<void> {
-  await product.startBoard({
-    BOARD_PASSWORD: password,
-    BOARD_PORT: new URL(url).port,
-    CONSOLE_URL: consoleUrl,
-  })
-  console.log(`\nQueue board: ${url}, user ${user}, password ${password}`)
-}
-
-async function failWhenOneDies({
-  apis,
-  workers,
-  boards,
-  consoles,
-  postgres,
-  redis,
-}: Product): Promise<never> {
-  const servers = [postgres, redis].filter((server) => server !== undefined)
-  const parts: RunningProcess[] = [...apis, ...workers, ...boards, ...consoles, ...servers]
-  const [part, exit] = await Promise.race(parts.map(async (part) => [part, await part.exited] as const))
-  throw new CannotStart(
-    `\n${part.name} has ended unexpectedly (${describeExit(exit)}). The end of ${shorten(part.log)}:\n` +
-      (await readTail(part.log)),
-  )
-}
-
-function describeExit({ code, signal }: Exit): string {
-  return signal === null ? `exit code ${code}` : signal
-}
-
-function shorten(path: string): string {
-  const fromHere = relative('.', path)
-  return fromHere.startsWith('..') ? path : fromHere
+function boardSettings({ board, console: { CONSOLE_URL } }: Pages): BoardSettings {
+  return { BOARD_PASSWORD: board.password, BOARD_PORT: new URL(board.url).port, CONSOLE_URL }
 }

@@ -1,14 +1,27 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync } from 'node:fs'
-import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { tryLock } from '#lock-file'
 
 const root = new URL('../../../../', import.meta.url)
+/** In place of the real one. */
+const build = `import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+const read = (file) => { try { return readFileSync(file, 'utf8') } catch { return '' } }
+export const isBuilt = () => read('apps/built.ts') === read('apps/source.ts')
+if (process.argv[1].endsWith('build.mjs')) {
+  appendFileSync('builds', 'start\\n')
+  do await new Promise((resolve) => setTimeout(resolve, 500))
+  while (existsSync('hold'))
+  writeFileSync('apps/built.ts', read('apps/source.ts'))
+  appendFileSync('builds', 'end\\n')
+}
+`
 
-/** A clone with one source, whose build writes a line at its start and at its end. */
+/** A clone with one source, whose build writes a line at its start and at its end, and does not end while there is a file `hold`. */
 async function makeClone(t: Test): Promise<string> {
   const clone = t.testdir({
     apps: {},
@@ -26,14 +39,14 @@ async function makeClone(t: Test): Promise<string> {
   await writeFile(`${clone}/package-lock.json`, empty)
   await writeFile(`${clone}/node_modules/.package-lock.json`, empty)
   await writeFile(`${clone}/apps/source.ts`, 'one')
-  const turbo = `${clone}/node_modules/.bin/turbo`
-  await writeFile(turbo, '#!/bin/sh\necho start >> builds; sleep 0.5; echo end >> builds\n')
-  await chmod(turbo, 0o755)
+  await writeFile(`${clone}/scripts/build.mjs`, build)
   return clone
 }
 
+const start = (clone: string) => spawn(process.execPath, [`${clone}/scripts/bootstrap.mjs`])
+
 async function bootstrap(clone: string) {
-  const child = spawn(process.execPath, [`${clone}/scripts/bootstrap.mjs`])
+  const child = start(clone)
   const [printed, errors, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -53,6 +66,22 @@ t.test('two bootstraps of one clone run one after the other', async (t) => {
   )
   // The second one may find that the first has just made all ready.
   t.match(await builds(clone), /^(start\nend\n){1,2}$/)
+})
+
+t.test('a build goes on if its bootstrap is killed, and the next one waits for it', async (t) => {
+  const clone = await makeClone(t)
+  await writeFile(`${clone}/hold`, '')
+  const killed = start(clone)
+  const exited = once(killed, 'exit')
+  while ((await builds(clone).catch(() => '')) === '') await delay(10)
+  killed.kill('SIGKILL')
+  await exited
+  const next = start(clone)
+  const [printed] = await once(next.stdout, 'data')
+  t.match(`${printed}`, /^Waiting for another installation or build/)
+  await rm(`${clone}/hold`)
+  t.same(await once(next, 'exit'), [0, null])
+  t.equal(await builds(clone), 'start\nend\n')
 })
 
 t.test('beside a running product nothing is built: changes are refused in one sentence', async (t) => {

@@ -9,13 +9,12 @@ const holding = `
   const { tryLock } = await import(${JSON.stringify(module)})
   console.log(tryLock(process.argv[1], process.argv[2]) !== undefined)
   setInterval(() => {}, 1_000)`
-const node = [process.execPath, '--input-type=module', '-e', holding] as const
-const inNamespace = ['unshare', '--pid', '--fork', '--kill-child'] as const
-const hasNamespaces = spawnSync(inNamespace[0], [...inNamespace.slice(1), 'true']).status === 0
 
 /** Locks a file in another process. */
-async function lockElsewhere(file: string, kind: string, [command = '', ...args]: readonly string[] = node) {
-  const child = spawn(command, [...args, file, kind], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function lockElsewhere(file: string, kind: string) {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', holding, file, kind], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [line] = await once(child.stdout, 'data')
   return { child, hasLock: String(line).trim() === 'true' }
 }
@@ -51,24 +50,6 @@ t.test('shared locks go together, and with no exclusive one', async (t) => {
   t.equal(tryLock(file, 'exclusive'), undefined)
   for (const { child } of both) child.kill()
 })
-
-t.test(
-  'a lock holds over containers, whose processes do not see each other',
-  { skip: hasNamespaces ? false : 'needs the right to make a pid namespace' },
-  async (t) => {
-    const file = `${t.testdir()}/lock`
-    const { child, hasLock } = await lockElsewhere(file, 'exclusive', [...inNamespace, ...node])
-    t.ok(hasLock)
-    t.equal(tryLock(file, 'exclusive'), undefined)
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-    // The kernel ends the namespace a moment after its parent.
-    let descriptor = tryLock(file, 'exclusive')
-    while (descriptor === undefined) descriptor = tryLock(file, 'exclusive')
-    t.pass('the lock of a killed container has ended')
-    closeSync(descriptor)
-  },
-)
 
 const perl = spawnSync('sh', ['-c', 'command -v perl'], { encoding: 'utf8' }).stdout.trim()
 

@@ -1,12 +1,12 @@
 import type { ActionResult, Suppression } from '@automation/engine'
 import type { ExecutionStatus } from './statuses.js'
 
-export type EvaluationStatus = ExecutionStatus | 'not_matched' | 'outranked'
+export type EvaluationStatus = ExecutionStatus | 'not_matched' | 'outranked' | 'left_out'
 
 /** What one rule made of one event, whether it has just run (worker) or is read back (API). */
 export interface RuleEvaluation {
   ruleId: string
-  /** null where there is no execution: the conditions did not match, or another rule of its group ran. */
+  /** null where there is no execution: the conditions did not match, another rule of its group ran, or a person left the rule out. */
   executionId: string | null
   status: EvaluationStatus
   /** What has failed so far, or why the execution was cancelled; null otherwise. */
@@ -35,16 +35,23 @@ export function writeOutranked(outranked: ReadonlyMap<number, number>): Outranke
   return [...outranked]
 }
 
+/** Whether a person has left a rule out of a replay. @param chosen null, or from Prisma an empty list: none is */
+export function isLeftOut(ruleId: string, chosen: readonly string[] | null | undefined): boolean {
+  return Boolean(chosen?.length) && !chosen?.includes(ruleId)
+}
+
 /**
  * Lists the evaluations of all rules that an event considered, in their order.
  *
  * @param matched in ascending order of `index`; rules without an entry did not match, or
  * @param outranked ran in no execution; null: none
+ * @param chosen the rules of a replay: the others are left out; null: all
  */
 export function listEvaluations(
   ruleIds: string[],
   matched: MatchedEvaluation[],
   outranked: Outranked[] | null = null,
+  chosen: readonly string[] | null = null,
 ): RuleEvaluation[] {
   const winners = outranked && new Map(outranked)
   let next = 0
@@ -58,6 +65,8 @@ export function listEvaluations(
       if (suppression) evaluated.suppression = suppression
       return evaluated
     }
+    if (isLeftOut(ruleId, chosen))
+      return { ruleId, executionId: null, status: 'left_out', error: null, results: [] }
     const winner = winners?.get(index)
     const outrankedBy = winner === undefined ? undefined : ruleIds[winner]
     return outrankedBy === undefined

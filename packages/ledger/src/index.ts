@@ -9,93 +9,26 @@ export { acceptOnce, keyHours, type OnceOnly, type RequestKey } from './acceptan
 export { findReceipts, type StoredReceipt } from './acceptance/find-receipts.js'
 export { noteRepeat } from './acceptance/note-repeat.js'
 export { type AddressColumns, type Addressee, addresseeOf } from './addressee.js'
+export { acknowledge, groupedErrorLength, unacknowledge } from './by-hand/acknowledge.js'
+export { cancelExecution, cancelMany, countCancellable } from './by-hand/cancel-executions.js'
+export { countMatches, type Matches, maxCounted } from './by-hand/count-matches.js'
+export { joinNarrowing, type Narrowing } from './by-hand/narrowing.js'
+export {
+  lockDecision,
+  recordDecision,
+} from './by-hand/record-decision.js'
+export { countRetryable, reopenExecutions, type VersionToRun } from './by-hand/reopen-executions.js'
 export { countsOf } from './counters/counts-of.js'
 export { clearAttention, createCounters, lockCounters, markAutoPaused } from './counters/rule-counters.js'
 export { sizeRules } from './counters/size-rules.js'
 export {
+  isLeftOut,
   listEvaluations,
   type MatchedEvaluation,
   type Outranked,
   type RuleEvaluation,
   writeOutranked,
 } from './evaluations.js'
-export { acknowledge, findAcknowledged, unacknowledge } from './history/acknowledge.js'
-export { cancelExecution, cancelMany, countCancellable } from './history/cancel-executions.js'
-export {
-  type ConsideredRule,
-  type EvaluatedEvent,
-  findUnconsidered,
-  listConsidered,
-  readEvaluatedEvent,
-} from './history/considered-rules.js'
-export {
-  type CountsByTime,
-  countByRule,
-  countByTime,
-  longestCountedMs,
-  maxCountedByTime,
-  type RuleCounts,
-} from './history/count-by-time.js'
-export { countEmitted } from './history/count-emitted.js'
-export { countMatches, maxCounted } from './history/count-matches.js'
-export { countRuns } from './history/count-runs.js'
-export {
-  type DecisionRow,
-  type DecisionStatus,
-  listDecisions,
-  lockDecision,
-  lookAtDecision,
-  readDecisionRow,
-  recordDecision,
-} from './history/decisions.js'
-export { findNewerEvents, mostNewer } from './history/find-newer-events.js'
-export { type FailureGroup, groupFailures, maxGroupedFailures } from './history/group-failures.js'
-export {
-  type EventProgress,
-  type EventRow,
-  type EventState,
-  type ListedEventRow,
-  listEvents,
-  listEventsByIds,
-  narrowEvents,
-  readProgress,
-} from './history/list-events.js'
-export {
-  type ExecutionFilter,
-  type ListedExecutionRow,
-  listExecutions,
-  narrowExecutions,
-  narrowToExecution,
-} from './history/list-executions.js'
-export { type ListedTaskRow, listTasks } from './history/list-tasks.js'
-export {
-  listUnstarted,
-  type UnstartedRow,
-  type UnstartedStatus,
-  unstartedStatuses,
-} from './history/list-unstarted.js'
-export { areSilencesDue, lookAtSilences, type Silence } from './history/look-at-silences.js'
-export type { Narrowing } from './history/narrowing.js'
-export { readSmallData } from './history/read-small-data.js'
-export { findRecordedEnds, type RecordedEnds } from './history/recorded-ends.js'
-export type { Removal, Transaction } from './history/removal.js'
-export { createClaimRemoval } from './history/remove-claims.js'
-export { removeExcessVersions } from './history/remove-excess-versions.js'
-export { createHistoryRemoval, dayMs } from './history/remove-history.js'
-export { createTaskRemoval } from './history/remove-tasks.js'
-export { createUnusedRemovals } from './history/remove-unused.js'
-export { countRetryable, reopenExecutions, type VersionToRun } from './history/reopen-executions.js'
-export { countReplayable, findReplayable, type ReplayableEvent } from './history/replayable-events.js'
-export { findSampleEvents, maxSampleBytes } from './history/sample-events.js'
-export {
-  type ScanLimits,
-  type Scanned,
-  type ScannedEvent,
-  type ScanRange,
-  scanEvents,
-} from './history/scan-events.js'
-export { findSettled } from './history/settled-until.js'
-export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './history/stored-outcomes.js'
 export { closeBatch } from './keys/batches.js'
 export { findCollected, readCollected } from './keys/collected.js'
 export { finishKeyedEvents } from './keys/finish-keyed-events.js'
@@ -113,11 +46,18 @@ export {
   type TaskToCreate,
 } from './outcomes/execution-record.js'
 export { type Finished, finishEvents, type Outcome } from './outcomes/finish-events.js'
-export { type FollowUps, isToBePaused, noteCancelled } from './outcomes/follow-ups.js'
+export { type FollowUps, isToBePaused, noteStored } from './outcomes/follow-ups.js'
 export { recordSteps, type Step } from './outcomes/record-steps.js'
 export { type Audit, auditLedger } from './reconciliation/reconcile.js'
 export { faultKinds, type InconsistencyKind } from './reconciliation/slice.js'
+export type { Removal, Transaction } from './removal/removal.js'
+export { createClaimRemoval } from './removal/remove-claims.js'
+export { removeExcessVersions } from './removal/remove-excess-versions.js'
+export { createHistoryRemoval, dayMs } from './removal/remove-history.js'
+export { createTaskRemoval } from './removal/remove-tasks.js'
+export { createUnusedRemovals } from './removal/remove-unused.js'
 export { makeTicks } from './schedules/make-ticks.js'
+export { areSilencesDue, lookAtSilences, type Silence } from './silences/look-at-silences.js'
 export {
   cancelledByHand,
   type ExecutionStatus,
@@ -125,6 +65,7 @@ export {
   isUnfinished,
   retryableStatuses,
 } from './statuses.js'
+export { inTurns, ownerSql } from './turns/in-turns.js'
 export { BacklogWalk } from './unfinished/backlog-walk.js'
 export {
   cancelWaiting,
@@ -149,6 +90,7 @@ export { createOldestDue, markEvents, markExecutions } from './unfinished/oldest
 export { findOldestUndone } from './unfinished/oldest-undone.js'
 export { maxCrashes, noteCrash, withdrawCrash } from './unfinished/poison-events.js'
 export { blameRules, noteRule, passRules } from './unfinished/poison-rules.js'
+export { findQuarantineReason, maxRefusals, noteRefusal } from './unfinished/refused-events.js'
 export {
   type UnclaimedExecution,
   type UndoneEvent,
@@ -162,6 +104,7 @@ export {
   maxOpenWaits,
   nothingSeen,
   type OpenWait,
+  type StoredDecision,
   tooManySeen,
   type WokenExecution,
 } from './waits/open-wait.js'

@@ -1,8 +1,8 @@
-import { type Database, executionIdOf, newId, openDatabase } from '@automation/database'
+import { type Database, executionIdOf, newId, openPatiently } from '@automation/database'
 import t from 'tap'
 import { finishEvents, type Outcome } from '../src/outcomes/finish-events.js'
 
-const database = openDatabase(process.env.DATABASE_URL ?? '', 3)
+const database = openPatiently(process.env.DATABASE_URL ?? '', 3)
 t.teardown(() => database.close())
 
 /** The names of the statements that ran. */
@@ -70,7 +70,7 @@ async function createWorkspace() {
       executions: executions.map(({ rule, at, error, tasks = 0 }) => ({
         record: {
           id: executionIdOf(event, ruleOf(rule)),
-          ruleId: ruleOf(rule),
+          handlerId: ruleOf(rule),
           ruleVersion: 2,
           status: error === undefined ? ('succeeded' as const) : ('failed' as const),
           error: error ?? null,
@@ -104,16 +104,19 @@ async function createWorkspace() {
   /** What is stored, without what differs between two workspaces: the ids. */
   async function readRows() {
     const nameOf = new Map([...rules].map(([name, id]) => [id, name]))
-    const without = <Row extends { ruleId: string }>(row: Row, ...fields: (keyof Row)[]) => ({
+    const without = <Row extends { ruleId: string } | { handlerId: string }>(
+      row: Row,
+      ...fields: (keyof Row)[]
+    ) => ({
       ...Object.fromEntries(Object.entries(row).filter(([name]) => !fields.includes(name as keyof Row))),
-      rule: nameOf.get(row.ruleId),
+      rule: nameOf.get('handlerId' in row ? row.handlerId : row.ruleId),
     })
     const executions = await own.execution.findMany({ orderBy: [{ startedAt: 'asc' }] })
     const tasks = await own.task.findMany({ orderBy: [{ createdAt: 'asc' }, { actionIndex: 'asc' }] })
     const counters = await own.ruleCounters.findMany({ orderBy: { ruleId: 'asc' } })
     const events = await own.event.findMany({ orderBy: { id: 'asc' } })
     return {
-      executions: executions.map((row) => without(row, 'id', 'workspaceId', 'eventId', 'ruleId')),
+      executions: executions.map((row) => without(row, 'id', 'workspaceId', 'eventId', 'handlerId')),
       tasks: tasks.map((row) => without(row, 'id', 'workspaceId', 'executionId', 'ruleId')),
       counters: counters.map((row) => without(row, 'workspaceId', 'ruleId')),
       events: events.map(({ type, ruleSetId, rulesVersion, doneAt }) => [

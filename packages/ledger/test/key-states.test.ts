@@ -1,9 +1,10 @@
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import { type CompiledPerKey, compilePerKey, decide } from '@automation/engine'
 import t from 'tap'
 import { readKeyStates } from '../src/keys/key-states.js'
+import { wakeQueues } from '../src/keys/wake-queues.js'
 
-const database = openDatabase(process.env.DATABASE_URL ?? '', 2)
+const database = openPatiently(process.env.DATABASE_URL ?? '', 2)
 t.teardown(() => database.close())
 
 const second = 1_000
@@ -73,7 +74,7 @@ function storeBatches(keyId: string, count: number, from: number) {
       SELECT gen_random_uuid() AS id, to_timestamp(${from}::float8 / 1000 + n) AS at FROM generate_series(1, ${count}::int) AS n
     ),
     executions AS (
-      INSERT INTO executions (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, started_at, due_at)
+      INSERT INTO executions (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, started_at, due_at)
       SELECT id, gen_random_uuid(), id, 'X', gen_random_uuid(), 1, 'waiting', '[]', at, at FROM batches
     )
     INSERT INTO key_claims
@@ -89,7 +90,11 @@ t.test('of batches that nobody has begun, a commit reads those that may take its
   const read = async (perKey: CompiledPerKey, at: number) =>
     (await readKeyStates(database, [{ keyId, perKey, at }])).get(keyId)
   const collecting = compilePerKey({ collect: { for: '1h', max: 2 } })
-  t.match(await read(collecting, start + 2_000 * second), { batches: [], collecting: 0, queue: [] })
+  t.match(await read(collecting, start + 2_000 * second), {
+    batches: { length: 0 },
+    collecting: 0,
+    queue: { length: 0 },
+  })
   const late = await read(collecting, start + 1_198 * second)
   t.strictSame(
     late?.batches.map(({ openedBy, size, endsAt }) => ({ at: openedBy.at, size, endsAt })),
@@ -99,5 +104,45 @@ t.test('of batches that nobody has begun, a commit reads those that may take its
   t.equal(latest?.batches.length, 100)
   t.equal(latest?.batches.at(-1)?.openedBy.at, start + 1_200 * second)
   const queuing = compilePerKey({ collect: { for: '1h', max: 2 }, whileRunning: 'queue' })
-  t.match(await read(queuing, start + 2_000 * second), { batches: [], collecting: 1_000 })
+  t.match(await read(queuing, start + 2_000 * second), { batches: { length: 0 }, collecting: 1_000 })
+})
+
+t.test('what is queued for a key is woken once its holder is over, and not while it retries', async (t) => {
+  const keyId = newId()
+  const [holder, early, late] = [newId(), newId(), newId()]
+  const claims = [
+    [holder, 'holds', 'running'],
+    [late, 'queued', 'waiting'],
+    [early, 'queued', 'waiting'],
+  ] as const
+  for (const [index, [id, place, status]] of claims.entries()) {
+    const ruleId = newId()
+    const of = { workspaceId: newId(), eventId: newId() }
+    const at = new Date(start - index * second)
+    await database.system.execution.create({
+      data: {
+        ...of,
+        id,
+        handlerId: ruleId,
+        status,
+        eventType: 'X',
+        ruleVersion: 1,
+        results: [],
+        startedAt: at,
+        dueAt: at,
+      },
+    })
+    const flags = { isGranted: false, isCounted: false, isExclusive: true, expiresAt: at }
+    await database.system.keyClaim.create({
+      data: { ...of, ruleId, ...flags, executionId: id, keyId, place, acceptedAt: at },
+    })
+  }
+  const wakeWith = async (status: 'running' | 'waiting' | 'retrying' | 'failed') => {
+    await database.system.execution.update({ where: { id: holder }, data: { status } })
+    return (await wakeQueues(database, [keyId])).map(({ executionId }) => executionId)
+  }
+  for (const status of ['running', 'waiting', 'retrying'] as const)
+    t.strictSame(await wakeWith(status), [], status)
+  t.strictSame(await wakeWith('failed'), [early])
+  t.strictSame(await wakeWith('failed'), [], 'it holds the key now')
 })

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { keyedTransactions, newId, openDatabase, type Statements } from '@automation/database'
+import { keyedTransactions, newId, openPatiently, type Statements } from '@automation/database'
 import t from 'tap'
 import { lockKeys, withKeys } from '../src/keys/with-keys.js'
 
 /** As two processes. */
-const databases = [6, 6].map((size) => openDatabase(process.env.DATABASE_URL ?? '', size))
+const databases = [6, 6].map((size) => openPatiently(process.env.DATABASE_URL ?? '', size))
 const [one, other] = databases as [(typeof databases)[0], (typeof databases)[0]]
 t.teardown(() => Promise.all(databases.map((database) => database.close())))
 
@@ -105,7 +105,7 @@ t.test('commits with any number of keys leave room in the locks of Postgres', as
 })
 
 t.test('commits with keys and other transactions do not take connections from each other', async (t) => {
-  const database = openDatabase(process.env.DATABASE_URL ?? '', 4)
+  const database = openPatiently(process.env.DATABASE_URL ?? '', 4)
   t.teardown(() => database.close())
   let free = () => {}
   const isFree = new Promise<void>((resolve) => {
@@ -140,9 +140,18 @@ t.test('a commit that stands still, waits or lasts too long is given up', { jobs
   })
   void t.test('one waits 4 s for a key', async (t) => {
     const { increment, count } = await createCount()
-    const slow = withKeys(one, ['b'], (statements) => sleep(statements, 5))
-    await delay(100)
+    let begin = () => {}
+    const hasBegun = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    let isRefused = false
+    const slow = withKeys(one, ['b'], async (statements) => {
+      begin()
+      while (!isRefused) await sleep(statements, 0.2)
+    })
+    await hasBegun
     await t.rejects(withKeys(other, ['b'], increment), { message: 'A transaction took longer than it may' })
+    isRefused = true
     await slow
     t.equal(await count(), 0)
   })

@@ -95,6 +95,12 @@ export class EventQueue {
     return this.#queue.getJobCounts(...jobStates)
   }
 
+  /** Whether a job waits for any worker, also in a queue that is paused. @throws where Redis is away */
+  async hasWaitingJobs(): Promise<boolean> {
+    const counts = await this.#queue.getJobCounts('waiting', 'prioritized')
+    return Object.values(counts).some((count) => count > 0)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#opened?.close()

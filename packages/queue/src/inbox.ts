@@ -130,7 +130,7 @@ export class BatchingInbox {
     return known === undefined ? this.acceptWebhook(receipt, events) : { ...known, isFirst }
   }
 
-  /** Adds the job of an execution that was reopened. */
+  /** Adds the job of an execution that another statement made due. */
   resume(execution: DueExecution): void {
     this.#track(this.#queue.addDue(execution))
   }

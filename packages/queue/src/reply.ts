@@ -7,7 +7,7 @@ import type { MatchedEvaluation, Outranked } from '@automation/ledger'
 export interface Reply {
   /** The rules that these events have considered, in creation order. */
   ruleIds: string[]
-  events: { id: string; matched: MatchedEvaluation[]; outranked?: Outranked[] }[]
+  events: { id: string; matched: MatchedEvaluation[]; outranked?: Outranked[]; chosen?: string[] }[]
 }
 
 /**

@@ -1,10 +1,10 @@
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import type { NewEvent } from '@automation/ledger'
 import t from 'tap'
 import { openQueue } from '../src/event-queue.js'
 import { BatchingInbox } from '../src/inbox.js'
 
-const database = openDatabase(process.env.DATABASE_URL ?? '', 3)
+const database = openPatiently(process.env.DATABASE_URL ?? '', 3)
 const queue = openQueue(process.env.REDIS_URL ?? '', `{test-${newId()}}`)
 t.teardown(async () => {
   await queue.close()
@@ -52,8 +52,9 @@ t.test('several events are accepted all or none, also where Postgres refuses one
     addressee: null,
   })
   const inbox = new BatchingInbox(database, queue)
-  const [single, good, bad] = [make('a'), make('b'), make('\u0000')]
-  await Promise.all([inbox.accept(single), t.rejects(inbox.acceptAll([good, bad]), { code: '22P05' })])
+  const [single, good] = [make('a'), make('b')]
+  const bad = { ...make('c'), id: good.id }
+  await Promise.all([inbox.accept(single), t.rejects(inbox.acceptAll([good, bad]), { code: '23505' })])
   await inbox.acceptAll([make('c'), make('d')])
   await inbox.close()
   const rows = await database.system.event.findMany({ where: { workspaceId }, orderBy: { id: 'asc' } })

@@ -1,6 +1,8 @@
+import { EventEmitter } from 'node:events'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { openQueue } from '../src/event-queue.js'
+import { RedisFaults } from '../src/redis-faults.js'
 
 const given = process.env.REDIS_URL ?? ''
 const admin = new Redis(given)
@@ -73,4 +75,13 @@ t.test('a Redis that is there has no fault', async (t) => {
   const queue = openQueue(`${given}/1`, '{faults}')
   t.teardown(() => queue.close())
   t.equal(await queue.findFault(5_000), undefined)
+})
+
+t.test('a fault that repeats a command has no argument of it, which may be a password', async (t) => {
+  const redis = Object.assign(new EventEmitter(), { options: {} })
+  const faults = new RedisFaults()
+  faults.watch(redis as unknown as Redis)
+  redis.emit('error', new Error("ERR unknown command 'AUTH', with args beginning with: 'do-not-show'"))
+  redis.emit('close')
+  t.equal(faults.last, "ERR unknown command 'AUTH'")
 })

@@ -1,42 +1,42 @@
+import { type DefinitionField, definitionFields } from '@automation/database'
 import {
   actionDefinitions,
   type Condition,
-  type Grouped,
   mapLeaves,
   type PerKey,
   quantifiers,
   type RuleDefinition,
+  type Schedule,
 } from '@automation/engine'
-import type { RuleFields } from './rule-fields.js'
+import type { FileRule, RuleFields } from './rule-fields.js'
 import { isShadow } from './rule-mode.js'
 
 /**
  * Arranges the keys of a rule in one order, whatever its source: the same rules give the same file, and a diff of two files shows
  * real differences only. Free-form parts (a webhook's body and headers, a mail's variables, an event's data) stay as they are.
  */
-export function arrangeRule(
-  fields: Omit<RuleFields, keyof Grouped | 'schedule'> & Partial<Grouped> & { schedule?: unknown },
-) {
-  const { conditions, actions } = fields as unknown as RuleDefinition
+export function arrangeRule(fields: RuleFields | FileRule): FileRule {
+  const definition = definitionFields.flatMap((field) => {
+    const value = fields[field] ?? null
+    // What a rule has not is left out.
+    if (value === null || (field === 'labels' && fields.labels?.length === 0)) return []
+    const arrange = arrangers[field]
+    return [[field, arrange ? arrange(value as never) : value]]
+  })
   return {
-    name: fields.name,
-    description: fields.description,
-    trigger: fields.trigger,
-    ...(typeof fields.group === 'string' && { group: fields.group, order: fields.order ?? null }),
-    ...(isObject(fields.schedule) && {
-      schedule: arrangeKeys(fields.schedule, ['cron', 'timezone', 'every', 'catchUp']),
-    }),
-    ...(fields.perKey ? { perKey: arrangePerKey(fields.perKey as PerKey) } : {}),
-    conditions: conditions.map(arrangeCondition),
-    actions: actions.map(arrangeAction),
+    ...(Object.fromEntries(definition) as Pick<FileRule, DefinitionField>),
     isActive: fields.isActive,
     ...(isShadow(fields) && { mode: 'shadow' }),
     ...(typeof fields.expectEvery === 'string' && { expectEvery: fields.expectEvery }),
-  }
+  } as FileRule
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+/** Of the fields that have keys. */
+const arrangers: { [Field in DefinitionField]?: (value: never) => unknown } = {
+  schedule: (schedule: Schedule) => arrangeKeys(schedule, ['cron', 'timezone', 'every', 'catchUp']),
+  perKey: arrangePerKey,
+  conditions: (conditions: Condition[]) => conditions.map(arrangeCondition),
+  actions: (actions: RuleDefinition['actions']) => actions.map(arrangeAction),
 }
 
 function arrangePerKey(perKey: PerKey): PerKey {

@@ -1,7 +1,13 @@
-import { findTestFaults, maxTests, RuleTest } from '@automation/check'
-import { type Fault, findRuleFaults, normaliseRule, type RuleDefinition } from '@automation/engine'
+import {
+  compileShape,
+  type Fault,
+  findRuleFaults,
+  limitFaults,
+  normaliseRule,
+  type RuleDefinition,
+} from '@automation/engine'
+import { findTestFaults, maxTests, RuleTest } from '@automation/rule-tests'
 import { type TSchema, Type } from 'typebox'
-import { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 import { findUnstorable, TooLarge } from './find-unstorable.js'
 import { assumeOwnTypes } from './own-names.js'
 import { findRuleBodyFaults } from './rule-body.js'
@@ -14,7 +20,12 @@ import { EmailTemplateToCreate, findEmailTemplateFaults, maxTemplates } from './
 export const maxRuleBytes = 262_144
 
 /** The items of the lists are checked one by one, as if each were the body of a request. */
-const Frame = frameOf(Type.Unknown(), Type.Unknown(), Type.Unknown())
+const shapes = {
+  frame: compileShape(frameOf(Type.Unknown(), Type.Unknown(), Type.Unknown())),
+  rule: compileShape(RuleToCreate),
+  template: compileShape(EmailTemplateToCreate),
+  test: compileShape(RuleTest),
+}
 /** A whole file, for editors. What it accepts may still be refused: it knows no patterns, placeholders and limits across fields. */
 export const RuleFileSchema = frameOf(RuleToCreate, EmailTemplateToCreate, RuleTest)
 
@@ -56,53 +67,35 @@ export function checkRuleFile(
   ownTypes?: ReadonlySet<string>,
   findFaults: (rule: object, index: number) => Fault[] = findRuleFaults,
 ): { file: RuleFile } | { faults: Fault[] } {
-  const { hasFrame, hasRuleShape, hasTemplateShape, hasTestShape } = compileShapes()
-  const frame = findShapeFaults(json, hasFrame)
+  const frame = shapes.frame(json)
   if (frame.length > 0) return { faults: frame }
   const { rules, emailTemplates, tests } = json as Record<'rules', unknown[]> &
     Partial<Record<'emailTemplates' | 'tests', unknown[]>>
   const faults = [
     ...checkItems('rules', rules, (rule, index) => {
-      const shapeFaults = findShapeFaults(rule, hasRuleShape)
       const body = asObject(rule)
       const { faults, unknownTrigger } = findRuleBodyFaults(
         body,
-        shapeFaults,
+        limitFaults(shapes.rule(rule)),
         findFaults(body, index),
         ownTypes ?? assumeOwnTypes(body),
       )
       return unknownTrigger ? [...faults, unknownTrigger] : faults
     }),
     ...checkItems('emailTemplates', emailTemplates ?? [], (template) => [
-      ...findShapeFaults(template, hasTemplateShape),
+      ...limitFaults(shapes.template(template)),
       ...findEmailTemplateFaults(asObject(template)),
     ]),
     // Rules may share a name, email templates may not.
     ...findNamesakes('emailTemplates', emailTemplates ?? []),
     ...checkItems('tests', tests ?? [], (test) => [
-      ...findShapeFaults(test, hasTestShape),
+      ...limitFaults(shapes.test(test)),
       ...findTestFaults(asObject(test)),
     ]),
   ]
   if (faults.length > 0) return { faults }
   const file = readFile(rules as RuleToCreate[], emailTemplates as EmailTemplateToCreate[] | undefined)
   return { file: tests === undefined ? file : { ...file, tests: tests as RuleTest[] } }
-}
-
-type Shape = ReturnType<ReturnType<typeof createBodyCompiler>>
-let shapes: Record<'hasFrame' | 'hasRuleShape' | 'hasTemplateShape' | 'hasTestShape', Shape> | undefined
-
-/** Compiles with the first file, since it takes 0.1 s: processes that read no file do not compile. */
-function compileShapes() {
-  if (shapes !== undefined) return shapes
-  const compile = createBodyCompiler()
-  shapes = {
-    hasFrame: compile(Frame),
-    hasRuleShape: compile(RuleToCreate),
-    hasTemplateShape: compile(EmailTemplateToCreate),
-    hasTestShape: compile(RuleTest),
-  }
-  return shapes
 }
 
 function readFile(rules: RuleToCreate[], templates: EmailTemplateToCreate[] | undefined): RuleFile {
@@ -138,10 +131,6 @@ function checkItem(item: unknown, findFaults: (item: unknown) => Fault[]): Fault
     if (error instanceof TooLarge) return [error.fault]
     throw error
   }
-}
-
-function findShapeFaults(json: unknown, hasShape: Shape): Fault[] {
-  return hasShape(json) ? [] : formatShapeFaults(hasShape.errors ?? [])
 }
 
 function findNamesakes(list: string, items: unknown[]): Fault[] {

@@ -1,4 +1,4 @@
-import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { columnOf, keptFields, Prisma, sizeFields, type WorkspaceTransaction } from '@automation/database'
 import { rowBytes } from './rule-fields.js'
 
 /** Of what is stored of the versions of deleted rules in one workspace. */
@@ -10,13 +10,10 @@ export async function keepVersions(
   workspaceId: string,
   ruleIds: string[],
 ): Promise<void> {
+  const kept = Prisma.raw(keptFields.map(columnOf).join())
   await transaction.$executeRaw(Prisma.sql`
-    INSERT INTO deleted_rule_versions
-      (workspace_id, rule_id, version, name, trigger, group_name, group_order, schedule, per_key, conditions, actions, created_at,
-       bytes)
-    SELECT workspace_id, rule_id, version, name, trigger, group_name, group_order, schedule, per_key, conditions, actions, created_at,
-           octet_length(name) + octet_length(trigger) + octet_length(conditions::text) + octet_length(actions::text) +
-           coalesce(octet_length(per_key::text), 0) + ${rowBytes}::int
+    INSERT INTO deleted_rule_versions (workspace_id, rule_id, version, ${kept}, created_at, bytes)
+    SELECT workspace_id, rule_id, version, ${kept}, created_at, ${Prisma.raw(sizeFields(keptFields))} + ${rowBytes}::int
     FROM rule_versions WHERE workspace_id = ${workspaceId}::uuid AND rule_id = ANY (${ruleIds}::uuid[])
     ON CONFLICT DO NOTHING`)
   await transaction.$executeRaw(Prisma.sql`

@@ -34,14 +34,14 @@ export async function saveDraft(
     create: { ruleId: rule.id, workspaceId, ...fields },
     update: fields,
   })
-  await cancelDifferences(transaction, [rule.id], ['draft'])
+  await cancelDifferences(transaction, [rule.id])
   await refuseExcessBytes(transaction, workspaceId)
   return draft
 }
 
 export async function deleteDraft(transaction: WorkspaceTransaction, ruleId: string): Promise<void> {
   await transaction.ruleDraft.delete({ where: { ruleId } })
-  await cancelDifferences(transaction, [ruleId], ['draft'])
+  await cancelDifferences(transaction, [ruleId])
 }
 
 /**

@@ -71,7 +71,7 @@ export function updateEventType(
   })
 }
 
-/** Events of the type stay. @throws Refused where there is no such type of the workspace's own, or a rule uses it */
+/** Events of the type stay. @throws Refused where there is no such type of the workspace's own, or a rule or a signing secret uses it */
 export function deleteEventType(administrator: Administrator, name: string): Promise<void> {
   const { workspaceId } = administrator
   return changeWorkspace(administrator, async (transaction) => {
@@ -90,6 +90,13 @@ export function deleteEventType(administrator: Administrator, name: string): Pro
           OR action ->> 'type' = 'WAIT' AND action -> 'config' -> 'for' ->> 'eventType' = ${name}))
       LIMIT 1`)
     if (rule !== undefined) throw new Refused('event_type_in_use', `A rule uses this event type: ${rule.id}`)
+    const [secret] = await transaction.$queryRaw<{ id: string }[]>(Prisma.sql`
+      SELECT id FROM signing_secrets
+      WHERE workspace_id = ${workspaceId}::uuid AND revoked_at IS NULL AND (retires_at IS NULL OR retires_at > now())
+        AND EXISTS (SELECT FROM json_each_text(settings -> 'types') AS types WHERE types.value = ${name})
+      LIMIT 1`)
+    if (secret !== undefined)
+      throw new Refused('event_type_in_use', `A signing secret makes events of this type: ${secret.id}`)
     return { result: undefined, entry: { action: 'event_type.deleted', subject: name } }
   })
 }

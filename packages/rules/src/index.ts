@@ -1,4 +1,3 @@
-export { applyImport, importRules, type PlannedImport } from './apply-import.js'
 export { arrangeRule } from './arrange-rule.js'
 export { type BacktestRange, completeRange, findOrderFaults } from './backtests/backtest-range.js'
 export {
@@ -27,7 +26,6 @@ export {
   isBacktestUnfinished,
   listBacktests,
 } from './backtests/stored-backtests.js'
-export { createBodyCompiler, formatShapeFaults } from './body-shape.js'
 export { changeRules, pauseRules } from './change-rules.js'
 export { checkRuleFile, maxRuleBytes, RuleFileSchema } from './check-rule-file.js'
 export { createRules } from './create-rules.js'
@@ -51,16 +49,23 @@ export {
 } from './event-types.js'
 export { findUnstorable, hasTooManyValues, maxDepth, maxNodes, TooLarge } from './find-unstorable.js'
 export { findGuardFaults, GuardToSet, setGuard } from './guards.js'
+export { importRules, type PlannedImport } from './import-rules.js'
 export { observationLimits, observedEvents, observeTypes, typesOf } from './observe-types.js'
 export { listOwnNames } from './own-names.js'
 export { type ImportPlan, planImport } from './plan-import.js'
-export { digestPlan, pickTexts, presentPlan } from './present-plan.js'
+export { digestPlan, presentPlan } from './present-plan.js'
 export { maxDefinitionBytes } from './refuse-excess.js'
-export { countDeletions, refuseExcessDeletions } from './refuse-excess-deletions.js'
+export { refuseExcessDeletions } from './refuse-excess-deletions.js'
 export { findPlaceFaults, reorderGroup } from './reorder-group.js'
 export { findRuleBodyFaults } from './rule-body.js'
 export { createdEntry, deletedEntry, updatedEntry } from './rule-entries.js'
-export { completeDefinition, type DefinitionFields, definitionOf, type RuleFields } from './rule-fields.js'
+export {
+  completeDefinition,
+  type DefinitionFields,
+  definitionOf,
+  pickFields,
+  type RuleFields,
+} from './rule-fields.js'
 export { exportRules, type RuleFile } from './rule-file.js'
 export { findGroupFaults, settleGroup } from './rule-group.js'
 export { completeMode, isShadow, modeOf, RuleMode } from './rule-mode.js'
@@ -70,6 +75,7 @@ export {
   ExpectEvery,
   FullDefinition,
   maxRules,
+  omittedInFiles,
   RuleToCreate,
   RuleToUpdate,
 } from './rule-schemas.js'

@@ -1,6 +1,5 @@
 import { arrangeRule } from './arrange-rule.js'
-import { completeDefinition, type RuleFields, type StoredRule } from './rule-fields.js'
-import type { FileRule } from './rule-file.js'
+import { completeDefinition, type FileRule, type RuleFields, type StoredRule } from './rule-fields.js'
 import { completeMode, isShadow, modeOf } from './rule-mode.js'
 
 /** An item of a file, and the row that it describes. Without a row, the item is new. */

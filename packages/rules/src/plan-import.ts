@@ -28,6 +28,8 @@ export interface Changes<Fields, Found> {
 export interface ImportOptions {
   /** Delete the items that are not in the file. */
   prune: boolean
+  /** Change and delete only rules that have all of these, and delete no email templates. The rules of the file must have them. */
+  labels?: readonly string[] | undefined
 }
 
 /** What no import sets. Ticks come between a plan and its import, and are no change of a rule. */
@@ -43,27 +45,55 @@ const omit = {
 export async function planImport(
   database: Pick<WorkspaceDatabase, 'rule' | 'emailTemplate'>,
   file: RuleFile,
-  { prune }: ImportOptions,
+  { prune, labels = [] }: ImportOptions,
 ): Promise<{ plan: ImportPlan } | { faults: Fault[] }> {
-  const [rules, templates] = [
+  const [all, templates] = [
     await database.rule.findMany({ orderBy: { id: 'asc' }, omit }),
     await database.emailTemplate.findMany({ orderBy: { id: 'asc' } }),
   ]
+  const rules = all.filter((rule) => hasLabels(rule, labels))
+  const unlabelled = findUnlabelled(file, all, labels)
+  if (unlabelled.length > 0) return { faults: unlabelled }
   const plan = {
     rules: compare(pairRules(file.rules, rules), rules, prune, listChanges),
     // A file without templates deletes none.
     emailTemplates: compare(
       pairByName(file.emailTemplates ?? [], templates),
       templates,
-      prune && file.emailTemplates !== undefined,
+      prune && file.emailTemplates !== undefined && labels.length === 0,
       listTemplateChanges,
     ),
   }
   const faults = [
-    ...findExcess('rules', 'rules', rules.length, plan.rules, maxRules),
+    ...findExcess('rules', 'rules', all.length, plan.rules, maxRules),
     ...findExcess('emailTemplates', 'email templates', templates.length, plan.emailTemplates, maxTemplates),
   ]
   return faults.length > 0 ? { faults } : { plan }
+}
+
+function hasLabels(rule: { labels?: readonly string[] }, labels: readonly string[]): boolean {
+  return labels.every((label) => rule.labels?.includes(label))
+}
+
+/** A rule that lacks the label in the workspace alone would become two of one name. */
+function findUnlabelled({ rules }: RuleFile, all: StoredRule[], labels: readonly string[]): Fault[] {
+  const found = new Set(all.filter((rule) => hasLabels(rule, labels)).map(({ name }) => name))
+  const others = new Set(all.map(({ name }) => name).filter((name) => !found.has(name)))
+  const said = labels.map((label) => JSON.stringify(label)).join(', ')
+  return rules.flatMap((rule, index) => {
+    if (!hasLabels(rule, labels))
+      return [
+        { field: `rules[${index}].labels`, message: `Must have ${said}: the import is for rules with it` },
+      ]
+    return others.has(rule.name)
+      ? [
+          {
+            field: `rules[${index}].name`,
+            message: `The rule of this name in the workspace lacks ${said}: add it there first`,
+          },
+        ]
+      : []
+  })
 }
 
 function compare<Fields extends { name: string }, Found extends { name: string }>(

@@ -1,4 +1,4 @@
-import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { Prisma, type WorkspaceTransaction, writeJson } from '@automation/database'
 import { nextTick, type Schedule } from '@automation/engine'
 import type { StoredRule } from './rule-fields.js'
 
@@ -26,7 +26,7 @@ export async function planTicks(
   })
   await transaction.$executeRaw(Prisma.sql`
     UPDATE rules SET scheduled_since = ${now}, next_run_at = input.next_run_at, missed_ticks = 0
-    FROM json_to_recordset(${JSON.stringify(planned)}::json) AS input (id uuid, next_run_at timestamptz)
+    FROM json_to_recordset(${writeJson(planned)}::json) AS input (id uuid, next_run_at timestamptz)
     WHERE rules.id = input.id AND rules.workspace_id = ${workspaceId}::uuid`)
   return new Map(planned.map(({ id, next_run_at }) => [id, next_run_at]))
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { listAlmostSame } from '@automation/engine'
 import { arrangeRule } from './arrange-rule.js'
 import type { Changes, ImportPlan } from './plan-import.js'
 
@@ -8,7 +9,7 @@ interface Named {
 
 type Arrange<Fields> = (fields: Fields) => Record<string, unknown>
 
-/** A plan for programs: the names of what it creates and deletes, and the fields that it changes. */
+/** A plan for programs: the names of what it creates and deletes, the fields that it changes, and new names that look like others. */
 export function presentPlan({ rules, emailTemplates }: ImportPlan) {
   return {
     rules: presentChanges(rules, arrangeRule),
@@ -38,7 +39,10 @@ function presentChanges<Fields extends Named, Found extends Named & Fields>(
       fields: changed.map((field) => ({ field, before: before[field], after: after[field] })),
     }
   })
-  return { create: namesOf(toCreate), change, delete: namesOf(toDelete), unchanged, others }
+  const [create, gone] = [namesOf(toCreate), namesOf(toDelete)]
+  // Of names that look the same one is often meant: it would be created beside the other, or instead of it.
+  const almostSame = listAlmostSame(create, [...others, ...gone, ...unchanged, ...namesOf(change)])
+  return { create, change, delete: gone, unchanged, others, ...(almostSame.length > 0 && { almostSame }) }
 }
 
 function digestible<Fields extends Named, Found extends Named & Fields & { id: string; version?: number }>(

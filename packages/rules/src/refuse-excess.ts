@@ -1,5 +1,5 @@
 import { Refused } from '@automation/access'
-import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { Prisma, sizeFields, type WorkspaceTransaction } from '@automation/database'
 import { removeExcessVersions } from '@automation/ledger'
 
 /** Of all rules of a workspace: workers hold them in memory, and a list shows them all. */
@@ -14,13 +14,13 @@ export async function refuseExcessBytes(
   transaction: WorkspaceTransaction,
   workspaceId: string,
 ): Promise<void> {
+  const size = Prisma.raw(sizeFields())
   const [{ bytes } = { bytes: 0 }] = await transaction.$queryRaw<{ bytes: number }[]>(Prisma.sql`
-    SELECT coalesce(sum(octet_length(conditions::text) + octet_length(actions::text) + octet_length(description)), 0)::float8
-      AS bytes
+    SELECT coalesce(sum(size), 0)::float8 AS bytes
     FROM (
-      SELECT conditions, actions, description FROM rules WHERE workspace_id = ${workspaceId}::uuid
+      SELECT ${size} AS size FROM rules WHERE workspace_id = ${workspaceId}::uuid
       UNION ALL
-      SELECT conditions, actions, description FROM rule_drafts WHERE workspace_id = ${workspaceId}::uuid
+      SELECT ${size} FROM rule_drafts WHERE workspace_id = ${workspaceId}::uuid
     ) AS definitions`)
   if (bytes > maxDefinitionBytes)
     throw new Refused(

@@ -6,6 +6,7 @@ import {
   isTrigger,
 } from '@automation/engine'
 import { findEmitFaults } from './own-names.js'
+import type { RuleFields } from './rule-fields.js'
 import { findGroupFaults } from './rule-group.js'
 import { findModeFaults } from './rule-mode.js'
 import { findTriggerFaults } from './rule-schedule.js'
@@ -27,17 +28,7 @@ interface RuleBodyFaults {
  * @param isPart the fields that it lacks stay as they are
  */
 export function findRuleBodyFaults(
-  body: {
-    trigger?: unknown
-    group?: unknown
-    order?: unknown
-    schedule?: unknown
-    perKey?: unknown
-    actions?: unknown
-    isActive?: unknown
-    mode?: unknown
-    expectEvery?: unknown
-  },
+  body: { [Field in keyof RuleFields]?: unknown },
   shapeFaults: Fault[],
   ruleFaults: Fault[],
   ownTypes: ReadonlySet<string>,

@@ -1,7 +1,7 @@
-import type { RuleTest } from '@automation/check'
 import type { WorkspaceDatabase } from '@automation/database'
+import type { RuleTest } from '@automation/rule-tests'
 import { arrangeRule } from './arrange-rule.js'
-import type { RuleFields } from './rule-fields.js'
+import type { FileRule, RuleFields } from './rule-fields.js'
 import type { TemplateFields } from './write-templates.js'
 
 /** A workspace's rules and email templates in a file: without ids, times and counters. */
@@ -15,26 +15,23 @@ export interface RuleFile {
 }
 
 /**
- * Without `isActive` and `mode`, a new rule is active, and an existing one keeps its state. An existing shadow stays one
- * without `mode`. Without `group` a rule is in none, and without `schedule` or `perKey` it has none. Without `expectEvery` it may be
- * silent. Several rules may have one name.
- */
-export type FileRule = Omit<RuleFields, Optional> & Partial<Pick<RuleFields, Optional>>
-type Optional = 'isActive' | 'mode' | 'group' | 'order' | 'schedule' | 'perKey'
-
-/**
  * Exports a workspace's rules and templates in the order of their names, and rules of one name in the order of their definitions,
  * so that the same rules give the same file.
+ *
+ * @param labels only the rules that have all of these, and no email templates: those are everybody's
  */
-export async function exportRules(database: WorkspaceDatabase): Promise<RuleFile> {
+export async function exportRules(
+  database: WorkspaceDatabase,
+  labels: readonly string[] = [],
+): Promise<RuleFile> {
   const [rules, templates] = await Promise.all([
-    database.rule.findMany(),
+    database.rule.findMany({ where: { labels: { hasEvery: [...labels] } } }),
     database.emailTemplate.findMany({ select: { name: true, text: true, html: true } }),
   ])
   return {
     version: 1,
     rules: sortRules(rules),
-    emailTemplates: templates.sort(byName).map(presentTemplate),
+    ...(labels.length === 0 && { emailTemplates: templates.sort(byName).map(presentTemplate) }),
   }
 }
 

@@ -16,7 +16,7 @@ export const RuleMode = Type.Enum(['live', 'shadow'], {
 export type RuleMode = Type.Static<typeof RuleMode>
 
 /** Whether a stored rule is a shadow. */
-export function isShadow({ mode }: { mode: string }): boolean {
+export function isShadow({ mode }: { mode?: string }): boolean {
   return mode === 'shadow'
 }
 
@@ -37,10 +37,9 @@ export function completeMode({ mode, isActive }: Wished): { mode: RuleMode; isAc
     : { mode: 'live', isActive: isActive === undefined || isActive === true }
 }
 
-/** A stored rule never is both active and a shadow: the field that is set decides. */
+/** A stored rule never is both active and a shadow. */
 export function settleMode<Fields extends { mode?: string; isActive?: boolean }>(fields: Fields): Fields {
-  if (fields.mode === 'shadow') return { ...fields, isActive: false }
-  return fields.isActive === true ? { ...fields, mode: 'live' } : fields
+  return isShadow(fields) ? { ...fields, isActive: false } : fields
 }
 
 export function findModeFaults({ mode, isActive }: Wished): Fault[] {

@@ -1,3 +1,4 @@
+import type { DefinitionField } from '@automation/database'
 import {
   Actions,
   Conditions,
@@ -10,20 +11,20 @@ import {
   RuleOrder,
   Schedule,
 } from '@automation/engine'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { RuleMode } from './rule-mode.js'
 
 /** Of one workspace. */
 export const maxRules = 1_000
 
 // One schema instead of a union reports a fault once.
-export const GroupOrNone = Type.Unsafe<string | null>({
+const GroupOrNone = Type.Unsafe<string | null>({
   ...RuleGroup,
   type: ['string', 'null'],
   description:
     'Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group.',
 })
-export const OrderOrNone = Type.Unsafe<number | null>({
+const OrderOrNone = Type.Unsafe<number | null>({
   ...RuleOrder,
   type: ['integer', 'null'],
   description:
@@ -31,7 +32,7 @@ export const OrderOrNone = Type.Unsafe<number | null>({
 })
 
 // As above: it says itself that it is null.
-export const ScheduleOrNone = Type.Unsafe<Schedule | null>({
+const ScheduleOrNone = Type.Unsafe<Schedule | null>({
   ...Schedule,
   type: ['object', 'null'],
   description: 'When the rule runs. Required with the trigger SCHEDULE, and null with all others.',
@@ -43,10 +44,18 @@ export const ExpectEvery = Type.Unsafe<string | null>({
     'The rule should match at least once in this time, such as 24h: otherwise it needs attention with the reason `silent`, and subscriptions get rule.silent, and rule.heard when it matches again. At least 1m, at most 366d. null: it may be silent. No part of the definition, so a change makes no version.',
 })
 
+const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 50 }), {
+  maxItems: 20,
+  uniqueItems: true,
+  description:
+    'Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order.',
+})
+
 /** Shape before vocabulary: here a trigger is any string. An unknown one is reported once the shape is right. */
 const definition = {
   name: RuleName,
   description: RuleDescription,
+  labels: Labels,
   trigger: Type.String({
     description: `SCHEDULE, an event type of the workspace (GET /api/event-types), or one of the catalogue: ${eventTypes.join(', ')}`,
   }),
@@ -56,13 +65,12 @@ const definition = {
   perKey: PerKeyOrNone,
   conditions: Conditions,
   actions: Actions,
-}
+} satisfies Record<DefinitionField, TSchema>
 const state = { isActive: Type.Boolean(), mode: RuleMode, expectEvery: ExpectEvery }
 
+const omissible = ['description', 'labels', 'group', 'order', 'schedule', 'perKey', 'conditions'] as const
 /** What a request may leave out. */
-const optional = Type.Partial(
-  Type.Pick(Type.Object(definition), ['description', 'group', 'order', 'schedule', 'perKey', 'conditions']),
-).properties
+const optional = Type.Partial(Type.Pick(Type.Object(definition), omissible)).properties
 
 /** The definition of a rule. A change of it makes a new version. */
 export const FullDefinition = Type.Object(
@@ -70,6 +78,23 @@ export const FullDefinition = Type.Object(
   { additionalProperties: false },
 )
 export type FullDefinition = Type.Static<typeof FullDefinition>
+
+/** The fields that a file leaves out where a rule has nothing there (arrangeRule). */
+export const omittedInFiles = Type.Partial(
+  Type.Omit(Type.Pick(FullDefinition, omissible), ['description', 'conditions']),
+).properties
+
+/** What a definition has where a request leaves it out. */
+export const usualDefinition: Pick<FullDefinition, Omissible> = {
+  description: '',
+  labels: [],
+  group: null,
+  order: null,
+  schedule: null,
+  perKey: null,
+  conditions: [],
+}
+export type Omissible = (typeof omissible)[number]
 
 export const RuleToCreate = Type.Object(
   { ...definition, ...optional, ...Type.Partial(Type.Object(state)).properties },

@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Administrator, Refused } from '@automation/access'
-import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import {
+  columnOf,
+  declareFields,
+  definitionFields,
+  Prisma,
+  type WorkspaceTransaction,
+  writeJson,
+} from '@automation/database'
 import { cancelWaiting, clearAttention, isBeingCancelled } from '@automation/ledger'
 import { cancelDifferences } from './backtests/differences.js'
 import { refuseUnknownTypes } from './event-types.js'
@@ -8,7 +15,7 @@ import { endGuards } from './guards.js'
 import { lockRules } from './lock-rules.js'
 import { planTicks } from './plan-ticks.js'
 import { refuseExcessBytes, refuseExcessVersions } from './refuse-excess.js'
-import { bytesOf, definitionOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
+import { bytesOf, type RuleFields, type StoredRule, versionRowOf } from './rule-fields.js'
 import { settleGroup } from './rule-group.js'
 import { isShadow, settleMode } from './rule-mode.js'
 import { settleSchedule } from './rule-schedule.js'
@@ -135,28 +142,21 @@ async function updateRows(
   rules: StoredRule[],
   updatedAt: Date,
 ): Promise<void> {
-  const rows = rules.map((rule) => {
-    const { group, order, perKey, ...definition } = definitionOf(rule)
-    return {
-      id: rule.id,
-      ...definition,
-      group_name: group,
-      group_order: order,
-      per_key: perKey,
-      is_active: rule.isActive,
-      mode: rule.mode,
-      expect_every: rule.expectEvery,
-      version: rule.version,
-    }
-  })
+  const rows = rules.map((rule) => ({
+    id: rule.id,
+    ...Object.fromEntries(definitionFields.map((field) => [columnOf(field), rule[field]])),
+    is_active: rule.isActive,
+    mode: rule.mode,
+    expect_every: rule.expectEvery,
+    version: rule.version,
+  }))
+  const definition = definitionFields.map(columnOf).map((column) => `${column} = input.${column}`)
   await transaction.$executeRaw(Prisma.sql`
     UPDATE rules SET
-      name = input.name, description = input.description, trigger = input.trigger, group_name = input.group_name,
-      group_order = input.group_order, schedule = input.schedule, per_key = input.per_key, conditions = input.conditions, actions = input.actions, is_active = input.is_active,
-      mode = input.mode, expect_every = input.expect_every, version = input.version, updated_at = ${updatedAt}
-    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS input (
-      id uuid, name text, description text, trigger text, group_name text, group_order int, schedule json, per_key json, conditions json, actions json,
-      is_active boolean, mode text, expect_every text, version int)
+      ${Prisma.raw(definition.join())}, is_active = input.is_active, mode = input.mode, expect_every = input.expect_every,
+      version = input.version, updated_at = ${updatedAt}
+    FROM json_to_recordset(${writeJson(rows)}::json) AS input (
+      id uuid, ${Prisma.raw(declareFields())}, is_active boolean, mode text, expect_every text, version int)
     WHERE rules.id = input.id AND rules.workspace_id = ${workspaceId}::uuid`)
 }
 

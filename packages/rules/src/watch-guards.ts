@@ -1,6 +1,7 @@
 import { Refused, type ServiceEvent } from '@automation/access'
 import type { Database, WorkspaceTransaction } from '@automation/database'
-import { countRuns } from '@automation/ledger'
+import { countRuns } from '@automation/history'
+import { inTurns } from '@automation/ledger'
 import { changeRules } from './change-rules.js'
 import { maxRunsPerHour } from './guards.js'
 import { definitionOf, type StoredRule } from './rule-fields.js'
@@ -10,6 +11,8 @@ import { saveRules } from './save-rules.js'
 export interface ClaimedGuard {
   ruleId: string
   workspaceId: string
+  /** Of the workspace. */
+  createdBy: string | null
   version: number
   previousVersion: number
   maxRunsPerHour: number | null
@@ -31,27 +34,35 @@ const fewestCounted = 10_000
 /** The next check tries again in a second. */
 const lockMs = 300
 
-const guardsDueSql = `
-  SELECT FROM rule_guards
-  WHERE tripped_at IS NULL AND checked_at <= now() - interval '900 milliseconds' LIMIT 1`
+const dueBefore = `now() - interval '900 milliseconds'`
+const isDue = `tripped_at IS NULL AND checked_at <= ${dueBefore}`
+
+const areDue = `SELECT FROM rule_guards WHERE ${isDue} LIMIT 1`
 
 /** Whether there are guards to be claimed: nearly always there is none. */
 export async function areGuardsDue(database: Database): Promise<boolean> {
-  return (await database.run('find_due_guards', guardsDueSql, [])).length > 0
+  return (await database.run('find_due_guards', areDue, [])).length > 0
 }
 
 /**
- * One row each second and guard: several workers share the guards, and one that ends holds none of them. Each claim notes the oldest event that is
+ * In turns of the owners. One row each second and guard: several workers share the guards, and one that ends holds none of them. Each claim notes the oldest event that is
  * not done, in windows of an hour: the present one and the one before are at least as long as the hour that is counted.
  *
  * $1 limit · $2 time of the oldest id that is not done; null: none, or not known
  */
-const claimGuardsSql = `
-  WITH due_guards AS (
+const claimDue = `
+  WITH ${inTurns({
+    table: 'rule_guards',
+    key: 'rule_id',
+    order: 'checked_at',
+    ...{ from: `'-infinity'`, to: dueBefore },
+    where: 'tripped_at IS NULL',
+    limit: '$1::int',
+  })},
+  due_guards AS (
     SELECT rule_id FROM rule_guards
-    WHERE tripped_at IS NULL AND checked_at <= now() - interval '900 milliseconds'
-    ORDER BY checked_at LIMIT $1::int
-    FOR UPDATE SKIP LOCKED
+    WHERE rule_id = ANY (ARRAY(SELECT id FROM due_rows)) AND ${isDue}
+    ORDER BY rule_id FOR UPDATE SKIP LOCKED
   )
   UPDATE rule_guards
   SET checked_at = now(),
@@ -61,7 +72,7 @@ const claimGuardsSql = `
       window_at = CASE WHEN window_at < now() - interval '1 hour' THEN now() ELSE window_at END
   FROM due_guards WHERE rule_guards.rule_id = due_guards.rule_id
   RETURNING rule_guards.rule_id AS "ruleId", workspace_id AS "workspaceId", version,
-            previous_version AS "previousVersion", max_runs_per_hour AS "maxRunsPerHour",
+            (SELECT created_by FROM workspaces WHERE workspaces.id = workspace_id) AS "createdBy", previous_version AS "previousVersion", max_runs_per_hour AS "maxRunsPerHour",
             max_failure_rate AS "maxFailureRate", started_at AS "startedAt",
             least(oldest_at, oldest_before) AS "countedFrom", ends_at <= now() AS "isOver"`
 
@@ -75,7 +86,7 @@ export function claimGuards(
   limit: number,
   oldestUndone: Date | null = null,
 ): Promise<ClaimedGuard[]> {
-  return database.run<ClaimedGuard>('claim_guards', claimGuardsSql, [limit, oldestUndone])
+  return database.run<ClaimedGuard>('claim_guards', claimDue, [limit, oldestUndone])
 }
 
 /**
@@ -173,7 +184,7 @@ async function readPrevious(
 /** saveRules has ended the guard, where it made a version. */
 async function markTripped(
   transaction: WorkspaceTransaction,
-  { ruleId, workspaceId, isOver: _, countedFrom: __, ...guard }: ClaimedGuard,
+  { ruleId, workspaceId, createdBy: _, isOver: __, countedFrom: ___, ...guard }: ClaimedGuard,
   { reason }: Crossing,
   restoredVersion: number,
 ): Promise<void> {

@@ -79,12 +79,12 @@ CREATE UNIQUE INDEX credentials_workspace_id_name_key ON credentials (workspace_
 
 CREATE TABLE acknowledgements (
   workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
-  rule_id UUID NOT NULL,
+  handler_id UUID NOT NULL,
   error TEXT NOT NULL,
   until TIMESTAMPTZ(3) NOT NULL,
   actor TEXT NOT NULL,
   at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  PRIMARY KEY (workspace_id, rule_id, error)
+  PRIMARY KEY (workspace_id, handler_id, error)
 );
 
 CREATE TABLE audit_entries (
@@ -138,6 +138,7 @@ CREATE TABLE rules (
   workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
   name TEXT NOT NULL,
   description TEXT NOT NULL,
+  labels TEXT[] DEFAULT ARRAY[]::TEXT[],
   trigger TEXT NOT NULL,
   group_name TEXT,
   group_order INTEGER,
@@ -157,6 +158,7 @@ CREATE TABLE rules (
 );
 CREATE INDEX rules_workspace_id_trigger_idx ON rules (workspace_id, trigger);
 CREATE INDEX rules_next_run ON rules (next_run_at) WHERE next_run_at IS NOT NULL;
+CREATE INDEX rules_next_run_of_workspace ON rules (workspace_id, next_run_at) WHERE next_run_at IS NOT NULL;
 
 CREATE TABLE rule_versions (
   rule_id UUID NOT NULL REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
@@ -164,6 +166,7 @@ CREATE TABLE rule_versions (
   workspace_id UUID NOT NULL,
   name TEXT NOT NULL,
   description TEXT NOT NULL,
+  labels TEXT[] DEFAULT ARRAY[]::TEXT[],
   trigger TEXT NOT NULL,
   group_name TEXT,
   group_order INTEGER,
@@ -216,6 +219,7 @@ CREATE TABLE rule_drafts (
   base_version INTEGER NOT NULL,
   name TEXT NOT NULL,
   description TEXT NOT NULL,
+  labels TEXT[] DEFAULT ARRAY[]::TEXT[],
   trigger TEXT NOT NULL,
   group_name TEXT,
   group_order INTEGER,
@@ -236,7 +240,16 @@ CREATE TABLE rule_silences (
   checked_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   silent_at TIMESTAMPTZ(3)
 );
-CREATE INDEX rule_silences_workspace_id_idx ON rule_silences (workspace_id);
+CREATE INDEX rule_silences_workspace_id_checked_at_idx ON rule_silences (workspace_id, checked_at);
+CREATE INDEX rule_silences_checked_at_idx ON rule_silences (checked_at);
+
+CREATE TABLE sweeps (
+  name TEXT PRIMARY KEY,
+  since TIMESTAMPTZ(3) NOT NULL,
+  at TIMESTAMPTZ(3) NOT NULL,
+  previous_since TIMESTAMPTZ(3),
+  previous_at TIMESTAMPTZ(3)
+);
 
 CREATE TABLE rule_guards (
   rule_id UUID PRIMARY KEY REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
@@ -255,7 +268,8 @@ CREATE TABLE rule_guards (
   trip_reason TEXT,
   restored_version INTEGER
 );
-CREATE INDEX rule_guards_workspace_id_idx ON rule_guards (workspace_id);
+CREATE INDEX rule_guards_workspace_id_checked_at_idx ON rule_guards (workspace_id, checked_at);
+CREATE INDEX rule_guards_watching ON rule_guards (checked_at) WHERE tripped_at IS NULL;
 
 CREATE TABLE rule_counters (
   rule_id UUID PRIMARY KEY REFERENCES rules ON DELETE CASCADE ON UPDATE CASCADE,
@@ -284,25 +298,30 @@ CREATE TABLE rule_crashes (
 
 -- Events, and what became of them
 
+CREATE TYPE addressee_kind AS ENUM ('rule', 'tick', 'subscription');
+
 CREATE TABLE events (
   id UUID PRIMARY KEY,
   workspace_id UUID NOT NULL,
   type TEXT NOT NULL,
   data JSON NOT NULL,
-  rule_id UUID,
-  is_delivery BOOLEAN NOT NULL DEFAULT false,
+  addressee_kind addressee_kind,
+  addressee_id UUID,
   job_id UUID,
   depth SMALLINT NOT NULL DEFAULT 0,
   caused_by UUID,
   root_id UUID,
   replay_of UUID,
+  chosen_rule_ids UUID[],
   crashes SMALLINT NOT NULL DEFAULT 0,
+  refusals SMALLINT NOT NULL DEFAULT 0,
   quarantined BOOLEAN NOT NULL DEFAULT false,
   accepted_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   done_at TIMESTAMPTZ(3),
   rule_set_id UUID,
   rules_version INTEGER,
-  outranked JSON
+  outranked JSON,
+  quarantine_reason TEXT
 );
 CREATE INDEX events_not_done ON events (id) WHERE done_at IS NULL;
 CREATE INDEX events_isolated ON events (workspace_id) WHERE done_at IS NULL AND crashes > 0;
@@ -324,7 +343,7 @@ CREATE TABLE executions (
   workspace_id UUID NOT NULL,
   event_id UUID NOT NULL,
   event_type TEXT NOT NULL,
-  rule_id UUID NOT NULL,
+  handler_id UUID NOT NULL,
   is_delivery BOOLEAN NOT NULL DEFAULT false,
   rule_version INTEGER NOT NULL,
   status execution_status NOT NULL,
@@ -345,10 +364,11 @@ CREATE TABLE executions (
   decision JSON
 );
 CREATE INDEX executions_workspace_id_id_idx ON executions (workspace_id, id);
-CREATE INDEX executions_rule_id_id_idx ON executions (rule_id, id);
+CREATE INDEX executions_handler_id_id_idx ON executions (handler_id, id);
 CREATE INDEX executions_due ON executions (due_at, id) WHERE due_at IS NOT NULL;
 CREATE INDEX executions_not_succeeded ON executions (workspace_id, id) WHERE status <> 'succeeded';
-CREATE INDEX executions_waiting ON executions (rule_id) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
+CREATE INDEX executions_waiting ON executions (handler_id) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
+CREATE INDEX executions_waiting_of_workspace ON executions (workspace_id, due_at) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
 CREATE INDEX executions_wait_key ON executions (wait_key) WHERE status = 'waiting' AND wait_key IS NOT NULL;
 CREATE INDEX executions_decisions ON executions (workspace_id, id) WHERE wait_type = 'DECISION';
 
@@ -364,6 +384,7 @@ CREATE INDEX event_keys_key_accepted_at_idx ON event_keys (key, accepted_at);
 CREATE INDEX event_keys_key_id_idx ON event_keys (key, id);
 CREATE UNIQUE INDEX event_keys_event_id_key_key ON event_keys (event_id, key);
 CREATE INDEX event_keys_waking ON event_keys (id) WHERE is_waking;
+CREATE INDEX event_keys_waking_of_workspace ON event_keys (workspace_id, id) WHERE is_waking;
 
 CREATE TABLE key_claims (
   execution_id UUID PRIMARY KEY,
@@ -382,6 +403,7 @@ CREATE TABLE key_claims (
 );
 CREATE INDEX key_claims_key_id_accepted_at_idx ON key_claims (key_id, accepted_at);
 CREATE INDEX key_claims_placed ON key_claims (place, key_id, ends_at) WHERE place IS NOT NULL;
+CREATE INDEX key_claims_queued ON key_claims (workspace_id, key_id) WHERE place = 'queued';
 CREATE INDEX key_claims_batch ON key_claims (batch_id, accepted_at) WHERE batch_id IS NOT NULL;
 CREATE INDEX key_claims_expiring ON key_claims (expires_at) WHERE NOT is_exclusive AND batch_id IS NULL;
 
@@ -405,9 +427,10 @@ CREATE UNIQUE INDEX tasks_execution_id_action_index_key ON tasks (execution_id, 
 CREATE TABLE cancellations (
   id UUID PRIMARY KEY,
   workspace_id UUID NOT NULL,
-  rule_id UUID NOT NULL,
+  handler_id UUID NOT NULL,
   reason TEXT NOT NULL
 );
+CREATE INDEX cancellations_workspace_id_id_idx ON cancellations (workspace_id, id);
 
 CREATE TABLE idempotency_keys (
   workspace_id UUID NOT NULL,

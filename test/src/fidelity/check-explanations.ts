@@ -1,13 +1,14 @@
 import { createBatcher, type Database, Prisma, type WorkspaceDatabase } from '@automation/database'
 import { type CompiledRule, compileRule, evaluateWhy, type RuleDefinition } from '@automation/engine'
-import { type ConsideredRule, listConsidered } from '@automation/ledger'
+import { type ConsideredRule, listConsidered } from '@automation/history'
+import { addresseeOf } from '@automation/ledger'
 import type { Comparison } from '../storm/check-backtests.js'
 import type { PastEvent } from '../storm/read-history.js'
 
 const atOnce = 500
 
 /**
- * Whether `why` explains each event as it happened, below its HTTP route: `listConsidered` of the ledger, and `evaluateWhy` of the engine. A million events one by
+ * Whether `why` explains each event as it happened, below its HTTP route: `listConsidered` of the history, and `evaluateWhy` of the engine. A million events one by
  * one over HTTP would take hours.
  */
 export class ExplanationCheck {
@@ -37,9 +38,15 @@ export class ExplanationCheck {
   }
 
   async #check(event: PastEvent): Promise<void> {
-    const { id, workspaceId, ruleId, json, considered } = event
-    const addressee = ruleId === null ? null : { kind: 'rule' as const, id: ruleId }
-    const listed = await listConsidered(this.#databaseOf(workspaceId), { ...event, addressee, data: json })
+    const { id, workspaceId, json, considered } = event
+    const addressee = addresseeOf(event)
+    const listed = await listConsidered(this.#databaseOf(workspaceId), {
+      ...event,
+      addressee,
+      data: json,
+      quarantineReason: null,
+      chosenRuleIds: null,
+    })
     this.#events++
     this.#compared += considered.length
     const known = new Map(listed.map((rule) => [rule.ruleId, rule]))

@@ -51,7 +51,7 @@ export class Ranges {
   }
 
   add(events: PastEvent[]): void {
-    for (const { workspaceId, type, ruleId: addressee, considered, ...event } of events) {
+    for (const { workspaceId, type, addresseeId: addressee, considered, ...event } of events) {
       const at = event.acceptedAt.getTime()
       count(this.#scanned, workspaceId, at)
       if (addressee !== null && !this.#present.has(addressee)) continue

@@ -1,5 +1,5 @@
-import type { CheckedRule } from '@automation/check'
 import { Domain, type Random, randomClause, randomRules } from '@automation/check/corpus'
+import type { CheckedRule } from '@automation/engine'
 
 /** What is posted from outside; TAG_ADDED is emitted by rules. */
 export const postedTypes = ['LEAD_CREATED', 'LEAD_UPDATED', 'DEAL_WON'] as const

@@ -71,7 +71,7 @@ for (const place of ['loading', 'compiling'])
       const ruleId = await addRule('LEAD_DELETED', [pause, never], [condition])
       const healthy = await product.startWorker()
       await client.trigger('LEAD_DELETED', { [poison]: poison }, { async: true })
-      const execution = { where: { ruleId } }
+      const execution = { where: { handlerId: ruleId } }
       await until(async () => (await own.execution.findFirst(execution))?.status === 'waiting')
       await healthy.stop()
 

@@ -79,7 +79,7 @@ t.test('an execution that kills its worker fails after five workers', async (t) 
     { status: 'failed', error: 'Gave up after 5 workers crashed on this execution', interruptions: 5 },
   )
   t.equal(workers.deaths(), 5)
-  const others = await own.execution.findMany({ where: { ruleId: slowRule, id: { not: poisoned.id } } })
+  const others = await own.execution.findMany({ where: { handlerId: slowRule, id: { not: poisoned.id } } })
   t.ok(
     others.every((execution) => execution.status === 'succeeded'),
     'the others have succeeded',

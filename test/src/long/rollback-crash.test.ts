@@ -31,7 +31,7 @@ async function createCrossed(): Promise<string> {
   await tables.execution.createMany({
     data: [1, 2].map(() => ({
       ...{ id: firstIdOf(Number(startedAt)).slice(0, 13) + newId().slice(13), workspaceId, eventId: newId() },
-      ...{ eventType: 'LEAD_CREATED', ruleId: rule.id, ruleVersion: 2, status: 'succeeded' as const },
+      ...{ eventType: 'LEAD_CREATED', handlerId: rule.id, ruleVersion: 2, status: 'succeeded' as const },
       ...{ results: [], startedAt, finishedAt: startedAt },
     })),
   })

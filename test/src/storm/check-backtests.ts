@@ -32,10 +32,11 @@ export class BacktestCheck {
   #matched = 0
 
   add(events: PastEvent[]): void {
-    for (const { id, json, type, ruleId: addressedTo, considered, ...event } of events) {
+    for (const { id, json, type, addresseeId: addressedTo, considered, ...event } of events) {
       if (considered.length === 0) continue
       const acceptedAt = event.acceptedAt.getTime()
-      const tested = { id, type, addressedTo, acceptedAt, data: JSON.parse(json) }
+      const isTick = event.addresseeKind === 'tick'
+      const tested = { id, type, addressedTo, isTick, acceptedAt, data: JSON.parse(json) }
       for (const { ruleId, version, definition, hasRun, isOutranked, isUnevaluated } of considered) {
         const key = `${ruleId} ${version}`
         if (definition === undefined) {

@@ -5,10 +5,10 @@ const execution = (choice: string) => ({
   id: 'e',
   ruleId: 'r',
   status: 'succeeded',
+  decision: choice === 'expired' ? null : { choice },
   results: [{ action: 'WAIT', decision: { choice } }],
 })
 const tables = (choice: string, more: Partial<DecisionTables> = {}): DecisionTables => ({
-  events: choice === 'expired' ? [] : [{ type: 'DECISION', data: { executionId: 'e', choice } }],
   executions: [execution(choice)],
   tasks: [{ executionId: 'e', title: choice }],
   ...more,
@@ -29,7 +29,10 @@ t.test('each violation is found', async (t) => {
     /and is approve/,
   ])
   t.match(check(tables('approve'), said('approve', 409)), [/nobody decided/])
-  t.match(check(tables('approve', { events: [] }), said('approve', 200)), [/with 0 events/])
+  const undecided = [{ ...execution('approve'), decision: null }]
+  t.match(check(tables('approve', { executions: undecided }), said('approve', 200)), [
+    /is approve, and its decision undefined/,
+  ])
   t.match(check(tables('approve', { tasks: [] }), said('approve', 200)), [/with the tasks $/])
   const open = [{ ...execution('approve'), status: 'waiting', results: [] }]
   t.match(check(tables('approve', { executions: open })), [/is waiting, with undefined/])

@@ -9,7 +9,7 @@ export type HostileTables = Pick<Tables, 'events' | 'executions' | 'tasks' | 'co
 
 /** What one event may cause, which each of the storm's two workers counts by itself (docs/internals/decisions.md). */
 export const mostDescendants = 2 * 1_000
-const ended = ['succeeded', 'failed', 'cancelled']
+const ended = ['succeeded', 'failed', 'cancelled', 'suppressed']
 
 /**
  * The workspace that attacks hurts itself at most. What it was promised holds for it as well: each accepted event is done or

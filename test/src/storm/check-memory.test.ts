@@ -9,7 +9,7 @@ function found(name: string, ends: object[], tasks: number[][], counted: number,
   const executions = ends.map((end, n) => ({
     id: `x${n}`,
     eventId: `e${n}`,
-    ruleId: name,
+    handlerId: name,
     error: null,
     ...end,
   }))

@@ -7,7 +7,7 @@ export interface MemoryTables {
   executions: {
     id: string
     eventId: string
-    ruleId: string
+    handlerId: string
     status: string
     error: string | null
     suppression: { reason: string; count?: number; executionId?: string } | null
@@ -57,7 +57,7 @@ export function checkMemory(tables: MemoryTables, limits: Limits): string[] {
 /** By key, in the order of acceptance. */
 function listRuns({ events, executions }: MemoryTables, ruleId: string): Map<string, Run[]> {
   const byId = new Map(events.map((event) => [event.id, event]))
-  const found = executions.filter((execution) => execution.ruleId === ruleId)
+  const found = executions.filter((execution) => execution.handlerId === ruleId)
   const runs = groupBy(found, ({ eventId }) => String(byId.get(eventId)?.data.k))
   return new Map(
     Array.from(runs, ([k, all]) => [

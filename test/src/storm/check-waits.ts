@@ -54,7 +54,9 @@ function checkExecution(
     if (ended === 'event') {
       const event = byId.get(endedBy?.eventId ?? '')
       if (event === undefined || !left.includes(event))
-        violations.push(`${name} was ended by ${endedBy?.eventId}, which is none of its events in time`)
+        violations.push(
+          `${name} was ended by ${tell(event)}, which is none of its events in time: ${[lead, ...inTime].map(tell).join(', ')}`,
+        )
       if (ending.has(endedBy?.eventId ?? ''))
         violations.push(`${name} was ended twice by ${endedBy?.eventId}`)
       ending.add(endedBy?.eventId ?? '')
@@ -70,6 +72,12 @@ function checkExecution(
   if (title !== `${lead.data.race} twice` && title !== `${lead.data.race} ${told}`)
     violations.push(`${name} told ${title}, and not ${told}`)
   return violations
+}
+
+function tell(event: StoredEvent | undefined): string {
+  return event === undefined
+    ? 'no event'
+    : `${event.type} ${event.id} of race ${event.data.race}, accepted at ${event.acceptedAt.toISOString()}${event.data.until === undefined ? '' : `, until ${event.data.until}`}`
 }
 
 /** In the order of acceptance. */

@@ -41,10 +41,10 @@ export async function checkWhy(
   const rows = await query<Row>(`
     SELECT events.id, events.workspace_id AS "workspaceId", rules_version IS NOT NULL AS "isKnown",
            CASE WHEN rule_set_id IS NULL THEN '{}'
-                WHEN events.rule_id IS NOT NULL THEN ARRAY[events.rule_id]
+                WHEN events.addressee_id IS NOT NULL THEN ARRAY[events.addressee_id]
                 ELSE (SELECT rule_ids FROM rule_sets WHERE rule_sets.workspace_id = events.workspace_id
                       AND rule_sets.id = rule_set_id) END::text[] AS "ruleIds",
-           ARRAY(SELECT executions.rule_id FROM executions WHERE executions.workspace_id = events.workspace_id
+           ARRAY(SELECT executions.handler_id FROM executions WHERE executions.workspace_id = events.workspace_id
                  AND executions.event_id = events.id
                  AND executions.id BETWEEN (left(events.id::text, 13) || '-0000-0000-000000000000')::uuid
                                        AND (left(events.id::text, 13) || '-ffff-ffff-ffffffffffff')::uuid)::text[] AS executed,
@@ -53,7 +53,7 @@ export async function checkWhy(
              FROM rule_sets CROSS JOIN json_array_elements(outranked) AS pair
              WHERE rule_sets.workspace_id = events.workspace_id AND rule_sets.id = rule_set_id) END::text[] AS outranked
     FROM events
-    WHERE done_at IS NOT NULL AND NOT quarantined AND NOT is_delivery
+    WHERE done_at IS NOT NULL AND NOT quarantined AND addressee_kind IS DISTINCT FROM 'subscription'
       AND workspace_id IN (${workspaces.map(({ id }) => `'${id}'`).join(', ')})
     ORDER BY events.id`)
   const every = maxEvents === undefined ? 1 : Math.max(1, Math.ceil(rows.length / maxEvents))

@@ -26,7 +26,7 @@ export interface Edits {
 
 /** For each API; each has a workspace of its own, so that none waits for another's transaction. */
 const editors = editorCount / 2
-const pauseMs = [20, 150] as const
+const pauseMs = [100, 750] as const
 /** Editors are people: who was refused does not ask again at once. What went wrong meanwhile is not covered up by the next change. */
 const afterFailureMs = [5_000, 30_000] as const
 /** A workspace may have 1,000 rules and 100 keys. */

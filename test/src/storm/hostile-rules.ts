@@ -22,6 +22,13 @@ export const hostileRules: RuleToMake[] = [
     actions: [{ type: 'WAIT', config: { duration: '5s' } }, task],
   },
   { name: 'Fail', trigger: 'CONTACT_UPDATED', conditions: [], actions: [task, refused] },
+  {
+    name: 'Text',
+    trigger: 'TAG_ADDED',
+    perKey: { key: '{{text}}', atMost: { runs: 1, per: '1s' } },
+    conditions: [],
+    actions: [{ type: 'CREATE_TASK', config: { title: '{{text | truncate:60}}', description: '{{text}}' } }],
+  },
   ...times(5, (n) => ({
     name: `Patterns ${n}`,
     trigger: 'LEAD_CREATED',

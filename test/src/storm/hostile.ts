@@ -23,8 +23,14 @@ export interface Hostile {
 
 const attacks = [
   ...['flood', 'flood', 'patterns', 'patterns', 'patterns', 'many', 'wait', 'wait', 'fail'],
-  ...['dry run', 'dry run', 'list', 'toggle', 'toggle', 'retry'],
+  ...['dry run', 'dry run', 'list', 'toggle', 'toggle', 'retry', 'text', 'text'],
 ] as const
+/** A text is cut at some of these lengths, within a character. The last ones are refused: Postgres cannot store them. */
+const oddTexts = [
+  ...[60, 256, 1_000].map((length) => `${'a'.repeat(length - 1)}😀 and more`),
+  '😀'.repeat(1_000),
+  ...['\ud83d', 'x\ude00y', 'a\0b'],
+]
 /** Requests of a burst, for each request a minute: the default limit is 60/100. */
 const burstShare = 100 / 60
 const leastPauseMs = 50
@@ -92,6 +98,8 @@ export function startHostile(site: Site, seed: number, perMinute: number): Hosti
         return post('DEAL_LOST', [{ name }])
       case 'fail':
         return post('CONTACT_UPDATED', [{ name }])
+      case 'text':
+        return post('TAG_ADDED', [{ name, text: random.pick(oddTexts) }])
       case 'dry run': {
         const rule = rules.find((one) => one.name.startsWith('Patterns'))
         const body = { data: { text: letters }, dryRun: true }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type RunningProduct, startRunningProduct } from '../fixtures/product.js'
 import { checkMemory, type MemoryTables } from './check-memory.js'
+import { createRule } from './create-rule.js'
 import { createRandom, type Random } from './random.js'
 import { cause, drain } from './waits.js'
 
@@ -73,10 +74,7 @@ export async function runMemoryStorm({
   const running = await startRunningProduct({ workers: 0 })
   try {
     const workers = await Promise.all([0, 1, 2].map(() => running.product.startWorker()))
-    for (const rule of rules) {
-      const { status, body } = await running.call('POST', '/api/automation-rules', { trigger: type, ...rule })
-      if (status !== 201) throw new Error(JSON.stringify(body))
-    }
+    for (const rule of rules) await createRule(running, { trigger: type, ...rule })
     const keys = Math.ceil(events * keysPerEvent)
     const done = cause(running, workers, random, faults, (events * betweenMs) / (faults + 1), tell)
     await Promise.all([send(running, random, events, keys), done])

@@ -25,8 +25,8 @@ export interface PastEvent {
   doneAt: Date | null
   quarantined: boolean
   /** The rule that it is addressed to. */
-  ruleId: string | null
-  isDelivery: false
+  addresseeKind: 'rule' | 'tick' | null
+  addresseeId: string | null
   ruleSetId: string | null
   /** Places in the rule set: of the rules that matched and did not run, and of those of their groups that did. */
   outranked: [index: number, by: number][] | null
@@ -55,16 +55,16 @@ export async function* readHistory(query: Query, workspaceIds: string[]): AsyncG
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
     const events = await query<Omit<PastEvent, 'considered'>>(`
       SELECT id, workspace_id AS "workspaceId", type, accepted_at AS "acceptedAt", done_at AS "doneAt", quarantined,
-             rule_id AS "ruleId", is_delivery AS "isDelivery", rule_set_id AS "ruleSetId", outranked,
+             addressee_kind AS "addresseeKind", addressee_id AS "addresseeId", rule_set_id AS "ruleSetId", outranked,
              rules_version AS "rulesVersion", root_id AS "rootId", data::text AS json
       FROM events
-      WHERE workspace_id IN (${ids}) AND NOT is_delivery AND id > '${after}'
+      WHERE workspace_id IN (${ids}) AND addressee_kind IS DISTINCT FROM 'subscription' AND id > '${after}'
       ORDER BY id LIMIT ${atOnce}`)
     const [first, last] = [events[0], events.at(-1)]
     if (first === undefined || last === undefined) return
     // The id of an execution begins with the time of its event's id.
     const executions = await query<ExecutionRow>(`
-      SELECT event_id AS "eventId", rule_id AS "ruleId", status = 'failed' AND results::text = '[]' AS "isUnevaluated"
+      SELECT event_id AS "eventId", handler_id AS "ruleId", status = 'failed' AND results::text = '[]' AS "isUnevaluated"
       FROM executions
       WHERE workspace_id IN (${ids})
         AND id BETWEEN '${first.id.slice(0, 13)}-0000-0000-000000000000' AND '${last.id.slice(0, 13)}-ffff-ffff-ffffffffffff'`)
@@ -114,7 +114,7 @@ function listConsidered(
   { sets, states, definitions }: RuleBook,
   executions: Map<string, ExecutionRow>,
 ): ConsideredVersion[] {
-  const { id, workspaceId, doneAt, quarantined, ruleId: addressee, ruleSetId, rulesVersion } = event
+  const { id, workspaceId, doneAt, quarantined, addresseeId: addressee, ruleSetId, rulesVersion } = event
   if (doneAt === null || quarantined || ruleSetId === null) return []
   const ruleIds = addressee === null ? (sets.get(`${workspaceId} ${ruleSetId}`) ?? []) : [addressee]
   const outranked = new Set(event.outranked?.map(([index]) => index))

@@ -1,5 +1,6 @@
 import type { RuleAction } from '../fixtures/effects.js'
 import type { Tenant } from '../fixtures/product.js'
+import { createRule } from './create-rule.js'
 
 /** A rule as it is posted. */
 export interface RuleToMake {
@@ -7,6 +8,7 @@ export interface RuleToMake {
   trigger: string
   group?: string
   order?: number
+  perKey?: object
   conditions: object[]
   actions: RuleAction[]
 }
@@ -102,11 +104,8 @@ export function writeRules(targetUrl: string): RuleToMake[] {
 
 export async function makeRules(tenant: Tenant, wanted: RuleToMake[]): Promise<StoredRule[]> {
   const rules: StoredRule[] = []
-  for (const rule of wanted) {
-    const { status, body } = await tenant.call('POST', '/api/automation-rules', rule)
-    if (status !== 201) throw new Error(`${rule.name} is no rule: ${JSON.stringify(body)}`)
-    rules.push({ ...rule, id: body.id, workspaceId: tenant.workspaceId })
-  }
+  for (const rule of wanted)
+    rules.push({ ...rule, id: await createRule(tenant, rule), workspaceId: tenant.workspaceId })
   return rules
 }
 

@@ -112,8 +112,8 @@ export function startSwitches(site: Site, seed: number): Switches {
     const [row] = await site.query<{ events: number; executions: number; cancellations: number }>(`
       SELECT (SELECT count(*) FROM events
               WHERE workspace_id = '${workspaceId}' AND type = '${trigger}' AND done_at IS NULL)::int AS events,
-             (SELECT count(*) FROM executions WHERE rule_id = '${id}' AND finished_at IS NULL)::int AS executions,
-             (SELECT count(*) FROM cancellations WHERE rule_id = '${id}')::int AS cancellations`)
+             (SELECT count(*) FROM executions WHERE handler_id = '${id}' AND finished_at IS NULL)::int AS executions,
+             (SELECT count(*) FROM cancellations WHERE handler_id = '${id}')::int AS cancellations`)
     return row
   }
 }

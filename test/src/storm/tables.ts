@@ -72,7 +72,7 @@ export async function readTables(
            caused_by AS "causedBy", replay_of AS "replayOf", done_at IS NOT NULL AS "isDone", quarantined
     FROM events ${where}`)
   const executions = await query<ExecutionRow>(`
-    SELECT id, event_id AS "eventId", rule_id AS "ruleId", status, error,
+    SELECT id, event_id AS "eventId", handler_id AS "ruleId", status, error,
            ARRAY(SELECT json_array_length(result->'attempts')
                  FROM json_array_elements(results) WITH ORDINALITY AS listed (result, place)
                  ORDER BY place) AS attempts,

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis'
 import { patiently, type RunningProduct, startRunningProduct } from '../fixtures/product.js'
 import { checkDecisions, type DecisionTables, type Said } from './check-decisions.js'
 import { checkWaits, type WaitTables } from './check-waits.js'
+import { createRule } from './create-rule.js'
 import { createRandom, type Random } from './random.js'
 
 export interface WaitsOptions {
@@ -84,11 +85,7 @@ export async function runWaitsStorm({
   try {
     const workers = await Promise.all([0, 1, 2].map(() => running.product.startWorker()))
     let ruleId = ''
-    for (const rule of [...rules, decision]) {
-      const { status, body } = await running.call('POST', '/api/automation-rules', rule)
-      if (status !== 201) throw new Error(JSON.stringify(body))
-      ruleId = body.id
-    }
+    for (const rule of [...rules, decision]) ruleId = await createRule(running, rule)
     const said: Said[] = []
     const all = race(running, random, races, (startsIn, decidesIn) =>
       askTwo(running, ruleId, said, { startsIn, decidesIn }),

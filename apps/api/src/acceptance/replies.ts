@@ -1,5 +1,6 @@
 import { newId } from '@automation/database'
-import { type EventInWorkspace, listEvaluations, type RuleEvaluation } from '@automation/ledger'
+import type { EventInWorkspace } from '@automation/history'
+import { listEvaluations, type RuleEvaluation } from '@automation/ledger'
 import { openRedis, type Reply, replyChannel } from '@automation/queue'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -85,8 +86,8 @@ class Replies {
   receive(message: string): void {
     try {
       for (const { ruleIds, events } of JSON.parse(message) as Reply[])
-        for (const { id, matched, outranked } of events)
-          this.#waiters.get(id)?.settle(listEvaluations(ruleIds, matched, outranked))
+        for (const { id, matched, outranked, chosen } of events)
+          this.#waiters.get(id)?.settle(listEvaluations(ruleIds, matched, outranked, chosen))
     } catch (error) {
       // The callers get the stored outcome. One line is enough: a flood must not fill the log.
       if (!this.#hasLoggedMalformed)

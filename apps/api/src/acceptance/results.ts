@@ -11,8 +11,8 @@ export const EvaluationStatus = Type.Enum([...executionStatuses, 'not_matched'],
   description: statuses,
 })
 
-const RuleStatus = Type.Enum([...executionStatuses, 'not_matched', 'outranked', 'simulated'], {
-  description: `${statuses} outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.`,
+const RuleStatus = Type.Enum([...executionStatuses, 'not_matched', 'outranked', 'left_out', 'simulated'], {
+  description: `${statuses} outranked: they matched, but another rule of its group came first and ran instead. left_out: the event is a replay of chosen rules, and this one was not among them. simulated: a dry run, in which the conditions matched.`,
 })
 
 /** Of a rule that matched while another one of its group ran. */
@@ -36,7 +36,7 @@ export const RuleResult = Type.Object(
     conditionsPassed: Type.Boolean(),
     executionId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
       description:
-        'null if the conditions did not match or the rule was outranked, because there is then no execution.',
+        'null if the conditions did not match or the rule was outranked or left out, because there is then no execution.',
     }),
     error: Type.Optional(Type.String({ description: 'Present when success is false.' })),
     outranked: Type.Optional(OutrankedBy),

@@ -14,6 +14,7 @@ interface ConsideringEvent extends AddressColumns {
   id: string
   ruleSetId: string | null
   outranked: unknown
+  chosenRuleIds: string[]
 }
 
 /** Reads the evaluations of an event that is done, in the order of the rules, without the results of actions: those may be large. */
@@ -36,7 +37,7 @@ export async function readEvaluations(
     const suppression = execution.suppression as Suppression | null
     return [{ index, executionId, status, error, suppression, results: [] }]
   })
-  return listEvaluations(ruleIds, matched, event.outranked as Outranked[] | null)
+  return listEvaluations(ruleIds, matched, event.outranked as Outranked[] | null, event.chosenRuleIds)
 }
 
 /** Reads the rules that were evaluated for an event, in creation order. */

@@ -1,5 +1,5 @@
 import { createReadBatcher } from '@automation/database'
-import { type EventInWorkspace, findOutcomes, type StoredOutcome } from '@automation/ledger'
+import { type EventInWorkspace, findOutcomes, type StoredOutcome } from '@automation/history'
 import fp from 'fastify-plugin'
 
 declare module 'fastify' {

@@ -11,7 +11,7 @@ const longestMs = 30_000
 export async function renderInThread(): Promise<Docs> {
   const { Piscina } = await import('piscina')
   const pool = new Piscina({
-    // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
+    // Beside this module where each has a file, and beside the bundle (scripts/bundle.mjs).
     filename: fileURLToPath(new URL('./render-docs.js', import.meta.url)),
     minThreads: 0,
     maxThreads: 1,

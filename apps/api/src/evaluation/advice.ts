@@ -6,7 +6,7 @@ export const adviceFor: Readonly<Record<EvaluationTask, string>> = {
   dryRunEvent: 'send less data, or dry-run the rules one by one',
   checkSet: 'check fewer rules at a time',
   findFaults: 'use fewer or smaller patterns',
-  findFaultsOfAll: 'import fewer rules at a time, or use the command line',
+  findFaultsOfAll: 'import fewer rules at a time',
   explain: 'read the execution without explain',
   whyOfEvent: 'use a smaller limit',
   renderMail: 'send less data, or use fewer placeholders and filters',

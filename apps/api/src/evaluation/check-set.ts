@@ -1,11 +1,5 @@
-import {
-  type CheckedRule,
-  type CheckResult,
-  checkRules,
-  type NotKnown,
-  type ObservedFields,
-} from '@automation/check'
-import { type Fault, findRuleFaults, type KnownCredential } from '@automation/engine'
+import { type CheckResult, checkRules, type NotKnown, type ObservedFields } from '@automation/check'
+import { type CheckedRule, type Fault, findRuleFaults, type KnownCredential } from '@automation/engine'
 import { type Bounds, findOverrun, maxResponseBytes, type Overrun, openBudget } from './bounds.js'
 import type { RuleToDryRun } from './dry-run.js'
 import { JsonPieces } from './json-pieces.js'

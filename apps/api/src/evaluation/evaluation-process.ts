@@ -44,7 +44,7 @@ export class EvaluationProcess {
 
   /** @param noteFault is told what ended it, unless that was a question or this class */
   constructor(memoryMb: number, noteFault: (error: Error) => void) {
-    // Beside this module among those of tsc, and beside the bundle (scripts/bundle.mjs).
+    // Beside this module where each has a file, and beside the bundle (scripts/bundle.mjs).
     this.#child = fork(fileURLToPath(new URL('./evaluation-child.js', import.meta.url)), {
       // None of the parent's: they may open a debugger, or limit the heap.
       execArgv: [`--max-old-space-size=${memoryMb}`, `--max-semi-space-size=${youngMb}`],

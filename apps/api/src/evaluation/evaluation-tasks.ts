@@ -3,6 +3,7 @@ import {
   aloneIn,
   compileMailTemplate,
   compileRule,
+  type DefinitionToCheck,
   Evaluation,
   explainRule,
   type Fault,
@@ -96,12 +97,12 @@ interface MailToRender {
 }
 
 /** @returns the faults of a rule, which compiles its patterns */
-function findFaults(definition: { conditions?: unknown; actions?: unknown; perKey?: unknown }): Fault[] {
+function findFaults(definition: DefinitionToCheck): Fault[] {
   return findRuleFaults(definition)
 }
 
 interface Definitions {
-  definitions: { conditions?: unknown; actions?: unknown }[]
+  definitions: DefinitionToCheck[]
 }
 
 /** @returns the faults of each of many rules */

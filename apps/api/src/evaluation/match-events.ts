@@ -1,14 +1,17 @@
 import { type Conditions, compileRule, Evaluation, ruleHolds, type WorkLimits } from '@automation/engine'
 import { type Bounds, openBudget } from './bounds.js'
+import { findWords } from './find-words.js'
 
 export interface ToMatch {
   conditions: Conditions
+  /** Which the data has to have, too: see readWords. */
+  words: string[]
   events: { json: string; acceptedAt: number }[]
   limits: WorkLimits
 }
 
 export interface Matched {
-  /** Indexes of the events that fulfil the conditions. */
+  /** Indexes of the events that have the words and fulfil the conditions. */
   matched: number[]
   /** How many events were looked at: the rest is for the next call. */
   used: number
@@ -17,13 +20,14 @@ export interface Matched {
 }
 
 /** Evaluates conditions for a slice of events, at least one, each at the moment of its acceptance, for as long as one turn of the child process may take. */
-export function matchEvents({ conditions, events, limits, bounds }: ToMatch & Bounds): Matched {
+export function matchEvents({ conditions, words, events, limits, bounds }: ToMatch & Bounds): Matched {
   const budget = openBudget({ bounds })
   const rule = compileRule({ conditions, actions: [] })
   const result: Matched = { matched: [], used: 0, notJudged: 0 }
   for (const [index, { json, acceptedAt }] of events.entries()) {
     const evaluation = new Evaluation(acceptedAt, limits, budget)
-    const holds = ruleHolds(rule, JSON.parse(json), evaluation)
+    const data = findWords(json, words)
+    const holds = data !== undefined && ruleHolds(rule, data, evaluation)
     // It has the whole of the next turn.
     if (evaluation.overrun === 'question' && index > 0) break
     if (holds) result.matched.push(index)

@@ -5,7 +5,7 @@ import {
   type ScannedEvent,
   type ScanRange,
   scanEvents,
-} from '@automation/ledger'
+} from '@automation/history'
 import type { FastifyRequest } from 'fastify'
 import type { Evaluate } from './evaluator.js'
 

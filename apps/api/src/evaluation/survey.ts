@@ -1,4 +1,4 @@
-import type { ScanLimits, ScannedEvent } from '@automation/ledger'
+import type { ScanLimits, ScannedEvent } from '@automation/history'
 import type { FastifyRequest } from 'fastify'
 import type { Evaluate, ResultOf } from './evaluator.js'
 import { scanInTurns } from './scan-in-turns.js'

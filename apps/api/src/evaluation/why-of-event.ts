@@ -6,7 +6,7 @@ import {
   type WorkBudget,
   type WorkLimits,
 } from '@automation/engine'
-import type { ConsideredRule } from '@automation/ledger'
+import type { ConsideredRule } from '@automation/history'
 import { type Bounds, openBudget } from './bounds.js'
 
 export interface ToExplain {
@@ -31,8 +31,10 @@ interface Question {
 
 /** A page of this many characters ends, even below its limit. */
 const maxPageLength = 2_000_000
-/** Rules whose clauses are not known come last. */
+/** Rules whose clauses are not known come after those that missed. */
 const unknownCount = 1_000
+/** What a person has left out comes last. */
+const leftOutCount = unknownCount + 1
 /** Of the question's budget; the rest is for the page. */
 const shareForOrder = 0.5
 
@@ -85,6 +87,7 @@ function order(rules: readonly ConsideredRule[], known: ReadonlySet<number>, que
 
 /** How many clauses would have to turn; less for a rule that did not miss. */
 function rankOf({ verdict, conditions }: ConsideredRule, { data, now, limits, budget }: Question): number {
+  if (verdict === 'left_out') return leftOutCount
   if (verdict !== 'not_matched') return -1
   if (conditions === null || budget.isBeyond(shareForOrder)) return unknownCount
   const sets = attempt(() => {

@@ -1,4 +1,5 @@
-import { readSmallData } from '@automation/ledger'
+import { cutText } from '@automation/engine'
+import { readSmallData } from '@automation/history'
 import { Type } from 'typebox'
 
 const mostFields = 12
@@ -42,7 +43,7 @@ export function excerptOf(data: object): Excerpt {
   )
   const found = [...outer, ...inner].flatMap(([path, value]) =>
     path.length <= mostPath && isPlain(value) && value !== ''
-      ? [[path, typeof value === 'string' ? cut(value) : value] as const]
+      ? [[path, typeof value === 'string' ? cutText(value, mostText, '…') : value] as const]
       : [],
   )
   // Unlike an assignment, this keeps a field that is called __proto__.
@@ -51,10 +52,4 @@ export function excerptOf(data: object): Excerpt {
 
 function isPlain(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value)
-}
-
-/** By code points, so that none is halved. */
-function cut(text: string): string {
-  const characters = [...text.slice(0, 2 * mostText + 2)]
-  return characters.length > mostText ? `${characters.slice(0, mostText).join('')}…` : text
 }

@@ -20,21 +20,43 @@ export function cutPage<Row extends { id: string }>(
   return { page, nextCursor: writeCursor(rows.length > limit ? page.at(-1)?.id : undefined) }
 }
 
+/** The order of a list that is short enough to be read as a whole. */
+export interface ListOrder<Row> {
+  /** It is part of the cursors: that of another list is refused. */
+  list: string
+  /** What a row has that no other one has. Rows are in its order. */
+  placeOf: (row: Row) => string
+  isNewestFirst?: boolean
+}
+
 /**
- * Cuts a page from a list that is short enough to be read as a whole.
+ * Cuts a page from such a list. It begins after the place of the cursor, whether the row of that place is still there or not: a loop may remove
+ * what it reads.
  *
- * @param keyOf what a row has that no other one has
- * @throws a 400 refusal if the list does not have the row of the cursor, or not any more
+ * @throws a 400 refusal for what is not a cursor of this list
  */
 export function cutList<Row>(
   rows: Row[],
   { cursor, limit = rows.length }: { cursor?: string; limit?: number },
-  keyOf: (row: Row) => string,
+  { list, placeOf, isNewestFirst = false }: ListOrder<Row>,
 ): { data: Row[]; nextCursor: string | null } {
-  const last = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString()
-  const start = last === undefined ? 0 : rows.findIndex((row) => keyOf(row) === last) + 1
-  if (last !== undefined && start === 0) throw refusals.invalidCursor()
-  const data = rows.slice(start, start + limit)
-  const next = start + limit < rows.length ? data.at(-1) : undefined
-  return { data, nextCursor: writeCursor(next && keyOf(next)) }
+  const sign = isNewestFirst ? -1 : 1
+  const compare = (one: string, other: string) => (one < other ? -sign : one > other ? sign : 0)
+  const places = rows
+    .map((row) => ({ row, place: placeOf(row) }))
+    .sort((one, other) => compare(one.place, other.place))
+  const last = cursor === undefined ? undefined : readPlace(cursor, list)
+  const rest = last === undefined ? places : places.filter(({ place }) => compare(place, last) > 0)
+  const page = rest.slice(0, limit)
+  const end = rest.length > limit ? page.at(-1)?.place : undefined
+  return {
+    data: page.map(({ row }) => row),
+    nextCursor: writeCursor(end === undefined ? undefined : `${list}:${end}`),
+  }
+}
+
+function readPlace(cursor: string, list: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (!text.startsWith(`${list}:`)) throw refusals.invalidCursor()
+  return text.slice(list.length + 1)
 }

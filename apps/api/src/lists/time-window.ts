@@ -1,4 +1,4 @@
-import { maxCountedByTime } from '@automation/ledger'
+import { maxCountedByTime } from '@automation/history'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
 import { Timestamp } from '../responses.js'

@@ -19,9 +19,6 @@ export interface Schema {
   anyOf?: Schema[]
   oneOf?: Schema[]
   discriminator?: { propertyName: string; mapping?: Record<string, string> }
-  if?: Schema
-  then?: Schema
-  else?: Schema
 }
 
 export interface Header {

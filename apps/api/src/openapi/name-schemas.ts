@@ -31,7 +31,13 @@ function nameIn(node: unknown, schemas: Record<string, Schema>, isProperties = f
     }),
   )
   if (isProperties) return named
-  return typeof named.title === 'string' ? refer(named.title, withoutTitle(named), schemas) : named
+  const schema = isUntypedEnum(named) ? { type: 'string', ...named } : named
+  return typeof named.title === 'string' ? refer(named.title, withoutTitle(schema), schemas) : schema
+}
+
+/** Without a type, generators know nothing of the values. */
+function isUntypedEnum({ type, enum: values }: Schema): boolean {
+  return type === undefined && Array.isArray(values) && values.every((value) => typeof value === 'string')
 }
 
 function refer(title: string, schema: Schema, schemas: Record<string, Schema>): Schema {

@@ -2,16 +2,15 @@ import { eventTypes, sharedSchemas } from '@automation/engine'
 import { RuleFileSchema } from '@automation/rules'
 import type { Document, Schema } from './document.js'
 import { nameSchemas } from './name-schemas.js'
-import { writeUnions } from './write-unions.js'
 
 /**
  * Writes the schema of files of rules (docs/rules.schema.json), with which editors complete and check them: from the objects that check
- * these files, as plain unions, in the draft that editors of YAML know.
+ * these files, in the draft that editors of YAML know.
  */
 export function writeRuleFileSchema(): object {
   const Condition = (sharedSchemas as Schema[]).find(({ $id }) => $id === 'Condition')
   const schemas = { ...(Condition && { Condition }), RuleFile: RuleFileSchema as Schema }
-  const document = writeUnions({ paths: {}, components: { schemas } }) as Document
+  const document: Document = { paths: {}, components: { schemas } }
   nameSchemas(document)
   const { RuleFile, ...definitions } = document.components.schemas
   const { EventType, RuleToCreate } = definitions

@@ -1,4 +1,4 @@
-import type { ReadLimits } from '@automation/database'
+import type { DatabaseLimits } from '@automation/database'
 import fp from 'fastify-plugin'
 import { type Admission, createAdmission } from '../admission.js'
 
@@ -13,9 +13,9 @@ declare module 'fastify' {
 }
 
 /** What the tenants of this process share. */
-export default fp<{ reads: ReadLimits }>(
-  async (app, { reads }) => {
-    app.decorate('admission', createAdmission(reads))
+export default fp<{ database: DatabaseLimits }>(
+  async (app, { database }) => {
+    app.decorate('admission', createAdmission(database))
     app.decorateRequest('hasBegun', false)
   },
   { name: 'admission', dependencies: ['metrics', 'deadline'] },

@@ -1,6 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { type Fault, listLongFaults, mayHaveLongNumber, readJson } from '@automation/engine'
+import {
+  type Fault,
+  listLongFaults,
+  listRepeatedFaults,
+  mayHaveLongNumber,
+  readJson,
+} from '@automation/engine'
 import { findUnstorable, hasTooManyValues, maxNodes, TooLarge } from '@automation/rules'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -50,7 +56,7 @@ export default fp(
         const text = decodeBody(await readBody(request, payload, () => admit(request)))
         if (text.length === 0) return undefined
         // It is read again where its caller and its size are known.
-        if (mayHaveLongNumber(text)) request.bodyText = text
+        if (!bringsEvents(request) || mayHaveLongNumber(text)) request.bodyText = text
         return new Promise((resolve, reject) => {
           parseJson(request, text, (error, value) =>
             error ? reject(refusals.bodyNotJson(text)) : resolve(value),
@@ -61,6 +67,11 @@ export default fp(
   },
   { name: 'bodies', dependencies: ['body-budget'] },
 )
+
+/** Of a name that data has twice the last one counts, as in most programs. Elsewhere it is refused: the other one would be lost in silence. */
+function bringsEvents({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config?.key === 'event' || config?.key === 'parts'
+}
 
 /** Such a route documents how it refuses one. */
 function hasNoBody({ is404, routeOptions: { schema } }: FastifyRequest): boolean {
@@ -94,8 +105,8 @@ export async function fillMissingBody(request: FastifyRequest): Promise<void> {
 }
 
 /**
- * Notes texts that Postgres cannot store (with NUL, or half a surrogate pair), and constants with more digits than a number keeps. They are
- * reported together with the faults of shape.
+ * Notes texts that Postgres cannot store (with NUL, or half a surrogate pair), names that are there twice, and constants with more digits than a
+ * number keeps. They are reported together with the faults of shape.
  *
  * @throws a 422 refusal at once where the body is so deep or large that checking its shape could do harm
  */
@@ -107,16 +118,20 @@ export function noteUnstorable(request: FastifyRequest): void {
     return
   }
   const unstorable = findUnstorableValues(request.body)
+  const { bodyText } = request
+  const repeated = bodyText === undefined || bringsEvents(request) ? [] : listRepeatedFaults(bodyText)
   keepLongNumbers(request)
-  const faults = [...unstorable, ...listLongFaults(request.longNumbers ?? [])]
+  const faults = [...unstorable, ...repeated, ...listLongFaults(request.longNumbers ?? [])]
   if (faults.length > 0) request.unstorable = faults
 }
 
 /** Gives numbers of data back the digits that a double has lost. */
 function keepLongNumbers(request: FastifyRequest): void {
-  if (request.bodyText === undefined) return
-  const { value, longNumbers } = readJson(request.bodyText, takesText)
+  const { bodyText } = request
+  if (bodyText === undefined) return
   request.bodyText = undefined
+  if (!mayHaveLongNumber(bodyText)) return
+  const { value, longNumbers } = readJson(bodyText, takesText)
   if (longNumbers.length === 0) return
   request.body = value
   request.longNumbers = longNumbers

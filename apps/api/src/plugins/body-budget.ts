@@ -57,6 +57,11 @@ export class BodyBudget {
     this.#refuse = refuse
   }
 
+  /** How many bytes all bodies take. */
+  get taken(): number {
+    return this.#total
+  }
+
   /** @param own what the body has already: by itself, it may be larger than a share @throws a 429 refusal */
   take({ key, address }: BodyOwner, bytes: number, own: number): void {
     const ofOwner = this.#taken.get(key) ?? 0

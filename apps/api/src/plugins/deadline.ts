@@ -1,3 +1,4 @@
+import type { DatabaseLimits } from '@automation/database'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { refusals } from '../errors.js'
@@ -13,19 +14,18 @@ declare module 'fastify' {
   }
 }
 
-/** The timeout of one statement (10 s), and of the wait for a connection (2 s). */
-const limitMs = 12_000
 const lookEveryMs = 500
 
 /**
- * Refuses requests with 503 after a deadline. Each statement has a timeout of its own, but a request runs several statements and
- * waits for those of others: with a slow Postgres these times would add up. A refused request continues in the background: whether
- * its work was done is unknown, as with every 503 of a request without a key.
+ * Refuses requests with 503 after a deadline of 12 s: as long as one statement may take, and the wait for a connection. Each statement has a
+ * timeout of its own, but a request runs several statements and waits for those of others: with a slow Postgres these times would add up. A
+ * refused request continues in the background: whether its work was done is unknown, as with every 503 of a request without a key.
  *
  * Requests are due in the order of their arrival, so one timer that checks the oldest suffices.
  */
-export default fp(
-  async (app) => {
+export default fp<{ database: DatabaseLimits }>(
+  async (app, { database: { connectMs, statementMs } }) => {
+    const limitMs = connectMs + statementMs
     const open = new Map<FastifyRequest, FastifyReply>()
 
     app.decorateRequest('dueAt', 0)

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { acceptsGzip } from '../accepts-gzip.js'
 import { cachingHeaders, type Docs, shortAddresses } from '../docs/docs-pages.js'
 import { renderInThread } from '../docs/render-in-thread.js'
 import { refusals } from '../errors.js'
@@ -86,9 +87,4 @@ function findAddress(path: string, pages: Docs['pages']): string | undefined {
   if (short !== undefined) return short
   const bare = path.replace(/(\/|\/index)?(\.html)?$/, '')
   return [bare, `${bare}/`].find((address) => address !== path && address in pages)
-}
-
-/** `gzip;q=0` refuses it. */
-function acceptsGzip({ headers }: FastifyRequest): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(headers['accept-encoding'] ?? ''))
 }

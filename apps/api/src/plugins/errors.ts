@@ -1,6 +1,6 @@
 import { Refused } from '@automation/access'
 import { NotAdmitted } from '@automation/admission'
-import { type ReadLimits, ReadTooLong } from '@automation/database'
+import { type DatabaseLimits, type ReadLimits, ReadTooLong } from '@automation/database'
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorCode } from '../error-codes.js'
@@ -18,9 +18,9 @@ const noteEveryMs = 1_000
 const maxReasons = 10
 
 /** Turns errors into responses of the API. It logs unexpected errors, with the request's id, and why requests get 503, once a second at most. */
-export default fp<{ reads: ReadLimits }>(
-  async (app, { reads }) => {
-    app.decorate('readLimits', reads)
+export default fp<{ database: DatabaseLimits }>(
+  async (app, { database }) => {
+    app.decorate('readLimits', database.reads)
     app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id)
       done()

@@ -82,6 +82,7 @@ export default fp<{ tokens: Config['tokens'] }>(
       request.caller = identity.caller
       const { caller, tenant } = identity
       request.bucketOwner = {
+        kind: 'caller',
         owner: caller.actor,
         rateClass: tenant?.plan === 'enterprise' ? 'enterprise' : 'authenticated',
         tenant,

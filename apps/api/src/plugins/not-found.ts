@@ -7,24 +7,26 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
 
 /**
  * Responds with 404 to an unknown path, and with 405 and `Allow` where the path exists for another method. For the latter, the missing
- * methods of every path become routes of their own. Register this plugin before the routes, since it collects them.
+ * methods of every path become routes of their own. `Allow` has the documented ones, if the path has any. Register this plugin before the routes, since it collects them.
  */
 export default fp(
   async (app) => {
-    const allowed = new Map<string, Set<string>>()
+    /** By path the methods, and whether each is documented. */
+    const paths = new Map<string, Map<string, boolean>>()
     let isCollecting = true
-    app.addHook('onRoute', ({ url, method }) => {
+    app.addHook('onRoute', ({ url, method, schema }) => {
       if (!isCollecting) return
-      const known = allowed.get(url) ?? new Set()
-      for (const name of [method].flat()) known.add(name)
-      allowed.set(url, known)
+      const known = paths.get(url) ?? new Map<string, boolean>()
+      for (const name of [method].flat()) known.set(name, schema?.hide !== true)
+      paths.set(url, known)
     })
 
     app.decorate('refuseOtherMethods', () => {
       isCollecting = false
-      for (const [url, known] of allowed) {
+      for (const [url, known] of paths) {
         const missing = methods.filter((method) => !known.has(method))
-        const allow = [...known].sort().join(', ')
+        const documented = [...known.keys()].filter((method) => known.get(method))
+        const allow = (documented.length > 0 ? documented : [...known.keys()]).sort().join(', ')
         app.route({
           url,
           method: missing,

@@ -10,7 +10,6 @@ import { addHeaders } from '../openapi/headers.js'
 import { nameResponses } from '../openapi/name-responses.js'
 import { nameSchemas } from '../openapi/name-schemas.js'
 import { describeWebhooks } from '../openapi/webhooks.js'
-import { writeUnions } from '../openapi/write-unions.js'
 import { fillMissingBody } from './bodies.js'
 
 /** Marks an operation on its way into the document. */
@@ -34,11 +33,9 @@ export default fp(
       },
       transformObject: (documents) => {
         if (!('openapiObject' in documents)) return documents.swaggerObject
-        const document = writeUnions(documents.openapiObject) as Document
+        const document = documents.openapiObject as unknown as Document
         const recordings = readRecordings()
-        document.webhooks = writeUnions(describeWebhooks(recordings.webhooks)) as NonNullable<
-          Document['webhooks']
-        >
+        document.webhooks = describeWebhooks(recordings.webhooks) as NonNullable<Document['webhooks']>
         markOptionalBodies(document)
         nameSchemas(document)
         listKnownEventTypes(document)

@@ -58,8 +58,7 @@ function collect(payload: Readable, limit: number, take: (bytes: number) => void
       length += chunk.length
     }
     const onEnd = () => end(() => resolve(bytes.subarray(0, length)))
-    // The caller has hung up: that is no fault of ours.
-    const onError = (error: Error) => end(() => reject(Object.assign(error, { statusCode: 400 })))
+    const onError = (error: Error) => end(() => reject(refusals.hungUp(error)))
     const end = (settle: () => void) => {
       payload.off('data', onData).off('end', onEnd).off('error', onError)
       settle()

@@ -1,4 +1,4 @@
-import { type Database, openDatabase, type ReadLimits } from '@automation/database'
+import { type Database, type DatabaseLimits, openDatabase } from '@automation/database'
 import { BatchingInbox, type EventQueue, type Inbox, openQueue } from '@automation/queue'
 import fp from 'fastify-plugin'
 import type { Config } from '../config.js'
@@ -12,9 +12,9 @@ declare module 'fastify' {
 }
 
 /** Opens Postgres, the queue, and the inbox in front of both, and closes them in the opposite order. */
-export default fp<{ config: Config; reads: ReadLimits }>(
-  async (app, { config, reads }) => {
-    const database = openDatabase(config.databaseUrl, config.databasePool, reads)
+export default fp<{ config: Config; limits: DatabaseLimits }>(
+  async (app, { config, limits }) => {
+    const database = openDatabase(config.databaseUrl, config.databasePool, limits)
     const queue = openQueue(config.redisUrl, config.queuePrefix)
     const { eventsAccepted, acceptBatches, acceptCommits } = app.metrics
     const inbox: Inbox = new BatchingInbox(database, queue, (events, seconds) => {

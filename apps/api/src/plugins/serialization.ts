@@ -4,6 +4,7 @@ import {
   SerializerSelector,
 } from '@fastify/fast-json-stringify-compiler'
 import fp from 'fastify-plugin'
+import compression from './compression.js'
 
 /**
  * Serializes responses with code compiled from their schemas, as Fastify does. Each schema is compiled for its first response: there
@@ -11,6 +12,7 @@ import fp from 'fastify-plugin'
  */
 export default fp(
   async (app) => {
+    await app.register(compression)
     const compiled = new WeakMap<object, Serializer>()
     let compile: SerializerCompiler | undefined
 

@@ -1,5 +1,5 @@
 import type { Tenant } from '@automation/access'
-import { normalizeIP } from '@fastify/rate-limit'
+import { networkOf } from '@automation/process/server'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '../config.js'
 import type { KeyedBucket } from './token-bucket.js'
@@ -11,18 +11,39 @@ export const bucketLabels = [
   'authenticated',
   'enterprise',
   'webhooks',
+  'links',
   'workspace',
   'creator',
 ] as const
 export type BucketLabel = (typeof bucketLabels)[number]
 
-/** The workspaces of a creator may receive so many webhooks for each call that they may make: providers must not suffer from callers. */
-const webhooksPerCall = 10
+interface SharedBucket {
+  of: 'workspace' | 'creator'
+  name: string
+  label: BucketLabel
+  /** So many times the figures of the plan. */
+  times?: number
+}
+
+/** The buckets above the lowest one. */
+const sharedBuckets: Record<BucketOwner['kind'], SharedBucket[]> = {
+  caller: [
+    { of: 'workspace', name: 'workspace', label: 'workspace' },
+    { of: 'creator', name: 'creator', label: 'creator' },
+  ],
+  // A creator's workspaces may receive ten webhooks for each call that they may make: providers must not suffer from callers.
+  webhooks: [{ of: 'creator', name: 'creator-webhooks', label: 'creator', times: 10 }],
+  links: [
+    { of: 'workspace', name: 'links', label: 'links' },
+    { of: 'creator', name: 'creator-links', label: 'links' },
+  ],
+}
 /** A page of the documentation loads about so many files. So a reader takes nothing from who signs in from the same address, nor the other way round. */
 const filesOfAPage = 10
 
 /** To whom the buckets of a request belong. */
 export interface BucketOwner {
+  kind: 'caller' | 'webhooks' | 'links'
   /** Of the lowest bucket: `user:<sub>`, `api_key:<id>`, `webhooks:<workspace>` or, for its links, `decision:<execution>`. */
   owner: string
   rateClass: 'authenticated' | 'enterprise'
@@ -40,9 +61,11 @@ export interface LabelledBucket extends KeyedBucket {
  *   IP (anonymous), or IP (docs)
  *   API key or user ──▶ workspace ──▶ creator of the workspace
  *   webhooks of a workspace ────────▶ webhooks of the creator's workspaces
+ *   links of a decision ──▶ links of the workspace ──▶ links of the creator's workspaces
  *
  * So no number of keys multiplies the rate of a workspace, and no number of workspaces that of their creator. There is a bucket of
- * each kind for each plan.
+ * each kind for each plan. Callers, webhooks and links share none: who holds a link takes no request from the callers of its workspace, and
+ * they refuse nobody who decides.
  */
 export function findBuckets(
   { bucketOwner, ip, routeOptions }: FastifyRequest,
@@ -61,28 +84,22 @@ export function findBuckets(
         ]
       : [{ label: 'anonymous', key: `anonymous:${addressOf(ip)}`, ...limits.anonymous }]
   }
-  const { owner, rateClass, tenant } = bucketOwner
-  const isWebhook = owner.startsWith('webhooks:')
-  const label = isWebhook ? 'webhooks' : rateClass
-  const buckets: [LabelledBucket, ...LabelledBucket[]] = [
-    { label, key: `${rateClass}:${owner}`, ...limits[rateClass] },
-  ]
-  if (tenant === undefined) return buckets
+  const { kind, owner, rateClass, tenant } = bucketOwner
+  const label = kind === 'caller' ? rateClass : kind
+  const lowest = { label, key: `${rateClass}:${owner}`, ...limits[rateClass] }
+  if (tenant === undefined) return [lowest]
   const { workspaceId, plan, createdBy } = tenant
-  if (!isWebhook)
-    buckets.push({ label: 'workspace', key: `workspace:${plan}:${workspaceId}`, ...limits.workspace[plan] })
-  if (createdBy === null) return buckets
-  const creator = { label: 'creator' as const, ...limits.creator[plan] }
-  if (!isWebhook) buckets.push({ ...creator, key: `creator:${plan}:${createdBy}` })
-  else {
-    const { perMinute, burst } = creator
-    const key = `creator-webhooks:${plan}:${createdBy}`
-    buckets.push({ ...creator, key, perMinute: perMinute * webhooksPerCall, burst: burst * webhooksPerCall })
-  }
-  return buckets
+  const ids = { workspace: workspaceId, creator: createdBy }
+  const others = sharedBuckets[kind].flatMap(({ of, name, label, times = 1 }) => {
+    if (ids[of] === null) return []
+    const { perMinute, burst } = limits[of][plan]
+    const key = `${name}:${plan}:${ids[of]}`
+    return [{ label, key, perMinute: perMinute * times, burst: burst * times }]
+  })
+  return [lowest, ...others]
 }
 
 /** The address of callers who are not known. Despite its type, `ip` is undefined once the caller has disconnected. */
 export function addressOf(ip: string): string {
-  return ip ? normalizeIP(ip, 64) : 'gone'
+  return ip ? networkOf(ip) : 'gone'
 }

@@ -1,3 +1,4 @@
+import { readForwardedAddresses } from '@automation/process/server'
 import rateLimit, { type FastifyRateLimitStore } from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -35,6 +36,7 @@ const bytesPerToken = 1_048_576
 interface Options {
   queuePrefix: string
   limits: Config['rateLimits']
+  trustProxy: Config['trustProxy']
 }
 
 /** The buckets of a request, and what came of consuming their tokens. */
@@ -50,7 +52,8 @@ interface LabelledRequest extends TokenRequest {
  * has its own: requests are neither unlimited nor refused with an error.
  */
 export default fp<Options>(
-  async (app, { queuePrefix, limits }) => {
+  async (app, { queuePrefix, limits, trustProxy }) => {
+    if (trustProxy !== false) readForwardedAddresses(app)
     const consumeShared = createSharedBuckets(app.redis, `${queuePrefix}:rate:`)
     const consumeLocally = createLocalBuckets()
     const consume = (request: TokenRequest): Promise<Consumption> =>

@@ -8,7 +8,7 @@ import {
   longestCountedMs,
   maxCountedByTime,
   maxGroupedFailures,
-} from '@automation/ledger'
+} from '@automation/history'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { checkQuery, checkTypeInQuery } from '../lists/history-filter.js'

@@ -1,7 +1,7 @@
 import { orNull } from '@automation/access'
 import { isUuid } from '@automation/database'
 import { taskPriorities } from '@automation/engine'
-import { type ListedTaskRow, listTasks } from '@automation/ledger'
+import { type ListedTaskRow, listTasks } from '@automation/history'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'

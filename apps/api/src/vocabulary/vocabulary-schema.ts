@@ -109,7 +109,7 @@ export const Vocabulary = Type.Object(
       ),
       {
         description:
-          'Types of events that only the service makes. SCHEDULE is a trigger of rules with a schedule.',
+          'Types of events that nobody can send: SCHEDULE is the trigger of rules with a schedule, DECISION is reserved.',
       },
     ),
     zoneData: Type.String({

@@ -58,7 +58,7 @@ const checks: Record<string, Check> = {
     const { database } = workspace
     await database.rule.update({ where: { id: ruleId }, data: { nextRunAt: new Date(Date.now() - 1_000) } })
     t.match(await findTasks(workspace, 1), [{ title: 'Call the leads of yesterday' }])
-    const [event] = await database.event.findMany({ where: { ruleId } })
+    const [event] = await database.event.findMany({ where: { addresseeId: ruleId } })
     t.match(event, { type: 'SCHEDULE', data: { missed: 0 } })
   },
   async 'Lead routing'(t, workspace, printed) {
@@ -94,7 +94,7 @@ const checks: Record<string, Check> = {
     )
     await call('POST', '/api/events', { body: { eventType: 'DEAL_WON', data: { company: 'Acme' } } })
     t.match(await silence(), { type: 'rule.heard', ...names })
-    const sent = await database.event.findMany({ where: { workspaceId, isDelivery: true } })
+    const sent = await database.event.findMany({ where: { workspaceId, addresseeKind: 'subscription' } })
     t.strictSame(sent.map(({ type }) => type).sort(), ['rule.heard', 'rule.silent'], 'each once')
   },
   async 'Webhook in, task out'(t, workspace, printed) {

@@ -53,3 +53,12 @@ t.test('a property may be called example, properties or title', async (t) => {
     { properties: { example: reference, properties: reference, title: reference } },
   ])
 })
+
+t.test('an enum of texts gets a type', async (t) => {
+  const document = documentOf({ enum: ['a', 'b'] }, { enum: [1, 'a'] }, { title: 'Letter', enum: ['a'] })
+  nameSchemas(document)
+  const [texts, mixed] = schemasIn(document)
+  t.strictSame(texts, { type: 'string', enum: ['a', 'b'] })
+  t.strictSame(mixed, { enum: [1, 'a'] })
+  t.strictSame(document.components.schemas.Letter, { type: 'string', enum: ['a'] })
+})

@@ -8,6 +8,7 @@ import { CommandError, usageError } from '../command-error.js'
 import { maskControls } from '../format.js'
 import { readAs } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
+import { decodeText } from '../read-text.js'
 import { formatRuleResults } from './format-event.js'
 import { apiVariables, useApi } from './use-api.js'
 
@@ -60,7 +61,7 @@ function readData(text: string | undefined, { file }: Options): object {
   if (file === undefined) return parseData(text ?? '{}', 'The data')
   if (text !== undefined) throw usageError('Give either the data or --file, not both.')
   try {
-    return parseData(readFileSync(file, 'utf8'), file)
+    return parseData(decodeText(readFileSync(file), file), file)
   } catch (error) {
     if (error instanceof CommandError) throw error
     throw new CommandError(`--file cannot be read: ${(error as Error).message}.`, { cause: error })
@@ -72,7 +73,10 @@ function parseData(text: string, name: string): object {
   try {
     data = readJson(text)
   } catch (error) {
-    throw usageError(`${name} is not valid JSON: ${(error as Error).message}.`, { cause: error })
+    const hint = /^'|^\{\s*[^"\s}]/.test(text)
+      ? ' Does the shell take its quotes away, as PowerShell and cmd do? Then put it into a file for --file.'
+      : ''
+    throw usageError(`${name} is not valid JSON: ${(error as Error).message}.${hint}`, { cause: error })
   }
   const { value, longNumbers } = data
   if (typeof value !== 'object' || value === null || Array.isArray(value))

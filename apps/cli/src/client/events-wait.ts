@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { CommandError } from '../command-error.js'
 import { readDuration, readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
-import { formatEvent } from './events-get.js'
+import { formatEvent } from './format-event.js'
 import { apiVariables, useApi } from './use-api.js'
 
 const minuteMs = 60_000
@@ -14,7 +14,7 @@ export function addEventsWait(events: Command): void {
     example: `${exampleId} --timeout 5m`,
     reads: apiVariables,
     exits: {
-      failed: 'failed, not done in time, or quarantined: five workers crashed while they processed the event',
+      failed: 'failed, not done in time, or quarantined: quarantineReason says why',
     },
   })
     .argument('<id>', 'id of the event', readId)
@@ -30,5 +30,5 @@ async function wait(
   const event = await useApi('read', (client) => client.events.waitUntilDone(id, { timeoutMs }))
   print(command, event, formatEvent(event))
   if (event.status === 'quarantined')
-    throw new CommandError('The event is quarantined: it crashed several workers, so no rule ran.')
+    throw new CommandError(`The event is quarantined, so no rule ran. ${event.quarantineReason}.`)
 }

@@ -4,7 +4,7 @@ import { formatFields } from '../format.js'
 import { readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { formatRules } from './format-why.js'
-import { limitOption, takeFirst } from './take-first.js'
+import { limitOption, readRows } from './read-rows.js'
 import { apiVariables, useApi } from './use-api.js'
 
 export function addEventsWhy(events: Command): void {
@@ -33,17 +33,17 @@ async function explain(
   print(command, why, `${formatFields(event)}\n\n${formatRules(rules, results, event.isPending)}`)
 }
 
-const maxPage = 100
-
 async function readWhy(
   client: Client,
   id: string,
   ruleId: string | undefined,
   limit: number,
 ): Promise<Omit<EventWhy, 'nextCursor'>> {
-  const query = { ...(ruleId !== undefined && { ruleId }), limit: Math.min(limit, maxPage) }
-  const { nextCursor, rules, ...event } = await client.events.why(id, query)
-  if (!nextCursor || rules.length >= limit) return { ...event, rules }
-  const rest = client.events.why(id, { ...query, cursor: nextCursor })
-  return { ...event, rules: [...rules, ...(await takeFirst(limit - rules.length, rest))] }
+  const pages: EventWhy[] = []
+  const rules = await readRows(async (page) => {
+    pages.push(await client.events.why(id, { ...(ruleId !== undefined && { ruleId }), ...page }))
+    return pages.at(-1)
+  }, limit)
+  const { nextCursor: _, ...event } = pages[0] as EventWhy
+  return { ...event, rules: rules as unknown as EventWhy['rules'] }
 }

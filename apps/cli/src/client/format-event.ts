@@ -1,5 +1,9 @@
-import type { RuleResult } from '@automation/client'
-import { formatTable } from '../format.js'
+import type { Event, RuleResult } from '@automation/client'
+import { formatFields, formatTable } from '../format.js'
+
+export function formatEvent({ results, ...fields }: Event): string {
+  return `${formatFields(fields)}\n\n${formatRuleResults(results)}`
+}
 
 /** The outcome of an event: what became of each rule that it considered. */
 export function formatRuleResults(results: RuleResult[]): string {

@@ -1,5 +1,5 @@
 import type { Change, ConditionTrace, RuleResult, RuleWhy } from '@automation/client'
-import { describeSuppression } from '@automation/engine'
+import { cutText, describeSuppression } from '@automation/engine'
 import { maskControls } from '../format.js'
 
 /**
@@ -93,5 +93,5 @@ const maxShown = 100
 
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
+  return cutText(text, maxShown, '…')
 }

@@ -1,12 +1,10 @@
 import type { Client, DraftToSave } from '@automation/client'
 import { type Command, Option } from 'commander'
-import { chooseRule } from '../choose-rule.js'
-import { CommandError } from '../command-error.js'
 import { formatFields } from '../format.js'
 import { formatBacktest } from '../format-backtest.js'
 import { readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
-import { readRuleFile } from '../read-rule-file.js'
+import { readFileRule } from '../read-file-rule.js'
 import { apiVariables, useApi } from './use-api.js'
 
 export function addRulesDraft(rules: Command): void {
@@ -41,7 +39,7 @@ async function useDraft(
     return print(command, { ruleId: id, isDeleted: true }, `The draft of rule ${id} is deleted.`)
   }
   if (path === undefined) return showDraft(id, command)
-  const draft = await readDraft(path, options.rule)
+  const draft = (await readFileRule(path, options.rule)) as unknown as DraftToSave
   const saved = await useApi('change', (client) => client.rules.drafts.save(id, draft))
   print(
     command,
@@ -68,25 +66,4 @@ function formatDifference({ name, difference, differenceFault }: RuleDraft): str
   else if (!difference?.isComplete)
     text.push('Workers are still computing the difference: run the command again.')
   return text.join('\n')
-}
-
-const fields = [
-  'name',
-  'description',
-  'trigger',
-  'group',
-  'order',
-  'schedule',
-  'conditions',
-  'actions',
-] as const
-
-/** The API checks it. */
-async function readDraft(path: string, name: string | undefined): Promise<DraftToSave> {
-  const { json } = await readRuleFile(path)
-  const { rules } = (json ?? {}) as { rules?: unknown }
-  if (!Array.isArray(rules)) throw new CommandError(`${path} has no list of rules.`)
-  const rule = chooseRule<Record<string, unknown>>(path, rules, name)
-  const given = fields.filter((field) => rule[field] !== undefined)
-  return Object.fromEntries(given.map((field) => [field, rule[field]])) as unknown as DraftToSave
 }

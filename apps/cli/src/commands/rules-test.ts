@@ -1,20 +1,16 @@
 import { writeFile } from 'node:fs/promises'
-import {
-  type CheckedRule,
-  type Coverage,
-  measureCoverage,
-  mutateClauses,
-  runTests,
-  writeJunit,
-} from '@automation/check'
+import type { CheckedRule } from '@automation/engine'
+import { type Coverage, measureCoverage, mutateClauses, runTests, writeJunit } from '@automation/rule-tests'
 import { checkRuleFile } from '@automation/rules/rule-file'
 import type { Command } from 'commander'
+import { apiVariables, useApi } from '../client/use-api.js'
 import { CommandError } from '../command-error.js'
 import { exitCodes } from '../exit-codes.js'
 import { maskControls } from '../format.js'
 import { readId } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
 import { readRuleFile } from '../read-rule-file.js'
+import { recordTest } from '../record-test.js'
 import { createRuleFileError } from '../rule-file-error.js'
 import { writeYaml } from '../rule-text.js'
 import { formatTestResults } from '../test-results.js'
@@ -25,7 +21,7 @@ export function addRulesTest(rules: Command): void {
     description:
       'Run the tests in a file of rules by simulation, without server and database. Clock, WAIT and EMIT_EVENT are simulated, and every call succeeds. With --record, print a test of what happened instead.',
     example: 'rules.yaml --coverage',
-    reads: ['DATABASE_URL'],
+    reads: apiVariables,
     exits: { failed: 'failed, or a test failed' },
   })
     .argument('[file]', 'file in the format of rules export; - reads standard input')
@@ -33,7 +29,6 @@ export function addRulesTest(rules: Command): void {
     .option('--mutate', 'change each condition once, and list the changes that no test notices')
     .option('--junit <file>', 'write the results as JUnit XML')
     .option('--record <event>', 'print a test of a stored event, and of what the rules did for it', readId)
-    .option('--workspace <id>', 'workspace of the recorded event', readId)
     .action(testFile)
 }
 
@@ -42,11 +37,10 @@ interface TestOptions {
   mutate?: true
   junit?: string
   record?: string
-  workspace?: string
 }
 
 async function testFile(path: string | undefined, options: TestOptions, command: Command): Promise<void> {
-  if (options.record !== undefined) return record(options.record, options.workspace, command)
+  if (options.record !== undefined) return record(options.record, command)
   if (path === undefined) throw new CommandError('Name a file.', { exitCode: exitCodes.usage })
   const source = await readRuleFile(path)
   const checked = checkRuleFile(source.json)
@@ -83,8 +77,7 @@ function formatMutation({ changes, survivors }: ReturnType<typeof mutateClauses>
   ].join('\n')
 }
 
-async function record(eventId: string, workspace: string | undefined, command: Command): Promise<void> {
-  const { recordTest } = await import('../record-test.js')
-  const test = await recordTest(eventId, workspace)
+async function record(eventId: string, command: Command): Promise<void> {
+  const test = await useApi('read', (client) => recordTest(client, eventId))
   print(command, test, writeYaml({ tests: [test] }).trimEnd())
 }

@@ -11,20 +11,13 @@ import {
   type SignedDelivery,
   sendDelivery,
   signDelivery,
-  signProviderDelivery,
   type Target,
   tamperWith,
 } from '../delivery.js'
 import { readAs } from '../option-readers.js'
 import { addCommand, print } from '../program.js'
 import { checkResponses, formatResponse, formatStatusCounts } from '../responses.js'
-import {
-  isProviderScheme,
-  readSecretFile,
-  readSettings,
-  sampleWebhooks,
-  schemeOptions,
-} from '../scheme-options.js'
+import { readSecretFile, readSettings, sampleWebhooks, schemeOptions } from '../scheme-options.js'
 
 interface Options extends Partial<Omit<Target, 'secret'>> {
   secretFile?: string
@@ -42,11 +35,11 @@ interface Options extends Partial<Omit<Target, 'secret'>> {
 
 const EventId = Type.String({
   pattern: '^[A-Za-z0-9_:-]{1,255}$',
-  description: '1 to 255 letters, digits, or any of _ : -',
+  patternError: 'be 1 to 255 letters, digits, or any of _ : -',
 })
 const Copies = Type.Integer({ minimum: 1, maximum: 1_000 })
 
-const defaultBody = '{"type":"lead.created","data":{"name":"Ada","score":95}}'
+const defaultBody = sampleWebhooks.automation.body
 const staleMs = 10 * 60_000
 
 export function addSend(program: Command): void {
@@ -106,17 +99,17 @@ function prepareDelivery(body: string | undefined, options: Options): SignedDeli
 function signAsAsked(body: string | undefined, options: Options, id: string, sentAt: Date): SignedDelivery {
   const { scheme = 'automation', settings = {}, provider } = options
   const secret = readSecret(options)
-  if (!isProviderScheme(scheme))
-    return signDelivery(completeTarget({ ...options, secret }), id, readBody(body, options), sentAt)
-  // The demo has no secret of such a scheme.
-  if (secret === undefined)
+  const isOurs = scheme === 'automation'
+  // The demo has no secret of another scheme.
+  if (!isOurs && secret === undefined)
     throw usageError(`--scheme ${scheme} needs the signing secret: set WEBHOOK_SECRET, or --secret-file.`)
-  const target = completeTarget({ ...options, secret, secretId: 'none', provider: provider ?? scheme })
+  const named = isOurs ? {} : { secretId: 'none', provider: provider ?? scheme }
+  const target = completeTarget({ ...options, secret, ...named })
   const sample = sampleWebhooks[scheme]
   const { type = sample.type } = options
   const isForm = settings.body === undefined ? sample.isForm === true : settings.body !== 'json'
   const webhook = { scheme, settings, id, type, isForm, body: readBody(body, options, sample.body) }
-  return signProviderDelivery(target, webhook, sentAt)
+  return signDelivery(target, webhook, sentAt)
 }
 
 function readSecret({ secretFile }: Options): string | undefined {
@@ -130,7 +123,7 @@ function refuseSecret(): never {
   )
 }
 
-function readBody(body: string | undefined, { file }: Options, usual = defaultBody): Buffer {
+function readBody(body: string | undefined, { file }: Options, usual: string): Buffer {
   if (file === undefined) return Buffer.from(body ?? usual)
   if (body !== undefined) throw usageError('Give either a body or --file, not both.')
   try {

@@ -1,8 +1,9 @@
-import { type CheckedRule, measureCoverage, runTests } from '@automation/check'
+import type { CheckedRule } from '@automation/engine'
+import { measureCoverage, runTests } from '@automation/rule-tests'
 import { checkRuleFile } from '@automation/rules/rule-file'
+import type { Schema } from '../api-document.js'
 import { CommandError } from '../command-error.js'
 import { readDocument } from '../read-document.js'
-import type { Schema } from './api-document.js'
 import { refuseUnknown, type Tool } from './tool.js'
 
 /** The schema is that of files of rules, which editors use. */

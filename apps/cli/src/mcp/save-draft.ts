@@ -3,23 +3,26 @@ import { CommandError } from '../command-error.js'
 import { makeTool } from './tool.js'
 
 /** The only tool that changes what people see. It replaces no draft that the assistant has not read. */
-export const saveDraft = makeTool('save_draft', {
-  operation: 'PUT /api/automation-rules/{id}/draft',
-  description:
-    'Saves the draft of a rule that exists. It does nothing until a person promotes it. If the rule has a draft, send the etag of that draft. For a new rule, show the person its definition.',
-  adds: {
-    etag: { type: 'string', description: 'etag of the draft to replace, as get_draft says' },
+export const saveDraft = makeTool(
+  'save_draft',
+  'PUT /api/automation-rules/{id}/draft',
+  'Saves the draft of a rule that exists. It does nothing until a person promotes it. If the rule has a draft, send the etag of that draft. For a new rule, show the person its definition.',
+  {
+    adds: {
+      etag: { type: 'string', description: 'etag of the draft to replace, as get_draft says' },
+    },
+    isReading: false,
+    call: async (client, { path: { id = '' }, body }, options, { etag }) => {
+      const draft = body as unknown as Draft
+      if (etag === undefined) return saveFirst(client, id, draft, options)
+      const ifTag = String(etag)
+      // In If-Match it fits every draft.
+      if (ifTag.trim() === '*')
+        throw new CommandError('etag must be that of the draft: read it with get_draft.')
+      return client.rules.drafts.save(id, draft, { ...options, ifTag })
+    },
   },
-  isReading: false,
-  call: async (client, { path, body }, options, { etag }) => {
-    if (etag === undefined) return saveFirst(client, path.id, body, options)
-    const ifTag = String(etag)
-    // In If-Match it fits every draft.
-    if (ifTag.trim() === '*')
-      throw new CommandError('etag must be that of the draft: read it with get_draft.')
-    return client.rules.drafts.save(path.id, body, { ...options, ifTag })
-  },
-})
+)
 
 type Draft = Parameters<Client['rules']['drafts']['save']>[1]
 

@@ -1,11 +1,12 @@
 import { ApiError } from '@automation/client'
 import { fromJsonSchema, type JsonSchemaValidator, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { ApiDocument } from '../api-document.js'
 import { type Api, explainError, openApi } from '../client/use-api.js'
 import { CommandError } from '../command-error.js'
 import { readDocument } from '../read-document.js'
-import type { ApiDocument } from './api-document.js'
 import { presentData, presentRefusal } from './present.js'
+import { readInput } from './read-input.js'
 import type { Input, Tool } from './tool.js'
 import { toolMakers } from './tools.js'
 
@@ -35,7 +36,8 @@ function createServer(api: Api, tools: Tool[], version: string): McpServer {
       },
       async (input, { mcpReq }) => {
         try {
-          return presentData(await call(api.client, input ?? {}, { signal: mcpReq.signal }))
+          const given = readInput(inputSchema, input ?? {})
+          return presentData(await call(api.client, given, { signal: mcpReq.signal }))
         } catch (error) {
           return presentRefusal(describeError(error, api.url))
         }

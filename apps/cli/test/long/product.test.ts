@@ -52,7 +52,8 @@ t.test(
     })
     t.equal(rules.status, 200)
 
-    await ask(`secrets revoke ${secret.id} --yes`)
+    const own = { RULES_URL: url ?? '', RULES_TOKEN: token.output.trim(), RULES_WORKSPACE: id }
+    await runProcess('client', `secrets revoke ${secret.id} --yes`, path, own)
     t.match(await send(''), { code: 1, errors: /got 401/ }, 'a revoked secret is refused')
   },
 )

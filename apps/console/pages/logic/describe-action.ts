@@ -1,3 +1,4 @@
+import type { ActionType } from '@automation/engine'
 import { countOf } from './count-words.js'
 import { show } from './show.js'
 
@@ -17,13 +18,13 @@ type Config = Readonly<Record<string, unknown>>
  * @param config undefined if it is not known: the rule was deleted, or the config is too long
  */
 export function describeAction(type: string, config: unknown): ActionText {
-  const describe = Object.hasOwn(descriptions, type) ? descriptions[type] : undefined
-  if (describe === undefined || typeof config !== 'object' || config === null)
-    return { heading: Object.hasOwn(names, type) ? (names[type] as string) : type, facts: [] }
-  return describe(config as Config)
+  if (!Object.hasOwn(names, type)) return { heading: type, facts: [] }
+  const known = type as ActionType
+  if (typeof config !== 'object' || config === null) return { heading: names[known], facts: [] }
+  return descriptions[known](config as Config)
 }
 
-const names: Readonly<Record<string, string>> = {
+const names: Readonly<Record<ActionType, string>> = {
   CREATE_TASK: 'Create a task',
   SEND_EMAIL: 'Send an email',
   SEND_WEBHOOK: 'Call a URL',
@@ -32,7 +33,7 @@ const names: Readonly<Record<string, string>> = {
   WAIT: 'Wait',
 }
 
-const descriptions: Readonly<Record<string, (config: Config) => ActionText>> = {
+const descriptions: Readonly<Record<ActionType, (config: Config) => ActionText>> = {
   CREATE_TASK: ({ title, dueIn, assigneeId, priority, description }) => ({
     heading: `Task: ${write(title)}`,
     facts: listFacts({
@@ -99,7 +100,7 @@ export function countEffects(types: readonly string[]): string {
   return parts.join(', ')
 }
 
-const effects: Readonly<Record<string, [one: string, many: string]>> = {
+const effects: Readonly<Record<ActionType, [one: string, many: string]>> = {
   SEND_EMAIL: ['email', 'emails'],
   SEND_WEBHOOK: ['call', 'calls'],
   SEND_NOTIFICATION: ['chat message', 'chat messages'],

@@ -10,6 +10,7 @@ const reasons: Record<AttentionItem['reason'], string> = {
   worker_crashes: 'was switched off because it crashed workers',
   auto_paused: 'was switched off because it failed too often',
   guard_tripped: 'was rolled back: the promoted version exceeded a limit of its guard',
+  recent_failure: 'failed in its latest execution',
   silent: 'is silent: it has matched nothing for longer than expected',
 }
 
@@ -25,6 +26,7 @@ export function describeAttention({
   word: 'since' | 'last'
   at: string
 } {
+  if (reason === 'recent_failure') return { text: reasons[reason], word: 'last', at: lastFailureAt }
   if (reason !== 'failures')
     return { text: reasons[reason] ?? `needs attention: ${reason}`, word: 'since', at: since }
   if (failuresInARow < 2)

@@ -1,3 +1,4 @@
+import type { AuditAction } from '@automation/client'
 import { countOf } from './count-words.js'
 import { formatTime, type Zone } from './format-time.js'
 import { nameActor } from './name-actor.js'
@@ -31,7 +32,7 @@ type Subject = { subject: string; details: Details }
 /** An entry of the audit log as a sentence, which begins with who did it: `ada added dee as viewer`. */
 export function describeAudit({ actor, action, subject, details }: Entry, names: Names): Part[] {
   const entry = { subject, details: details as Details }
-  const sentence = Object.hasOwn(sentences, action) ? sentences[action] : undefined
+  const sentence = Object.hasOwn(sentences, action) ? sentences[action as AuditAction] : undefined
   const rest = sentence
     ?.split(/\{(\w+)\}/)
     .map((part, index) => (index % 2 === 0 ? part : fill(part, entry, names)))
@@ -52,7 +53,7 @@ export function joinParts(parts: readonly Part[]): string {
 }
 
 /** What was done. A name in braces is that of a filling, or of a detail. */
-const sentences: Readonly<Record<string, string>> = {
+const sentences: Readonly<Record<AuditAction, string>> = {
   'workspace.created': 'created the workspace {name}',
   'workspace.updated': 'changed the workspace: {changes}',
   'member.added': 'added {subject} as {role}',

@@ -1,5 +1,4 @@
-import { listPhrases } from '@automation/check'
-import type { Quantifier } from '@automation/engine'
+import { listPhrases, type Quantifier } from '@automation/engine'
 import { describeHours, isHours } from './editing/hours.js'
 import { formatDuration } from './format-time.js'
 import { findNearestPath } from './paths.js'

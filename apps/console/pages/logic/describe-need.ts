@@ -1,5 +1,5 @@
-import { phrases } from '@automation/check'
 import type { Change, ConditionTrace } from '@automation/client'
+import { phrases } from '@automation/engine'
 import { show } from './show.js'
 
 /**
@@ -21,7 +21,7 @@ export function describeNeed(change: readonly Change[], traces: readonly Conditi
     .join(' and ')
 }
 
-/** Not by `describe` of the same package: that one brings the engine, and the drawer of an event needs none of it. */
+/** Not by `describeCondition` of the same package: that one brings the operators, and the drawer of an event needs none of them. */
 function writeClause({ field, operator, expected }: TracedClause): string {
   const phrase = `${field} ${phrases[operator] ?? operator.replaceAll('_', ' ')}`
   if (expected === undefined) return phrase

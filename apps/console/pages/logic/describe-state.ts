@@ -25,7 +25,11 @@ export function describeState(
   const areSeen = failed > 0 && acknowledged >= failed
   const failures = `${formatCount(failed)} of ${countOf(executions, 'execution')} failed`
   const parts = [
-    ...nameRules(needing ?? [], at),
+    ...nameRules(
+      // A single failure is among those that are counted.
+      (needing ?? []).filter(({ reason }) => reason !== 'recent_failure' || failed === 0 || areSeen),
+      at,
+    ),
     ...(failed > 0 && !areSeen ? [failures] : []),
     ...(rejectedWebhooks > 0
       ? [countOf(rejectedWebhooks, 'webhook was refused', 'webhooks were refused')]

@@ -1,5 +1,5 @@
 import type { Action, Condition, Rule } from '@automation/client'
-import { listLongFaults, readJson } from '@automation/engine'
+import { listLongFaults, listRepeatedFaults, readJson } from '@automation/engine'
 import type { PerKey } from './editing/describe-per-key.js'
 import type { Schedule } from './editing/schedule-kinds.js'
 
@@ -7,6 +7,7 @@ import type { Schedule } from './editing/schedule-kinds.js'
 export interface Definition {
   name: string
   description: string
+  labels?: string[]
   trigger: string
   /** Of the rules of a group only the first that matches runs. null or absent: it is in none. */
   group?: string | null
@@ -61,7 +62,7 @@ export function readDefinition(text: string): Definition | string {
   let value: unknown
   try {
     const read = readJson(text, () => false)
-    const [fault] = listLongFaults(read.longNumbers)
+    const [fault] = [...listRepeatedFaults(text), ...listLongFaults(read.longNumbers)]
     if (fault) return `${fault.field}: ${fault.message}.`
     value = read.value
   } catch (error) {

@@ -9,5 +9,7 @@ export const schemes: Record<SchemeName, string> = {
   shopify: 'Shopify',
   slack: 'Slack',
   twilio: 'Twilio',
+  zoom: 'Zoom',
+  meta: 'Meta (WhatsApp, Instagram, Facebook)',
   generic: 'another one',
 }

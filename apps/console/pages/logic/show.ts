@@ -1,3 +1,5 @@
+import { cutText } from '@automation/engine'
+
 const longest = 80
 
 /** A value on one line, cut. Only as much of it is read as is shown: it may be a mebibyte. */
@@ -5,7 +7,7 @@ export function show(value: unknown): string {
   if (value === undefined) return 'nothing'
   const writer = new CutWriter(longest)
   writer.write(value, 0)
-  return showControls(writer.text.length <= longest ? writer.text : `${writer.text.slice(0, longest)}…`)
+  return showControls(cutText(writer.text, longest, '…'))
 }
 
 /** Characters that would turn the direction of the text after them stand as their JSON escapes. */
@@ -29,7 +31,7 @@ class CutWriter {
 
   write(value: unknown, depth: number): void {
     if (this.text.length > this.#enough) return
-    if (typeof value === 'string') this.text += JSON.stringify(value.slice(0, this.#enough + 1))
+    if (typeof value === 'string') this.text += JSON.stringify(cutText(value, this.#enough + 1))
     else if (typeof value !== 'object' || value === null || depth > deepest)
       this.text += depth > deepest ? '…' : (JSON.stringify(value) ?? 'null')
     else if (Array.isArray(value)) this.#writeList(value, depth)
@@ -51,7 +53,7 @@ class CutWriter {
     let isFirst = true
     for (const key in object) {
       if (this.text.length > this.#enough) return
-      this.text += `${isFirst ? '' : ','}${JSON.stringify(key.slice(0, this.#enough))}:`
+      this.text += `${isFirst ? '' : ','}${JSON.stringify(cutText(key, this.#enough))}:`
       isFirst = false
       this.write(object[key], depth + 1)
     }

@@ -2,22 +2,10 @@ import { describeClause } from './describe-clause.js'
 import { type RecentSpan, spans } from './filters.js'
 import type { Definition } from './rule-definition.js'
 
-type TestedRule = Pick<
-  Definition,
-  'trigger' | 'group' | 'order' | 'schedule' | 'perKey' | 'conditions' | 'actions'
->
-
-/** What a backtest evaluates. A name changes nothing. */
-export function testedOf({
-  trigger,
-  group = null,
-  order = null,
-  schedule = null,
-  perKey = null,
-  conditions,
-  actions,
-}: Definition): TestedRule {
-  return { trigger, group, order, schedule, perKey, conditions, actions }
+/** What a backtest evaluates. Name, description and labels change nothing. */
+export function testedOf({ name: _, description: __, labels: ___, trigger, ...tested }: Definition) {
+  // What is left out would be that of the rule as it is stored.
+  return { trigger, group: null, order: null, schedule: null, perKey: null, ...tested }
 }
 
 /** The spans of a backtest, and a range of one's own. */

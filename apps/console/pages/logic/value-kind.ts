@@ -47,11 +47,17 @@ export function writeScalar(value: unknown): string {
 }
 
 export function readList(text: string): unknown[] {
+  return splitList(text).map(readScalar)
+}
+
+/** As readList, where all values are texts: 1.10 is not 1.1. */
+export function readTexts(text: string): string[] {
+  return splitList(text).map((part) => (part.startsWith('"') ? String(readScalar(part)) : part))
+}
+
+function splitList(text: string): string[] {
   const parts = text.match(/\s*"(?:[^"\\]|\\.)*"\s*|[^,]+/g) ?? []
-  return parts
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map(readScalar)
+  return parts.map((part) => part.trim()).filter((part) => part !== '')
 }
 
 /** The opposite of readList: a text that would not come back as it is has quotes. */

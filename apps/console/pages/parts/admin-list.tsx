@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { useQuery } from '../state/use-query.js'
+import { Opener } from './opener.js'
 import { type Column, Rows } from './rows.js'
 import { Empty, Unread } from './states.js'
 
@@ -14,7 +14,7 @@ interface Props<Item extends { id: string }> {
   row: (item: Item) => ComponentChildren
   empty: { title: string; text: ComponentChildren }
   /** undefined: the user may not add one. */
-  add?: { label: string; form: (close: () => void) => ComponentChildren } | undefined
+  add?: { label: string; form: ComponentChildren } | undefined
   selectedId?: string | undefined
 }
 
@@ -30,16 +30,15 @@ export function AdminList<Item extends { id: string }>({
   selectedId,
 }: Props<Item>) {
   const found = useQuery({ key: [queryKey], read, pollMs: false })
-  const [isAdding, setAdding] = useState(false)
   if (!found.data) return <Unread {...found} what={what} rows={3} />
   const all = found.data
   return (
     <>
       {add && (
         <p>
-          <button type="button" class="primary" onClick={() => setAdding(true)}>
-            {add.label}
-          </button>
+          <Opener label={add.label} look="primary">
+            {add.form}
+          </Opener>
         </p>
       )}
       {all.length === 0 ? (
@@ -49,7 +48,6 @@ export function AdminList<Item extends { id: string }>({
       ) : (
         <Rows items={[...all]} label={what} columns={columns} selectedId={selectedId} row={row} />
       )}
-      {isAdding && add?.form(() => setAdding(false))}
     </>
   )
 }

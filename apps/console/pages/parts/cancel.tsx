@@ -1,5 +1,4 @@
 import type { Execution, ExecutionsToCancel } from '@automation/client'
-import { formatCount } from '../logic/count-words.js'
 import { api, may } from '../state/session.js'
 import { toast } from '../state/toasts.js'
 import { Bulk } from './bulk.js'
@@ -33,24 +32,24 @@ export function Cancel({ execution: { id, status } }: { execution: Pick<Executio
 }
 
 /** Ends those that wait. */
-export function CancelMany({ filter }: { filter: ExecutionsToCancel['filter'] }) {
+export function CancelMany(props: {
+  filter: ExecutionsToCancel['filter']
+  label: string
+  clear?: () => void
+}) {
   return (
     <Bulk
-      label="Cancel those that wait…"
-      title="Cancel waiting executions"
+      {...props}
       verb="Cancel"
+      one="execution"
+      done="cancelled"
       isDanger
-      count={() => api().executions.cancelMany({ filter, dryRun: true })}
-      act={async () => {
-        const { cancelled = 0 } = (await api().executions.cancelMany({ filter, dryRun: false })) as {
-          cancelled?: number
-        }
-        return `${formatCount(cancelled)} cancelled.`
+      note="Each that waits, for later actions or for another attempt, ends. What it has done stays, and it cannot be retried. The others are left as they are."
+      count={(filter) => api().executions.cancelMany({ filter, dryRun: true })}
+      act={async (filter) => {
+        const answer = await api().executions.cancelMany({ filter, dryRun: false })
+        return 'cancelled' in answer ? answer.cancelled : 0
       }}
-    >
-      {(isOne) =>
-        `${isOne ? 'execution matches' : 'executions match'} the filter and ${isOne ? 'waits' : 'wait'}, for later actions or for another attempt. What they have done stays, and they cannot be retried; at most 1,000 at a time.`
-      }
-    </Bulk>
+    />
   )
 }

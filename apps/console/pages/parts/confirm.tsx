@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { asked } from '../state/asked.js'
 import { useChange } from '../state/use-change.js'
-import { Question, stopAsking } from './question.js'
+import { Opener } from './opener.js'
+import { Question, useStopAsking } from './question.js'
 
 interface Props {
   /** What the button says. */
@@ -18,24 +18,21 @@ interface Props {
 
 /** A button for what cannot be undone: a dialog says what follows before anything happens. */
 export function Confirm(props: Props) {
-  const { label, title } = props
-  const ask = () => {
-    asked.value = <Asked {...props} />
-  }
   return (
-    <button type="button" aria-label={title} onClick={ask}>
-      {label}
-    </button>
+    <Opener label={props.label} title={props.title}>
+      <Asked {...props} />
+    </Opener>
   )
 }
 
 function Asked({ work, reads, after, ...shown }: Props) {
   const { change, problem, isBusy } = useChange(reads)
+  const stop = useStopAsking()
   return (
     <Question
       {...{ ...shown, problem, isBusy }}
       act={async () => {
-        if (await change(() => finish(work, after))) stopAsking()
+        if (await change(() => finish(work, after))) stop()
       }}
     />
   )

@@ -16,7 +16,7 @@ export function DataSearch({ value, fields, set }: Props) {
   const [text, setText] = useState(value)
   const [fault, setFault] = useState<string>()
   const look = (typed: string) => {
-    const parsed = parseSearch(typed, ['any'])
+    const parsed = parseSearch(typed)
     const found = 'fault' in parsed ? parsed.fault : undefined
     setFault(found)
     if (found === undefined && typed !== value) set(typed)

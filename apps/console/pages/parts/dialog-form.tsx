@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Dialog } from './dialog.js'
 import { Alert } from './states.js'
 
-interface Props {
+export interface DialogFormProps {
   title: string
   /** What the button that sends it says. */
   send: string
@@ -29,7 +29,7 @@ export function DialogForm({
   note,
   wide = false,
   look = 'primary',
-}: Props) {
+}: DialogFormProps) {
   return (
     <Dialog title={title} close={close} wide={wide}>
       <form

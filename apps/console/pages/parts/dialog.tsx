@@ -42,6 +42,8 @@ export function Dialog({
       aria-labelledby={titleId}
       onClose={() => !isGone.current && close()}
       onCancel={(event) => isLasting && event.preventDefault()}
+      // A second Escape would not ask.
+      onKeyDown={(event) => isLasting && event.key === 'Escape' && event.preventDefault()}
     >
       <div class="row spread">
         <h2 id={titleId}>{title}</h2>

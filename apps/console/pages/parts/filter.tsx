@@ -1,4 +1,5 @@
 import type { RuleSummary } from '@automation/client'
+import { useState } from 'preact/hooks'
 import { Select } from './select.js'
 
 interface Props {
@@ -32,7 +33,10 @@ export function ChoiceFilter({
   )
 }
 
-/** What a list shows, by a text: it looks for it once the field is left, or by Enter. An emptied field shows all at once. */
+/**
+ * What a list shows, by a text: it looks for it once the field is left, or by Enter. An emptied field shows all at once. What is typed is kept
+ * when the list is drawn anew meanwhile.
+ */
 export function TextFilter({
   label,
   value,
@@ -40,17 +44,22 @@ export function TextFilter({
   isFirst,
   placeholder = 'any',
 }: Props & { placeholder?: string }) {
-  const look = (typed: string) => typed !== value && set(typed)
+  const [typed, setTyped] = useState({ since: value, text: value })
+  const look = (text: string) => {
+    setTyped({ since: text, text })
+    if (text !== value) set(text)
+  }
+  const type = (text: string) => (text === '' ? look('') : setTyped({ since: value, text }))
   return (
     <label>
       {label}
       <input
         data-filter={isFirst}
         type="search"
-        value={value}
+        value={typed.since === value ? typed.text : value}
         maxLength={200}
         placeholder={placeholder}
-        onInput={({ currentTarget }) => currentTarget.value === '' && look('')}
+        onInput={({ currentTarget }) => type(currentTarget.value)}
         onChange={({ currentTarget }) => look(currentTarget.value.trim())}
       />
     </label>

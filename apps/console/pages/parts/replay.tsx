@@ -1,60 +1,98 @@
+import type { Event } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { api } from '../state/session.js'
+import { useChange } from '../state/use-change.js'
 import { linkTo } from '../state/use-filters.js'
-import { describeError, readAgain, useQuery } from '../state/use-query.js'
+import { Bulk } from './bulk.js'
 import { DialogForm } from './dialog-form.js'
-import { type Plan, PlanView, planReplay, type Replayed } from './replay-plan.js'
-import { ReadState } from './states.js'
+import { Opener } from './opener.js'
+import { stopAsking, useStopAsking } from './question.js'
+import { hasRun, isOfService, PlanView, ReplayPlan, usePlans } from './replay-plan.js'
+import { Unread } from './states.js'
 
 /** The button of a replay. It asks first: calls and emails are made again. */
-export function Replay({ event }: { event: Replayed }) {
-  const [isOpen, open] = useState(false)
+export function Replay({ event }: { event: Event }) {
   return (
-    <>
-      <button type="button" onClick={() => open(true)}>
-        Replay with the current rules…
-      </button>
-      {isOpen && <ReplayDialog event={event} close={() => open(false)} />}
-    </>
+    <Opener label="Replay with the current rules…">
+      <ReplayDialog event={event} />
+    </Opener>
   )
 }
 
-function ReplayDialog({ event: { id, type, data, ruleId }, close }: { event: Replayed; close: () => void }) {
+function ReplayDialog({ event }: { event: Event }) {
+  const { id, ruleId, results } = event
   const { route } = useLocation()
-  // Only the service's own types have a dot: they are delivered to subscriptions.
-  const isDelivery = type.includes('.')
-  const [problem, setProblem] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const planned = useQuery<Plan>({
-    key: isDelivery ? undefined : ['replay', id],
-    read: () => planReplay({ type, data, ruleId }),
-    pollMs: false,
-    staleMs: 0,
-  })
+  const { change, problem, isBusy } = useChange('events')
+  const stop = useStopAsking()
+  const [picked, choose] = useState<ReadonlySet<string>>()
+  const [isMissing, setMissing] = useState(false)
+  const planned = usePlans(isOfService(event) ? undefined : [id], async () => event)
+  const matching = (ruleId === null && planned.data?.[0]?.rules.map((rule) => rule.id)) || []
+  const notRun = matching.filter((one) => !hasRun(results.find((result) => result.ruleId === one)))
+  // The plan is read again after a lost connection: what is not shown any more is not chosen.
+  const chosen = new Set(picked ? matching.filter((one) => picked.has(one)) : notRun)
   async function replay(): Promise<void> {
-    setBusy(true)
-    try {
-      const run = await api().events.replay(id)
-      await readAgain('events')
-      close()
-      route(linkTo('events', { id: run.id }))
-    } catch (error) {
-      setProblem(describeError(error).title)
-      setBusy(false)
-    }
+    setMissing(matching.length > 0 && chosen.size === 0)
+    if (matching.length > 0 && chosen.size === 0) return
+    const isForAll = chosen.size === matching.length
+    const run = await change(() => api().events.replay(id, isForAll ? {} : { rules: [...chosen] }))
+    if (run !== undefined && stop()) route(linkTo('events', { id: run.id }))
   }
   return (
     <DialogForm
       title="Replay the event?"
       send="Replay"
-      submit={() => void replay()}
-      {...{ close, problem, isBusy }}
+      submit={replay}
+      problem={isMissing ? 'Choose a rule' : problem}
+      close={stopAsking}
+      isBusy={isBusy}
     >
       <p>The same data becomes a new event for the rules as they are now. All that they do is done again.</p>
-      {isDelivery && <p>It goes to its subscription again; no rule sees it.</p>}
-      {!isDelivery && <ReadState {...planned} what="what would run" />}
-      {planned.data && <PlanView plan={planned.data} />}
+      {notRun.length < matching.length && <p>Rules that ran for this event before are not chosen.</p>}
+      {isOfService(event) && <p>It goes to its subscription again; no rule sees it.</p>}
+      {!isOfService(event) && !planned.data && <Unread {...planned} what="what would run" />}
+      {planned.data && (
+        <PlanView
+          plans={planned.data}
+          choice={ruleId === null ? { chosen, choose, before: results } : undefined}
+        />
+      )}
     </DialogForm>
   )
+}
+
+/** Replays the chosen events, after it has said which rules would run and what they would send. */
+export function ReplayMany({ ids, clear }: { ids: string[]; clear: () => void }) {
+  return (
+    <Bulk
+      label="Replay…"
+      verb="Replay"
+      one="event"
+      done="replayed"
+      note="The same data becomes new events for the rules as they are now. All that they do is done again. Events that are replays themselves, that executions emitted, or that are still in progress are left out."
+      filter={{ ids }}
+      act={replaySome}
+      clear={clear}
+    >
+      <ReplayPlan ids={ids} read={(id) => api().events.get(id)} />
+    </Bulk>
+  )
+}
+
+/** @returns how many of them were replayed. A slow call ends early, and the next one continues. */
+async function replaySome(filter: { ids: string[] }): Promise<number> {
+  let sum = 0
+  let cursor: string | null | undefined
+  do {
+    const answer = await api().events.replayMany({
+      filter,
+      dryRun: false,
+      ...(cursor != null && { cursor }),
+    })
+    if (!('replayed' in answer)) return sum
+    sum += answer.replayed
+    cursor = answer.nextCursor
+  } while (cursor != null)
+  return sum
 }

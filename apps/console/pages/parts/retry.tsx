@@ -1,14 +1,14 @@
-import type { Execution, ExecutionsRetried, ExecutionsToRetry } from '@automation/client'
+import type { Execution, ExecutionsToRetry } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { formatCount } from '../logic/count-words.js'
 import { api, may } from '../state/session.js'
-import { describeError, readAgain } from '../state/use-query.js'
+import { useChange } from '../state/use-change.js'
 import { Bulk } from './bulk.js'
 
 /** Two named ways: from here with the version that ran, or with the rule as it is now. */
-export function Retry({ execution }: { execution: Execution }) {
+export function Retry({ execution }: { execution: Pick<Execution, 'id' | 'status' | 'cancelRequested'> }) {
   const [said, say] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
+  const { change, problem, isBusy } = useChange()
   // What was said stays while the execution begins again.
   if (execution.status !== 'failed' && execution.status !== 'cancelled')
     return said ? <p role="status">{said}</p> : null
@@ -20,17 +20,8 @@ export function Retry({ execution }: { execution: Execution }) {
     )
   if (!may('operator')) return <p class="quiet">Operators can retry this execution.</p>
   const retry = async (version: 'same' | 'latest') => {
-    if (isBusy) return
-    setBusy(true)
-    try {
-      await api().executions.retry(execution.id, { version })
+    if (!isBusy && (await change(() => api().executions.retry(execution.id, { version }))))
       say('It continues from the action that failed.')
-      await readAgain()
-    } catch (error) {
-      say(describeError(error).title)
-    } finally {
-      setBusy(false)
-    }
   }
   return (
     <div class="row">
@@ -40,7 +31,7 @@ export function Retry({ execution }: { execution: Execution }) {
       <button type="button" aria-disabled={isBusy} onClick={() => void retry('latest')}>
         Retry with the rule as it is now
       </button>
-      <span role="status">{said}</span>
+      <span role="status">{problem ?? said}</span>
     </div>
   )
 }
@@ -48,71 +39,30 @@ export function Retry({ execution }: { execution: Execution }) {
 type Filter = NonNullable<ExecutionsToRetry['filter']>
 
 /** Continues those that failed, each from the action that failed. */
-export function RetryMany({
-  filter,
-  label = 'Retry all of these…',
-  of,
-  then = () => {},
-}: {
+export function RetryMany(props: {
   filter: Filter
   label?: string
   /** The rule whose executions they are. */
   of?: string
-  /** Gets what came of it: a row, and its dialog, may be gone by then. */
-  then?: (text: string) => void
+  clear?: () => void
 }) {
+  const isChosen = props.filter.ids !== undefined
   return (
     <Bulk
-      label={label}
-      title="Retry failed executions"
+      label="Retry all of these…"
+      {...props}
       verb="Retry"
-      count={() => api().executions.retryMany({ filter, dryRun: true })}
-      act={async (tell) => {
-        const { text, retried, left } = await retryAll(filter, tell)
-        then(text)
-        if (retried === 0) return text
-        tell(`${text} What comes of it is shown here…`)
-        await readAgain()
-        const outcome = await watch(filter, retried, left)
-        if (outcome !== undefined) then(outcome)
-        return outcome ?? text
+      one={isChosen ? 'execution' : 'failed execution'}
+      done="will continue"
+      note="Each continues from the action that failed, with the version of the rule that ran. Receivers can recognise repeated calls by their idempotency keys. What has not failed is left as it is."
+      count={(filter) => api().executions.retryMany({ filter, dryRun: true })}
+      act={async (filter) => {
+        const answer = await api().executions.retryMany({ filter, dryRun: false })
+        return 'retried' in answer ? answer.retried : 0
       }}
-    >
-      {(isOne) =>
-        `failed ${isOne ? 'execution' : 'executions'} ${of === undefined ? (isOne ? 'matches the filter' : 'match the filter') : `of ${of}`}. ${isOne ? 'It' : 'Each'} continues from the action that failed, with the version of the rule that ran. Receivers can recognise repeated calls by their idempotency keys.`
-      }
-    </Bulk>
+      watch={isChosen ? undefined : (retried, left) => watch(props.filter, retried, left)}
+    />
   )
-}
-
-/** In steps of 1,000, as the API takes them. Those that fail once more in the meantime are not begun a third time. */
-async function retryAll(
-  filter: Filter,
-  tell: (text: string) => void,
-): Promise<{ text: string; retried: number; left: number }> {
-  let done = 0
-  let all = 1
-  while (done < all) {
-    try {
-      const { matched, retried = 0 } = (await api().executions.retryMany({
-        filter,
-        dryRun: false,
-      })) as ExecutionsRetried
-      if (done === 0) all = matched
-      done += retried
-      if (retried === 0) break
-      tell(`${formatCount(done)} of ${formatCount(all)} continue…`)
-    } catch (error) {
-      if (done === 0) throw error
-      const why = describeError(error).title.toLowerCase()
-      return {
-        text: `${formatCount(done)} will continue. For the others: ${why}.`,
-        retried: done,
-        left: all - done,
-      }
-    }
-  }
-  return { text: `${formatCount(done)} will continue.`, retried: done, left: Math.max(0, all - done) }
 }
 
 const watchMs = 2_000

@@ -1,10 +1,12 @@
 import type { EventType } from '@automation/client'
 import { useState } from 'preact/hooks'
-import { lazy } from 'preact-iso'
 import { may } from '../state/session.js'
+import { laterDialog } from './later.js'
 
 /** It brings the reader of numbers. */
-export const SampleDialog = lazy(() => import('./sample-dialog.js').then(({ SampleDialog }) => SampleDialog))
+export const SampleDialog = laterDialog('Send a sample event', () =>
+  import('./sample-dialog.js').then(({ SampleDialog }) => SampleDialog),
+)
 
 /** The button of the dialog. */
 export function SendSample({ type }: { type?: EventType }) {

@@ -5,8 +5,8 @@ import { Source } from './source.js'
 /** A secret that nobody can read again. */
 export function ShownOnceDialog({ title, text, close }: { title: string; text: string; close: () => void }) {
   return (
-    <Dialog title={title} close={close}>
-      <p>Copy it now: it is shown only once.</p>
+    <Dialog title={title} close={close} isLasting>
+      <p>Copy the secret now: it is shown only once.</p>
       <Source label="The secret" kind="secret">
         <pre>{text}</pre>
       </Source>

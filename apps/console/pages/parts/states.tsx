@@ -83,6 +83,21 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   )
 }
 
+/** In the place of a part of the page whose file cannot be had. */
+export function Unloaded({ retry }: { retry: () => void }) {
+  return (
+    <div class="state problem" role="alert">
+      <h2>
+        <Icon name="warning" /> A part of this page could not be loaded
+      </h2>
+      <p>The connection may be interrupted. Nothing you typed is lost.</p>
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    </div>
+  )
+}
+
 interface Asked {
   error: unknown
   refetch: () => unknown

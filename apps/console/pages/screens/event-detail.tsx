@@ -1,4 +1,5 @@
 import type { Event, EventWhy, RuleResult, RuleWhy } from '@automation/client'
+import { countOf } from '../logic/count-words.js'
 import { describeActual, describeClause } from '../logic/describe-clause.js'
 import { describeNeed } from '../logic/describe-need.js'
 import { curlOfEvent } from '../logic/history/write-curl.js'
@@ -27,7 +28,8 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
         <Unread {...event} what="the event" />
       </>
     )
-  const { type, acceptedAt, data, status, causedBy, replayOf, ruleId, results } = event.data
+  const { type, acceptedAt, data, status, causedBy, replayOf, chosenRules, results, quarantineReason } =
+    event.data
   return (
     <>
       <DetailHead title={type} what="the event" close={close} />
@@ -39,15 +41,17 @@ export function EventDetail({ id, close }: { id: string; close: () => void }) {
             · <a href={linkToExecution(causedBy)}>emitted by an execution</a>
           </>
         )}
+        {quarantineReason && <> · {quarantineReason}</>}
         {replayOf && (
           <>
             {' '}
             · <a href={linkToEvent(replayOf)}>a replay</a>
+            {chosenRules && ` for ${countOf(chosenRules.length, 'rule')}`}
           </>
         )}
       </p>
       <div class="row">
-        {may('operator') && <Replay event={{ id, type, data, ruleId }} />}
+        {may('operator') && <Replay event={event.data} />}
         {may('editor') && (
           <a class="button" href={linkTo('rules/new', { trigger: type, event: id })}>
             Create a rule for this
@@ -88,6 +92,7 @@ function Why({
   const rules = why.data?.rules ?? []
   const count = (result: RuleWhy['verdict']) => rules.filter(({ verdict }) => verdict === result).length
   const suppressed = count('suppressed')
+  const leftOut = count('left_out')
   const failed = results.filter(({ status }) => status === 'failed').length
   return (
     <>
@@ -109,7 +114,8 @@ function Why({
                 , <span class="bad">{failed} failed</span>
               </>
             )}
-            {suppressed > 0 && `, ${suppressed} suppressed`}.
+            {suppressed > 0 && `, ${suppressed} suppressed`}
+            {leftOut > 0 && `, ${leftOut} left out`}.
           </p>
           <ul class="verdicts">
             {rules.map((rule) => (
@@ -133,6 +139,7 @@ function Why({
 
 const words: Partial<Record<RuleWhy['verdict'], string>> = {
   outranked: 'outranked',
+  left_out: 'left out of this replay',
   suppressed: 'suppressed',
   inactive: 'was off',
   created_later: 'did not exist yet',

@@ -10,7 +10,7 @@ import { ChoiceFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
 import { NoRows } from '../parts/no-rows.js'
 import { PickedBar } from '../parts/picked-bar.js'
-import { ReplayPicked } from '../parts/replay-picked.js'
+import { ReplayMany } from '../parts/replay.js'
 import { Screen } from '../parts/screen.js'
 import { SendSample } from '../parts/send-sample.js'
 import { Empty } from '../parts/states.js'
@@ -67,7 +67,7 @@ export function Events() {
       </search>
       {q === '' && <EventBars query={query} />}
       <PickedBar count={picked.ids.size} one="event" clear={picked.clear}>
-        <ReplayPicked ids={[...picked.ids]} clear={picked.clear} />
+        <ReplayMany ids={[...picked.ids]} clear={picked.clear} />
       </PickedBar>
       {type !== '' && isRefused(list.first.error) ? (
         <Empty title={`There is no event type ${type}`}>

@@ -11,8 +11,7 @@ import { History } from '../parts/history.js'
 import { Mark } from '../parts/mark.js'
 import { NoRows } from '../parts/no-rows.js'
 import { PickedBar } from '../parts/picked-bar.js'
-import { CancelPicked, RetryPicked } from '../parts/picked-executions.js'
-import { ReplayPicked } from '../parts/replay-picked.js'
+import { ReplayMany } from '../parts/replay.js'
 import { RetryMany } from '../parts/retry.js'
 import { Screen } from '../parts/screen.js'
 import { barsOfExecutions, TimeBars } from '../parts/time-bars.js'
@@ -64,6 +63,8 @@ export function Executions() {
   )
   const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
   const picked = usePicked(JSON.stringify(key))
+  const { clear } = picked
+  const ids = [...picked.ids]
   const telling = chooseTelling(list.rows)
   const chosen = list.rows.filter((row) => picked.ids.has(row.id))
   return (
@@ -74,7 +75,9 @@ export function Executions() {
         status === 'failed' ? (
           <RetryMany filter={{ ...writeRange(query), ...narrowing, status: ['failed'] }} />
         ) : (
-          status === unfinished && <CancelMany filter={{ ...writeRange(query), ...narrowing }} />
+          status === unfinished && (
+            <CancelMany label="Cancel those that wait…" filter={{ ...writeRange(query), ...narrowing }} />
+          )
         )
       }
     >
@@ -103,10 +106,10 @@ export function Executions() {
           pick={(overview) => barsOfExecutions(overview, status)}
         />
       </div>
-      <PickedBar count={picked.ids.size} one="execution" clear={picked.clear}>
-        <RetryPicked ids={[...picked.ids]} clear={picked.clear} />
-        <ReplayPicked ids={[...new Set(chosen.map(({ eventId }) => eventId))]} clear={picked.clear} />
-        <CancelPicked ids={[...picked.ids]} clear={picked.clear} />
+      <PickedBar count={ids.length} one="execution" clear={clear}>
+        <RetryMany label="Retry…" filter={{ ids }} clear={clear} />
+        <ReplayMany ids={[...new Set(chosen.map(({ eventId }) => eventId))]} clear={clear} />
+        <CancelMany label="Cancel…" filter={{ ids }} clear={clear} />
       </PickedBar>
       <History
         list={list}

@@ -1,4 +1,4 @@
-import { lazy } from 'preact-iso'
+import { later } from '../parts/later.js'
 import { Screen } from '../parts/screen.js'
 import { Tabs } from '../parts/tabs.js'
 import { may } from '../state/session.js'
@@ -7,9 +7,15 @@ import { Findings } from './rules/findings.js'
 import { RuleList } from './rules/rule-list.js'
 import { Templates } from './rules/templates.js'
 
-const Schedules = lazy(() => import('./rules/schedules.js').then(({ Schedules }) => Schedules))
-const EventTypes = lazy(() => import('./rules/event-types.js').then(({ EventTypes }) => EventTypes))
-const GroupOrder = lazy(() => import('./rules/group-order.js').then(({ GroupOrder }) => GroupOrder))
+const Schedules = later('the schedules', () =>
+  import('./rules/schedules.js').then(({ Schedules }) => Schedules),
+)
+const EventTypes = later('the event types', () =>
+  import('./rules/event-types.js').then(({ EventTypes }) => EventTypes),
+)
+const GroupOrder = later('the group', () =>
+  import('./rules/group-order.js').then(({ GroupOrder }) => GroupOrder),
+)
 
 const tabs = {
   '': 'Rules',

@@ -1,6 +1,6 @@
 import type { EventSummary } from '@automation/client'
 import { given } from '../logic/filters.js'
-import { hasWord, parseSearch } from '../logic/history/parse-search.js'
+import { parseSearch } from '../logic/history/parse-search.js'
 import { writeRange } from '../logic/time-range.js'
 import { api, workspaceId } from './session.js'
 
@@ -17,27 +17,29 @@ interface EventRows {
   nextCursor: string | null
 }
 
-/** One page of the events that an address names, by their data, too. The search knows no states and rules: their rows are left out here. */
+/** One page of the events that an address names, by their data, too. A search by conditions knows no states and rules: rows of other states are left out here. */
 export async function listEvents({ query, cursor }: Wanted): Promise<EventRows> {
   const { type = '', status = '', rule, q = '' } = query
   const page = { limit: pageSize, excerpt: true, ...given({ cursor }) }
   const narrowed = { ...writeRange(query), ...given({ eventType: type }) }
-  if (q === '') {
+  const parsed = parseSearch(q)
+  // The field has said it already. An address may have been written by hand.
+  if ('fault' in parsed) return { rows: [], nextCursor: null }
+  const { conditions, ...words } = parsed
+  if (conditions.length === 0) {
     const { events, nextCursor = null } = await api().events.list({
       ...page,
       ...narrowed,
-      ...given({ status: status as 'done', ruleId: rule }),
+      ...given({ ...words, status: status as 'done', ruleId: rule }),
     })
     noteFields(events)
     return { rows: events, nextCursor }
   }
-  const parsed = parseSearch(q, hasWord(q) ? await readFields(narrowed.eventType) : [])
-  // The field has said it already. An address may have been written by hand.
-  if ('fault' in parsed) return { rows: [], nextCursor: null }
   const { events, nextCursor = null } = await api().events.search({
     ...page,
     ...narrowed,
-    conditions: parsed.conditions,
+    ...given(words),
+    conditions,
   })
   return { rows: events.filter((event) => status === '' || event.status === status), nextCursor }
 }
@@ -53,11 +55,4 @@ function noteFields(events: readonly EventSummary[]): void {
   const known = fieldsOf.get(workspaceId.value) ?? new Set<string>()
   fieldsOf.set(workspaceId.value, known)
   for (const { excerpt = {} } of events) for (const path of Object.keys(excerpt)) known.add(path)
-}
-
-/** Which fields a word may be in. A link may lead to a search before any list was read. */
-async function readFields(eventType: string | undefined): Promise<string[]> {
-  if (knownFields().length === 0)
-    noteFields((await api().events.list({ limit: pageSize, excerpt: true, ...given({ eventType }) })).events)
-  return knownFields()
 }

@@ -33,11 +33,15 @@ export function useRuleNames(wanted: readonly string[] = [], isRead = true) {
   useEffect(() => {
     if (found.data && missing.length > 0) void found.refetch({ cancelRefetch: false })
   }, [missing.join()])
+  function nameUnknown(id: string): string {
+    if (found.isPending || found.isFetching) return '…'
+    return found.data && !isNew(id) ? 'Deleted rule' : 'Rule'
+  }
   return {
     rules,
     /** Also if they cannot be read. */
     areKnown: !found.isPending,
-    nameOf: (id: string) => names.get(id) ?? (found.data && !isNew(id) ? 'Deleted rule' : 'Rule'),
+    nameOf: (id: string) => names.get(id) ?? nameUnknown(id),
   }
 }
 

@@ -1,4 +1,6 @@
-/** How many requests at a time the API has not responded to completely. */
+import { networkOf } from '@automation/process/server'
+
+/** How many requests at a time: most have no whole response of the API yet. */
 export interface SlotLimits {
   /** As many as there are connections, so none waits for one. */
   inAll: number
@@ -11,8 +13,10 @@ export interface SlotLimits {
 export const usualSlots: SlotLimits = { inAll: 64, perAddress: 32, perBearer: 8 }
 /** Of requests that wait for new events, which would otherwise take the slots of all others: one of each open page. */
 export const waitingSlots: SlotLimits = { inAll: 512, perAddress: 128, perBearer: 8 }
+/** Of forms for decisions that have not arrived completely: up to 16 KiB each. Whose they are is not known yet. */
+export const arrivingSlots: SlotLimits = { inAll: 1_024, perAddress: 64, perBearer: Number.POSITIVE_INFINITY }
 
-/** Counts the requests that are handed on. One that finds no slot is refused at once, and waits nowhere. */
+/** Counts requests, such as those that are handed on. One that finds no slot is refused at once, and waits nowhere. */
 export class Slots {
   readonly #taken = new Map<string, number>()
   readonly #limits: SlotLimits
@@ -22,14 +26,20 @@ export class Slots {
     this.#limits = limits
   }
 
-  /** @returns what gives the slot back, once; or who has too many */
-  take(bearer: string, address: string): (() => void) | 'user' | 'address' | 'all' {
+  /**
+   * @param ip undefined, despite its type in Fastify, once the client has disconnected
+   * @param bearer the session, or the workspace of a link
+   * @returns what gives the slot back, once; or who has too many
+   */
+  take(ip: string | undefined, bearer: string): (() => void) | 'user' | 'address' | 'all' {
     const { inAll, perAddress, perBearer } = this.#limits
-    const keys = [`bearer ${bearer}`, `address ${address}`] as const
-    if (this.#countOf(keys[0]) >= perBearer) return 'user'
-    if (this.#countOf(keys[1]) >= perAddress) return 'address'
+    const user = `bearer ${bearer}`
+    const address = `address ${networkOf(ip ?? 'gone')}`
+    if (this.#countOf(user) >= perBearer) return 'user'
+    if (this.#countOf(address) >= perAddress) return 'address'
     if (this.#inAll >= inAll) return 'all'
     this.#inAll++
+    const keys = [user, address]
     for (const key of keys) this.#taken.set(key, this.#countOf(key) + 1)
     let isTaken = true
     return () => {

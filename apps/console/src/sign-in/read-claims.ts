@@ -13,7 +13,9 @@ const maxNameLength = 100
 /** Whom a token names, for a sentence. It is not verified. */
 export function describeBearer(bearer: string): string {
   const { sub } = readClaims(bearer)
-  return typeof sub === 'string' && sub !== '' ? sub.slice(0, maxNameLength) : 'the owner of a key'
+  return typeof sub === 'string' && sub !== ''
+    ? [...sub].slice(0, maxNameLength).join('')
+    : 'the owner of a key'
 }
 
 function readClaims(bearer: string): { exp?: unknown; sub?: unknown } {

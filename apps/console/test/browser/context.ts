@@ -9,8 +9,12 @@ export type Context = Awaited<ReturnType<typeof startProductWithConsole>> & {
 
 /** In `npm test` one in so many, drawn by the seed of the run: others for the next place. In the long run all. */
 export function draw<T>(all: readonly T[], of: number, place: number): readonly T[] {
+  return all.filter((_, index) => isDrawn(of, index + place))
+}
+
+export function isDrawn(of: number, place: number): boolean {
   const { TEST_LONG, TEST_SEED = '1' } = process.env
-  return TEST_LONG ? all : all.filter((_, index) => (index + place + Number(TEST_SEED)) % of === 0)
+  return TEST_LONG !== undefined || (place + Number(TEST_SEED)) % of === 0
 }
 
 /** Goes to a screen as a link of the page does: without loading the page anew. */
@@ -20,6 +24,36 @@ export async function go(page: Page, url: string): Promise<void> {
     dispatchEvent(new PopStateEvent('popstate'))
   }, url)
   await settle(page)
+}
+
+/** Keeps requests that change something on the way. @param isHeld of the body of one */
+export async function holdRequests(
+  page: Page,
+  url: RegExp,
+  isHeld: (body: { dryRun?: boolean }) => boolean = () => true,
+) {
+  let waiting: (() => void)[] = []
+  let came = () => {}
+  await page.route(url, async (route) => {
+    const request = route.request()
+    if (request.method() !== 'GET' && isHeld(request.postDataJSON()))
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve)
+        came()
+      })
+    await route.fallback()
+  })
+  return {
+    /** Lets them go on, once there is one. */
+    async release() {
+      if (waiting.length === 0)
+        await new Promise<void>((resolve) => {
+          came = resolve
+        })
+      for (const goOn of waiting) goOn()
+      waiting = []
+    },
+  }
 }
 
 /** Waits until the screen shows what it has to show. */

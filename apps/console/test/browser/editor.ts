@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { addCondition, type Context, choose, go, openPreview } from './context.js'
+import { addCondition, type Context, choose, go, holdRequests, openPreview } from './context.js'
 
 const task = { type: 'CREATE_TASK' as const, config: { title: 'Call {{name}}' } }
 
@@ -34,6 +34,28 @@ export function testEditor(t: Test, { browser, makeWorkspace }: Context): void {
     await page.getByRole('button', { name: 'Discard' }).waitFor()
     t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Hotter')
     t.strictSame(complaints, [])
+  })
+
+  t.test('what is typed while the rule is being saved stays, on top of what was saved', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { page, at } = await visit(browser)
+    const held = await holdRequests(page, /automation-rules(\/[0-9a-f-]+)?$/)
+    const { id } = await client.rules.create({ name: 'Cold', trigger: 'LEAD_CREATED', actions: [task] })
+    await go(page, at(`rules/${id}`))
+    const name = page.getByLabel('Name', { exact: true })
+    await name.fill('Warm')
+    await page.getByText('Changes to v1').waitFor()
+    await page.keyboard.press('Control+Enter')
+    await name.fill('Warmer')
+    await held.release()
+    await page.waitForURL((url) => url.searchParams.has('saved'))
+    t.equal(await name.inputValue(), 'Warmer')
+    await page.getByText('Changes to v2').waitFor()
+    await page.keyboard.press('Control+Enter')
+    await held.release()
+    await page.waitForURL((url) => url.searchParams.get('saved') === '3')
+    t.equal((await client.rules.get(id)).name, 'Warmer')
+    await page.getByText('Changes to').waitFor({ state: 'detached' })
   })
 
   t.test('another type of action keeps the fields of the former', async (t) => {

@@ -67,7 +67,13 @@ export function testInbox(t: Test, { browser, makeWorkspace }: Context): void {
     await go(page, at('events'))
     const search = page.getByRole('combobox', { name: 'Data' })
     const rows = page.getByRole('table', { name: 'events' }).locator('tbody tr')
-    for (const text of ['lovelace', 'lead.score > 80', 'name ~ ADA, lead.score != 12']) {
+    for (const text of [
+      'LOVELACE',
+      'lovelace ada',
+      'ada, lead.score > 80',
+      'lead.score > 80',
+      'name ~ ADA, lead.score != 12',
+    ]) {
       await search.fill(text)
       await search.press('Enter')
       await page.waitForURL(/[?&]q=/)

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { type Context, go } from './context.js'
+import { type Context, go, holdRequests } from './context.js'
 
 /** What the lists of history say of an event and of its executions, and what their drawers do. */
 export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
@@ -72,6 +72,28 @@ export function testLists(t: Test, { browser, makeWorkspace }: Context): void {
     await details.getByText(/began \d+:\d+:\d+, latest attempt \d+:\d+:\d+/).waitFor()
     await details.getByText('attempt 2', { exact: true }).waitFor()
     t.strictSame(complaints, [])
+  })
+
+  t.test('what is done for many stops where somebody goes back', async (t) => {
+    const { visit } = await makeWorkspace()
+    const { page, at } = await visit(browser)
+    let steps = 0
+    page.on('request', (request) => {
+      if (/executions\/cancel$/.test(request.url()) && !request.postDataJSON().dryRun) steps++
+    })
+    await page.route(/executions\/cancel$/, (route) => {
+      const { dryRun } = route.request().postDataJSON()
+      return route.fulfill({ json: dryRun ? { matched: 3 } : { matched: 3, cancelled: 1 } })
+    })
+    const held = await holdRequests(page, /executions\/cancel$/, ({ dryRun }) => dryRun === false)
+    await go(page, at('executions?status=waiting,retrying,running'))
+    await page.getByRole('button', { name: 'Cancel those that wait…' }).click()
+    await page.getByRole('button', { name: 'Cancel 3' }).click()
+    await go(page, at('rules'))
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await held.release()
+    await page.waitForTimeout(500)
+    t.equal(steps, 1)
   })
 
   t.test('a search that cannot be read stays as it was typed', async (t) => {

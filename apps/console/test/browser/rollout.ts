@@ -102,11 +102,15 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
       await client.rules.drafts.save(rule.id, { ...definition(rule), conditions: score(20) })
       await page.getByRole('button', { name: 'Save as draft' }).click()
       const dialog = page.getByRole('dialog', { name: 'The rule has another draft' })
-      await dialog.getByText('score is above 20 → score is above 50').waitFor()
-      await dialog.getByRole('button', { name: 'Keep that draft' }).click()
+      await dialog.getByText('score is above 80 → score is above 20').waitFor()
+      await dialog.getByText('score is above 80 → score is above 50').waitFor()
+      const save = dialog.getByRole('button', { name: 'Save both changes' })
+      t.ok(await save.isDisabled(), 'nothing is saved before somebody chooses')
+      await dialog.getByRole('button', { name: 'Close' }).click()
       t.equal(await page.getByRole('spinbutton', { name: 'Value' }).inputValue(), '50')
       await page.getByRole('button', { name: 'Save as draft' }).click()
-      await dialog.getByRole('button', { name: 'Replace it with my changes' }).click()
+      await dialog.getByRole('radio', { name: 'Yours: score is above 50' }).check()
+      await save.click()
       await page.getByText('score is above 80 → score is above 50').waitFor()
       t.match(await client.rules.drafts.get(rule.id), { conditions: score(50) })
 
@@ -125,6 +129,25 @@ export function testRollout(t: Test, { browser, makeWorkspace }: Context): void 
       t.equal(await client.rules.drafts.get(rule.id).catch(({ status }) => status), 404)
     },
   )
+
+  t.test('what was to be a draft stays one where the rule has changed meanwhile', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const rule = await createHot(client)
+    const { page, at } = await visit(browser)
+    await page.goto(at(`rules/${rule.id}`))
+    await page.getByRole('spinbutton', { name: 'Value' }).fill('50')
+    await client.rules.update(rule.id, { description: 'changed by somebody else' })
+    await page.getByRole('button', { name: 'Save as draft' }).click()
+    const dialog = page.getByRole('dialog', { name: 'The rule has changed in the meantime' })
+    await dialog.getByText('Description is "changed by somebody else" now.').waitFor()
+    await dialog.getByRole('button', { name: 'Save both changes' }).click()
+    await page.getByText('made from v2').waitFor()
+    t.match(await client.rules.get(rule.id), { version: 2, conditions: score(80) })
+    t.match(await client.rules.drafts.get(rule.id), {
+      description: 'changed by somebody else',
+      conditions: score(50),
+    })
+  })
 
   t.test('a shadow does nothing, says what it would have done, and is switched on', async (t) => {
     const { client, visit } = await makeWorkspace()

@@ -153,7 +153,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     t.equal(
       await page.getByLabel('Name', { exact: true }).inputValue(),
       'Mine, changed here',
-      'a reload keeps the draft',
+      'a reload keeps what was typed',
     )
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     const dialog = page.getByRole('dialog', { name: 'The rule has changed in the meantime' })
@@ -230,7 +230,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     t.strictSame(complaints, [])
   })
 
-  t.test('what is odd about a draft is said as one types, as the service says it', async (t) => {
+  t.test('what is odd about a rule is said as one types, as the service says it', async (t) => {
     const { client, visit } = await makeWorkspace()
     await client.rules.create({
       name: 'Hot',
@@ -247,7 +247,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     await openPreview(page, 'Findings')
     const findings = page.getByRole('region', { name: 'Findings' })
     await findings.getByRole('link', { name: 'Hot' }).waitFor()
-    // What the page shows beside the draft is read again from time to time.
+    // What the page shows beside the rule is read again from time to time.
     page.on('request', (request) => request.method() !== 'GET' && asked.push(request.url()))
     const { findings: said } = await client.rules.check([
       (await client.rules.list()).rules.map(({ name, trigger, conditions, actions }) => ({
@@ -266,7 +266,7 @@ export function testScreens(t: Test, { browser, makeWorkspace }: Context): void 
     t.ok(said.length > 0)
     await addCondition(page, 'score', 'is below', '50')
     await findings.getByText(/Never runs: score is above 90 and score is below 50/).waitFor()
-    t.strictSame(asked, [], 'without sending the draft')
+    t.strictSame(asked, [], 'without sending what is typed')
     t.strictSame(complaints, [])
   })
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { type Context, go, settle } from './context.js'
+import { type Context, go, holdRequests, settle } from './context.js'
 
 type Client = Awaited<ReturnType<Context['makeWorkspace']>>['client']
 
@@ -114,6 +114,70 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     await details.getByRole('heading', { name: 'Not found' }).waitFor()
   })
 
+  t.test('a replay is for the rules that did not run; one that failed can be retried instead', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const create = (name: string, title: string) =>
+      client.rules.create({
+        name,
+        trigger: 'LEAD_CREATED',
+        actions: [{ type: 'CREATE_TASK', config: { title } }],
+      })
+    await create('Ran', 'Ran')
+    await create('Fails', '{{title}}')
+    const event = await client.trigger('LEAD_CREATED', { name: 'Acme' })
+    await create('New', 'New')
+    const { page, complaints, at } = await visit(browser)
+    await go(page, at(`events?id=${event.id}`))
+    await page.getByRole('button', { name: 'Replay with the current rules…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Replay the event?' })
+    await dialog.getByText('Rules that ran for this event before are not chosen.').waitFor()
+    const isChosen = (name: string) =>
+      dialog.getByRole('checkbox', { name: `Replay for ${name}` }).isChecked()
+    t.strictSame(await Promise.all(['Ran', 'Fails', 'New'].map(isChosen)), [false, false, true])
+    await dialog.getByRole('button', { name: 'Retry from here' }).click()
+    await dialog.getByText('It continues from the action that failed.').waitFor()
+    await dialog.getByRole('button', { name: 'Replay', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const details = detailsOf(page)
+    await details.getByText('a replay for 1 rule').waitFor()
+    await details.getByText('1 of 3 ran, 2 left out.').waitFor()
+    t.equal(await details.getByText('left out of this replay').count(), 2)
+    t.same((await client.tasks.list().all()).map(({ title }) => title).toSorted(), ['New', 'Ran'])
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a replay is for the shown rules that are chosen, also if others match by then', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const create = (title: string) =>
+      client.rules.create({
+        name: title,
+        trigger: 'LEAD_CREATED',
+        actions: [{ type: 'CREATE_TASK', config: { title } }],
+      })
+    const event = await client.trigger('LEAD_CREATED', { name: 'Acme' })
+    const gone = await create('Gone')
+    await create('Stays')
+    const { page, at } = await visit(browser)
+    await go(page, at(`events?id=${event.id}`))
+    await page.getByRole('button', { name: 'Replay with the current rules…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Replay the event?' })
+    const stays = dialog.getByRole('checkbox', { name: 'Replay for Stays' })
+    await stays.uncheck()
+    await stays.check()
+    await client.rules.delete(gone.id)
+    await create('Comes')
+    await page.context().setOffline(true)
+    await page.context().setOffline(false)
+    await dialog.getByRole('checkbox', { name: 'Replay for Comes' }).waitFor()
+    await dialog.getByText('It is replayed for 1 rule').waitFor()
+    await dialog.getByRole('button', { name: 'Replay', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+    t.strictSame(
+      (await client.tasks.list().all()).map(({ title }) => title),
+      ['Stays'],
+    )
+  })
+
   t.test('a replay says first what it would do, and a switch can be switched back', async (t) => {
     const { client, visit } = await makeWorkspace()
     const { event } = await fill(client)
@@ -122,7 +186,12 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     await page.getByRole('button', { name: 'Replay with the current rules…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Replay the event?' })
     await dialog.getByText('1 of 1 rule would run').waitFor()
-    await dialog.getByText('which means 1 email, 1 task').waitFor()
+    await dialog.getByText('ran before', { exact: true }).waitFor()
+    await dialog.getByText('It is replayed for 0 rules').waitFor()
+    await dialog.getByRole('button', { name: 'Replay', exact: true }).click()
+    await dialog.getByText('Choose a rule').waitFor()
+    await dialog.getByRole('checkbox', { name: 'Replay for Welcome customers' }).check()
+    await dialog.getByText('It is replayed for 1 rule, which means 1 email, 1 task').waitFor()
     await dialog.getByText('Email to ada@example.com').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     t.equal((await client.events.list()).events.length, 2, 'nothing is replayed before the answer')
@@ -274,5 +343,72 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     t.match(command, /^curl 'http:\/\/127\.0\.0\.1:\d+\/api\//m)
     t.match(command, workspaceId)
     t.strictSame(complaints, [])
+  })
+
+  t.test('a secret that is shown once stays until somebody says that it is copied', async (t) => {
+    const { visit } = await makeWorkspace()
+    const { page, at } = await visit(browser)
+    await go(page, at('webhooks?way=out'))
+    await page.getByRole('button', { name: 'New subscription' }).click()
+    await page.getByLabel('URL').fill('https://hooks.example.com/b')
+    await page.getByRole('button', { name: 'Create' }).click()
+    const secret = page.getByText(/^whsec_/)
+    await secret.waitFor()
+    for (const _ of 'twice') await page.keyboard.press('Escape')
+    t.equal(await secret.isVisible(), true)
+    t.equal(await page.getByRole('button', { name: 'Close', exact: true }).count(), 0)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await secret.waitFor({ state: 'detached' })
+  })
+
+  t.test(
+    'a secret that comes after its form was closed is shown, and what comes late closes no other form',
+    async (t) => {
+      const { visit } = await makeWorkspace()
+      const { page, at } = await visit(browser)
+      const held = await holdRequests(page, /api-keys$|credentials\/CRM$/)
+      await go(page, at('access?tab=keys'))
+      await page.getByRole('button', { name: 'New API key' }).first().click()
+      await page.getByRole('textbox', { name: 'Name' }).fill('Late')
+      await page.getByRole('button', { name: 'Create' }).click()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await held.release()
+      await page.getByText(/^ark_/).waitFor()
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+
+      await go(page, at('access?tab=credentials'))
+      const add = page.getByRole('button', { name: 'New credential' }).first()
+      await add.click()
+      await page.getByRole('textbox', { name: 'Name' }).fill('CRM')
+      await page.getByLabel('Value').fill('a-long-token')
+      await page.getByLabel('Hosts').fill('crm.example.com')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await add.click()
+      await page.getByRole('textbox', { name: 'Name' }).fill('OTHER')
+      await held.release()
+      await page.getByRole('rowheader', { name: /^CRM/ }).waitFor()
+      t.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), 'OTHER')
+    },
+  )
+
+  t.test('a part of a template that is emptied is taken away', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const { id } = await client.emailTemplates.create({ name: 'Hello', text: 'plain', html: '<p>x</p>' })
+    const { page, at } = await visit(browser)
+    await go(page, at(`rules?tab=templates&id=${id}`))
+    await page.getByRole('button', { name: 'Edit' }).first().click()
+    await page.getByRole('textbox', { name: 'Text' }).fill('')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    t.match(await client.emailTemplates.get(id), { text: null, html: '<p>x</p>' })
+  })
+
+  t.test('on a tablet the workspace is seen, and can be chosen', async (t) => {
+    const { visit } = await makeWorkspace()
+    const { page } = await visit(browser)
+    await page.setViewportSize({ width: 900, height: 700 })
+    const box = await page.getByLabel('Workspace').first().boundingBox()
+    t.ok(box && box.width >= 24 && box.height >= 24, 'a target that a finger meets')
   })
 }

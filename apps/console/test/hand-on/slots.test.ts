@@ -6,7 +6,7 @@ const takeMany = (
   count: number,
   bearer: (i: number) => string,
   address: (i: number) => string,
-) => Array.from({ length: count }, (_, i) => slots.take(bearer(i), address(i)))
+) => Array.from({ length: count }, (_, i) => slots.take(address(i), bearer(i)))
 
 t.test('a session takes 8 slots, an address 32, and all together 64', async (t) => {
   const refused = (taken: unknown[]) => taken.filter((one) => typeof one === 'string')
@@ -53,13 +53,13 @@ t.test('a slot is given back once', async (t) => {
     () => 'one',
     () => 'a',
   )
-  t.equal(slots.take('one', 'a'), 'user')
+  t.equal(slots.take('a', 'one'), 'user')
   const [first] = taken
   if (typeof first !== 'function') return t.fail('no slot')
   first()
   first()
-  t.type(slots.take('one', 'a'), 'function')
-  t.equal(slots.take('one', 'a'), 'user', 'the second call gave nothing back')
+  t.type(slots.take('a', 'one'), 'function')
+  t.equal(slots.take('a', 'one'), 'user', 'the second call gave nothing back')
 })
 
 t.test('requests that wait for events have slots of their own, and a session few of them', async (t) => {

@@ -21,6 +21,11 @@ t.test('a rule that fails says how often in a row, and since the first of them',
     at: item.lastFailureAt,
   })
   t.match(describeAttention({ ...item, reason: 'auto_paused' }), { word: 'since', at: item.since })
+  t.strictSame(describeAttention({ ...item, reason: 'recent_failure', failuresInARow: 2 }), {
+    text: 'failed in its latest execution',
+    word: 'last',
+    at: item.lastFailureAt,
+  })
   const later = { ...item, reason: 'of_a_later_version' as 'failures' }
   t.match(describeAttention(later), { text: 'needs attention: of_a_later_version' })
 })

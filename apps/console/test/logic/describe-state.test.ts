@@ -27,6 +27,10 @@ t.test('the first line of the overview names what is wrong, and never more than 
     text: '1 rule needs attention',
     note: '2 of 35 executions failed, all acknowledged',
   })
+  const recent = { reason: 'recent_failure' as const, since: '2026-11-27T01:00:00Z' }
+  t.equal(describe({ failed: 1 }, [recent]).text, '1 of 34 executions failed', 'a failure is named once')
+  t.equal(describe({}, [recent]).text, '1 rule needs attention', 'it failed before the time that is shown')
+  t.equal(seen([recent], 2).text, '1 rule needs attention')
   t.equal(describe({}, [{ reason: 'silent', since: '' }]).text, '1 rule needs attention')
   t.equal(
     describe({ rejectedWebhooks: 2 }, [failing('01:04'), { reason: 'silent', since: '' }]).text,

@@ -3,10 +3,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { describeActual, describeClause } from '../../pages/logic/describe-clause.js'
 import { diffLines } from '../../pages/logic/diff-lines.js'
-import { Drafts } from '../../pages/logic/drafts.js'
 import { type FieldSchema, kindOfField } from '../../pages/logic/editing/schema-kind.js'
 import { splitAddresses } from '../../pages/logic/editing/split-addresses.js'
-import { evaluateDraft } from '../../pages/logic/evaluate-draft.js'
+import { evaluateDefinition } from '../../pages/logic/evaluate-definition.js'
 import { fieldOfFault } from '../../pages/logic/field-of-fault.js'
 import { readSpan, writeQuery } from '../../pages/logic/filters.js'
 import { formatDuration, formatTime, readLocalTime, writeLocalTime } from '../../pages/logic/format-time.js'
@@ -16,10 +15,12 @@ import { rankChoices } from '../../pages/logic/rank.js'
 import { readDefinition, writeDefinition } from '../../pages/logic/rule-definition.js'
 import { show } from '../../pages/logic/show.js'
 import { sliceText } from '../../pages/logic/slice-text.js'
+import { UnsavedChanges } from '../../pages/logic/unsaved-changes.js'
 import {
   readList,
   readNumber,
   readScalar,
+  readTexts,
   valueKindOf,
   writeList,
   writeScalar,
@@ -39,13 +40,17 @@ t.test(
         actions: [],
       }
       const sample = { id: '1', data, acceptedAt: null }
-      const { verdicts } = evaluateDraft(definition as never, [sample], Date.parse('2026-03-10T12:00:00Z'))
+      const { verdicts } = evaluateDefinition(
+        definition as never,
+        [sample],
+        Date.parse('2026-03-10T12:00:00Z'),
+      )
       return verdicts[0]?.conditions[0] ?? {}
     }
     t.equal(describeClause(evaluate('greater_than', 80, {})), 'score > 80')
     const actual = (...given: Parameters<typeof evaluate>) => describeActual(evaluate(...given))
     const hours = { days: 'mon-fri', from: '14:00', to: '18:00', timezone: 'Europe/Berlin' }
-    const time = evaluateDraft(
+    const time = evaluateDefinition(
       { trigger: 'LEAD_CREATED', conditions: [{ time: hours }], actions: [] } as never,
       [{ id: '1', data: {}, acceptedAt: null }],
       Date.parse('2026-03-10T12:00:00Z'),
@@ -120,6 +125,9 @@ t.test('a typed number with more digits than a number keeps stays as it was type
 t.test('lists and kinds of values', async (t) => {
   t.same(readList('DE, AT, "a, b", 5, true'), ['DE', 'AT', 'a, b', 5, true])
   t.equal(writeList(['DE', 'a, b', 5]), 'DE, "a, b", 5')
+  const texts = ['1.10', '1e3', 'true', 'a, b', 'team "x"']
+  t.same(readTexts('1.10, 1e3, true'), ['1.10', '1e3', 'true'])
+  t.same(readTexts(writeList(texts)), texts)
   t.same(
     [
       undefined,
@@ -186,6 +194,11 @@ t.test('the palette puts the best first', async (t) => {
     ['Rules', 'New rule'],
   )
   t.same(
+    rankChoices([{ label: 'Overruled' }, ...choices], 'rule').map(({ label }) => label),
+    ['Rules', 'New rule', 'Overruled'],
+    'the start of a later word comes before the middle of one',
+  )
+  t.same(
     rankChoices(choices, 'wks').map(({ label }) => label),
     ['Webhooks'],
   )
@@ -208,7 +221,7 @@ t.test('a diff has both texts in it', async () => {
   )
 })
 
-t.test('a draft survives, a damaged one is none, and a full store is noticed', async (t) => {
+t.test('what was typed survives, damaged it is none, and a full store is noticed', async (t) => {
   const stored = new Map<string, string>()
   const store = {
     getItem: (key: string) => stored.get(key) ?? null,
@@ -216,13 +229,13 @@ t.test('a draft survives, a damaged one is none, and a full store is noticed', a
     removeItem: (key: string) => void stored.delete(key),
   }
   const definition = { name: 'n', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
-  const drafts = new Drafts(store, 'w')
-  t.ok(drafts.keep('r', { definition, baseVersion: 3, keptAt: 1 }))
-  t.same(new Drafts(store, 'w').read('r'), { definition, baseVersion: 3, keptAt: 1 })
-  t.equal(new Drafts(store, 'other').read('r'), undefined)
+  const kept = new UnsavedChanges(store, 'w')
+  t.ok(kept.keep('r', { definition, baseVersion: 3, keptAt: 1 }))
+  t.same(new UnsavedChanges(store, 'w').read('r'), { definition, baseVersion: 3, keptAt: 1 })
+  t.equal(new UnsavedChanges(store, 'other').read('r'), undefined)
   stored.set('draft:w:r', '{"definition":5}')
-  t.equal(drafts.read('r'), undefined)
-  const full = new Drafts(
+  t.equal(kept.read('r'), undefined)
+  const full = new UnsavedChanges(
     {
       ...store,
       setItem: () => {
@@ -239,6 +252,10 @@ t.test('the JSON tab reads what it wrote, and says why it cannot', async (t) => 
   t.same(readDefinition(writeDefinition(definition)), definition)
   for (const text of ['{', '[]', '5', '{"conditions":5}', '{"name":5}'])
     t.type(readDefinition(text), 'string', text)
+  t.equal(
+    readDefinition('{"conditions":[{"field":"a"}],"conditions":[]}'),
+    'conditions: Is there twice: write it once.',
+  )
   t.match(
     readDefinition('{"conditions":[{"field":"id","operator":"equals","value":8202522731445525542}]}'),
     /^conditions\[0\]\.value: Has more digits than a number can keep. Write it as a string/,
@@ -297,6 +314,11 @@ t.test('what is pasted is split into addresses, and a placeholder stays whole', 
     'cy@example.com',
   ])
   t.strictSame(splitAddresses('ada@example.com'), ['ada@example.com'])
+  t.strictSame(splitAddresses('bo@x.example; cy@x.example;{{a | default:"b;c"}};'), [
+    'bo@x.example',
+    'cy@x.example',
+    '{{a | default:"b;c"}}',
+  ])
   t.strictSame(splitAddresses(' ,\n'), [])
 })
 

@@ -1,6 +1,6 @@
 import type { Rule } from '@automation/client'
 import t from 'tap'
-import { evaluateDraft, type Sample } from '../../pages/logic/evaluate-draft.js'
+import { evaluateDefinition, type Sample } from '../../pages/logic/evaluate-definition.js'
 import { listRivals } from '../../pages/logic/rivals.js'
 
 const above = (value: number) => [{ field: 'score', operator: 'greater_than' as const, value }] as never
@@ -36,7 +36,7 @@ t.test('only active rules of the group, the type and a lower number come before 
 
 t.test('an event that another rule of the group takes is told from one that the rule runs for', async (t) => {
   const runsOf = (others: Rule[]) =>
-    evaluateDraft(definition, samples, 0, listRivals('x', definition, others)).verdicts.map(
+    evaluateDefinition(definition, samples, 0, listRivals('x', definition, others)).verdicts.map(
       ({ matches, rival }) => [matches, rival],
     )
   t.strictSame(runsOf([rule('b', 10)]), [

@@ -18,6 +18,8 @@ const schemes: SchemeName[] = [
     'shopify',
     'slack',
     'twilio',
+    'zoom',
+    'meta',
     'generic',
   ] as const),
 ]

@@ -1,5 +1,5 @@
 import { mintToken } from '@automation/access'
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import { findFreePort, makeTemporaryDirectory, startProduct } from '@automation/launcher'
 import { mintLink } from '@automation/process/sign-in'
 import t from 'tap'
@@ -22,7 +22,7 @@ const url = `http://127.0.0.1:${port}`
 const settings = { CONSOLE_SECRET: secret, CONSOLE_URL: url, CONSOLE_PORT: `${port}` }
 await product.startConsole(settings)
 const workspaceId = newId()
-const database = openDatabase(product.databaseUrl, 1)
+const database = openPatiently(product.databaseUrl, 1)
 await database.system.workspace.create({
   data: {
     id: workspaceId,

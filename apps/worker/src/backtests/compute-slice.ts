@@ -18,7 +18,8 @@ import {
   type Scanned,
   type ScannedEvent,
   scanEvents,
-} from '@automation/ledger'
+} from '@automation/history'
+import { isLeftOut } from '@automation/ledger'
 import {
   type ClaimedBacktest,
   delayBacktest,
@@ -152,7 +153,7 @@ async function addEvents(
     backtest.needsEnds && ruleId !== undefined
       ? findRecordedEnds(reads, { workspaceId, ruleId, events })
       : noEnds
-  const visit = createVisit(backtest, turns, findEnds)
+  const visit = createVisit(backtest, turns, findEnds, ruleId)
   const scanned = await scanEvents(reads, range, stretch.after ?? undefined, slice, visit)
   const { end = highestId } = scanned
   const areAllTicked = await addTicks(backtest, stretch.from, Math.min(timeOf(end) + 1, stretch.to), turns)
@@ -186,15 +187,18 @@ function sizeOf({ state, pace, longReads }: ClaimedBacktest): ScanLimits {
   return { events: Math.min(events, most), ms }
 }
 
-/** Evaluates events until the slice is over, with its rests: the scan continues after the last one that was used. */
+/** Evaluates events until the slice is over, with its rests: the scan continues after the last one that was used. What left the rule out is passed. */
 function createVisit(
   backtest: Backtest,
   turns: Turns,
   findEnds: (events: ScannedEvent[]) => Promise<RecordedEnds> | RecordedEnds,
+  /** A rule that is not stored is none that a person has chosen for a replay. */
+  ruleId = '',
 ) {
   return async (events: ScannedEvent[]): Promise<string | undefined> => {
     const ends = await findEnds(events)
-    for (const { json, ...event } of events) {
+    for (const { json, chosenRuleIds, ...event } of events) {
+      if (isLeftOut(ruleId, chosenRuleIds)) continue
       const endedAt = ends.get(event.id)
       const ended = endedAt === null ? { after: Date.now() } : { at: endedAt ?? 0 }
       const known = { ...event, data: JSON.parse(json), size: json.length }

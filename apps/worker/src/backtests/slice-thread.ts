@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '@automation/database'
+import { type Database, type DatabaseLimits, openDatabase } from '@automation/database'
 import { lowerPriority } from '@automation/process/lower-priority'
 import type { ClaimedBacktest } from '@automation/rules'
 import { type BacktestLimits, computeSlice, type FailedSlice, type StoredSlice } from './compute-slice.js'
@@ -9,20 +9,23 @@ export interface SliceOrder {
   claimed: ClaimedBacktest
   limits: BacktestLimits
   databaseUrl: string
+  databaseLimits: DatabaseLimits
   /** One Int32, shared with the worker: 1 once it shuts down. */
   stopping: SharedArrayBuffer
 }
 
-/** One connection for what it stores (poolSize), and one to read events (readLimits). */
+/** One connection for what it stores, and one to read events (reads). */
 const poolSize = 1
-const readLimits = { pool: 1, timeoutMs: 2_000 }
 
 let database: Database | undefined
 
 export async function compute(order: SliceOrder): Promise<StoredSlice | FailedSlice | undefined> {
-  const { claimed, limits, databaseUrl, stopping } = order
+  const { claimed, limits, databaseUrl, databaseLimits, stopping } = order
   if (database === undefined) lowerPriority()
-  database ??= openDatabase(databaseUrl, poolSize, readLimits)
+  database ??= openDatabase(databaseUrl, poolSize, {
+    ...databaseLimits,
+    reads: { ...databaseLimits.reads, pool: poolSize },
+  })
   const flag = new Int32Array(stopping)
   return computeSlice(database, claimed, limits, { isStopping: () => Atomics.load(flag, 0) === 1 })
 }

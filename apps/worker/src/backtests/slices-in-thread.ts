@@ -12,7 +12,7 @@ const defaultMemoryMb = 192
 /** Of one slice (ms), with the start of the thread: less than the lease of a backtest. */
 const longestMs = 28_000
 
-interface Settings extends Pick<SliceOrder, 'limits' | 'databaseUrl'> {
+interface Settings extends Pick<SliceOrder, 'limits' | 'databaseUrl' | 'databaseLimits'> {
   /** Of the thread's heap. */
   memoryMb?: number
   /** The module of the thread. */
@@ -51,8 +51,8 @@ export class SlicesInThread implements Slices {
         startFault = fault
         throw fault
       })
-      const { limits, databaseUrl } = this.#settings
-      const order: SliceOrder = { claimed, limits, databaseUrl, stopping: this.#stopping }
+      const { limits, databaseUrl, databaseLimits } = this.#settings
+      const order: SliceOrder = { claimed, limits, databaseUrl, databaseLimits, stopping: this.#stopping }
       return await this.#pool.run(order, { name: 'compute', signal: ending.signal })
     } catch (error) {
       return describeFault(startFault, error as NodeJS.ErrnoException)
@@ -75,7 +75,7 @@ export class SlicesInThread implements Slices {
     const { memoryMb = defaultMemoryMb, filename = './slice-thread.js' } = this.#settings
     const { Piscina } = await import('piscina')
     const pool = new Piscina({
-      // tsc puts the module of the thread beside this one, and scripts/bundle.mjs beside the bundle.
+      // The module of the thread is beside this one where each has a file, and beside the bundle (scripts/bundle.mjs).
       filename: fileURLToPath(new URL(filename, import.meta.url)),
       minThreads: 0,
       maxThreads: 1,

@@ -1,7 +1,8 @@
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import { isUtf8 } from 'node:buffer'
 import { compilePath, parsePath, readPath, scanJson } from '@automation/engine'
 import type { Dispatcher } from 'undici'
 import { decode } from './decode.js'
+import { decompress, hasUnknownEncoding } from './decompress.js'
 
 /** Of a response, as it comes and after decompression. */
 export const maxCapturedBytes = 262_144
@@ -33,9 +34,10 @@ export function captureValues(
   const captured: Record<string, unknown> = {}
   const warnings: string[] = []
   const readsBody = Object.values(capture).some((path) => path.startsWith('body'))
-  const body = readsBody ? readBody(response) : {}
+  const body: ReadBody = readsBody ? readBody(response) : {}
   if ('fault' in body) warnings.push(`capture: ${body.fault}`)
   const source = { headers: response.headers, ...('value' in body && { body: body.value }) }
+  const { brokenCharset } = body
   let left = maxValueBytes
   let hasList = false
   for (const [name, path] of Object.entries(capture)) {
@@ -43,7 +45,9 @@ export function captureValues(
     const value = findValue(path, source)
     const isList = Array.isArray(value)
     const taken =
-      value === undefined ? { fault: `the response has no ${path}` } : takeValue(value, left, scrub)
+      value === undefined
+        ? { fault: `the response has no ${path}` }
+        : takeValue(value, left, scrub, path.startsWith('body') ? brokenCharset : undefined)
     if ('fault' in taken) warnings.push(`capture.${name}: ${taken.fault}`)
     else if (isList && hasList) warnings.push(`capture.${name}: only one value of a response may be a list`)
     else {
@@ -55,25 +59,28 @@ export function captureValues(
   return { captured, warnings }
 }
 
-function readBody({ headers, bytes, isWhole }: CapturedResponse): { value: unknown } | { fault: string } {
+interface ReadBody {
+  value?: unknown
+  fault?: string
+  brokenCharset?: string | undefined
+}
+
+function readBody({ headers, bytes, isWhole }: CapturedResponse): ReadBody {
   if (bytes.length > maxCapturedBytes) return tooLarge
   if (!isWhole) return { fault: 'the response was cut off' }
   if (bytes.length === 0) return { fault: 'the response has no body' }
-  const encoding = String(headers['content-encoding'] ?? 'identity')
-    .trim()
-    .toLowerCase()
-  const decompress = decompressors.get(encoding)
-  if (decompress === undefined) return { fault: 'the response has an unknown content-encoding' }
   try {
-    const plain = decompress(bytes)
-    const text = decode(plain, String(headers['content-type'] ?? ''))
+    const plain = decompress(bytes, headers['content-encoding'], maxCapturedBytes)
+    const { text, brokenCharset } = decode(plain, String(headers['content-type'] ?? ''))
     const { exact, depth, compared } = scanJson(text, maxLongNumbers)
     if (depth > maxDepth) return { fault: `the response is nested deeper than ${maxDepth} levels` }
     if (compared > maxLongNumbers)
       return { fault: `the response has more than ${maxLongNumbers} long numbers` }
     try {
-      return { value: JSON.parse(exact) }
+      return { value: JSON.parse(exact), brokenCharset }
     } catch {
+      if (hasUnknownEncoding(headers['content-encoding']))
+        return { fault: 'the response has an unknown content-encoding' }
       return { fault: `the response is not JSON${describeType(headers['content-type'])}` }
     }
   } catch (error) {
@@ -84,15 +91,6 @@ function readBody({ headers, bytes, isWhole }: CapturedResponse): { value: unkno
 
 const tooLarge = { fault: 'the response has more than 256 KiB' }
 
-/** They stop where the result exceeds its limit, however large it would become. */
-const decompressors = new Map<string, (bytes: Buffer) => Buffer>([
-  ['identity', (bytes) => bytes],
-  ['gzip', (bytes) => gunzipSync(bytes, { maxOutputLength: maxCapturedBytes })],
-  ['x-gzip', (bytes) => gunzipSync(bytes, { maxOutputLength: maxCapturedBytes })],
-  ['deflate', (bytes) => inflateSync(bytes, { maxOutputLength: maxCapturedBytes })],
-  ['br', (bytes) => brotliDecompressSync(bytes, { maxOutputLength: maxCapturedBytes })],
-])
-
 function describeType(type: string | string[] | undefined): string {
   const [found] = /^[\w.+-]{1,40}\/[\w.+-]{1,40}/.exec(String(type ?? '')) ?? []
   return found === undefined ? '' : `, but ${found}`
@@ -100,15 +98,29 @@ function describeType(type: string | string[] | undefined): string {
 
 function findValue(path: string, source: { headers: object; body?: unknown }): unknown {
   if (!parsePath(path)) return undefined
+  if (!path.startsWith('headers.')) return readPath(compilePath(path), source)
   // Names of headers have no case; Node writes them in lower case.
-  return readPath(compilePath(path.startsWith('headers.') ? path.toLowerCase() : path), source)
+  return readHeaderText(readPath(compilePath(path.toLowerCase()), source))
+}
+
+/** Headers are read as Latin 1. What is UTF-8 in truth, which is seldom so by chance, is read as that. */
+function readHeaderText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(readHeaderText)
+  if (typeof value !== 'string' || !/^[\0-\xff]*$/.test(value)) return value
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? bytes.toString() : value
 }
 
 type Taken = { value: unknown; bytes: number } | { fault: string }
 
 /** Copies a value as it can be stored. No more of it is looked at than may be kept. */
-function takeValue(value: unknown, maxBytes: number, scrub: (value: unknown) => unknown): Taken {
-  const copy = new CleanCopy(maxBytes)
+function takeValue(
+  value: unknown,
+  maxBytes: number,
+  scrub: (value: unknown) => unknown,
+  brokenCharset: string | undefined,
+): Taken {
+  const copy = new CleanCopy(maxBytes, brokenCharset)
   const copied = copy.take(value)
   if (copy.fault !== undefined) return { fault: copy.fault }
   const clean = scrub(copied)
@@ -122,14 +134,20 @@ const beyondLimit = 'the values of a response may have at most 4 KiB together'
 class CleanCopy {
   fault: string | undefined
   #left: number
+  readonly #brokenCharset: string | undefined
 
-  constructor(maxLength: number) {
+  /** @param brokenCharset that of a response with bytes that it has not: U+FFFD stands for them, and was not sent */
+  constructor(maxLength: number, brokenCharset: string | undefined) {
     this.#left = maxLength
+    this.#brokenCharset = brokenCharset
   }
 
   take(value: unknown): unknown {
     if (typeof value === 'string') return this.#takeText(value)
     this.#spend(1)
+    // Postgres would keep a null, so an action after a WAIT would read another value than one before it.
+    if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
+      this.fault ??= 'the value has a number that is too large'
     if (typeof value !== 'object' || value === null || this.fault !== undefined) return value
     return Array.isArray(value) ? this.#takeList(value) : this.#takeObject(value)
   }
@@ -137,6 +155,8 @@ class CleanCopy {
   #takeText(text: string): string {
     // A value of no characters is one to look at, too.
     this.#spend(Math.max(1, text.length))
+    if (this.#brokenCharset !== undefined && text.includes('\ufffd'))
+      this.fault ??= `the value has characters that are not ${this.#brokenCharset}`
     return this.fault === undefined ? text.replaceAll('\0', '').toWellFormed() : ''
   }
 

@@ -1,4 +1,4 @@
-import type { CallType, Effect, Evaluation, ReadyAction } from '@automation/engine'
+import { type CallType, cutText, type Effect, type Evaluation, type ReadyAction } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import type { RefusedCall } from './address-guard.js'
 
@@ -51,5 +51,5 @@ export function refuse(refusal: RefusedCall | string): Effect {
 /** A failed effect; its error is one line of at most 500 characters. */
 export function failed(error: unknown): Effect & { status: 'failed' } {
   const message = error instanceof Error ? error.message || error.name : String(error)
-  return { status: 'failed', error: message.replaceAll(/\s+/g, ' ').slice(0, 500) }
+  return { status: 'failed', error: cutText(message.replaceAll(/\s+/g, ' '), 500) }
 }

@@ -1,10 +1,11 @@
 import { escapeHtml } from '@automation/engine'
 import type { ActionOf, CallContext } from './effect.js'
+import { htmlToText } from './html-to-text.js'
 import type { StoredTemplate } from './mail-templates.js'
 
-/** The content of a mail: text, HTML, or both. */
+/** The content of a mail: text, or text and HTML. */
 export interface MailBody {
-  text: string | null
+  text: string
   html: string | null
   warnings: string[]
 }
@@ -25,7 +26,12 @@ export function writeMail(
   const mail =
     'fault' in template ? template : template.render(event.data, config.variables ?? {}, evaluation)
   if ('fault' in mail) return { fault: `The template ${name} ${mail.fault}` }
-  return { ...mail, warnings: mail.warnings.map((warning) => `Template ${name}: ${warning}`) }
+  const { text, html } = mail
+  return {
+    text: text ?? htmlToText(html ?? ''),
+    html,
+    warnings: mail.warnings.map((warning) => `Template ${name}: ${warning}`),
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createReadBatcher, type Database } from '@automation/database'
+import { createReadBatcher, type Database, writeJson } from '@automation/database'
 import { compileMailTemplate, type MailTemplate } from '@automation/engine'
 import { LRUCache } from 'lru-cache'
 
@@ -58,7 +58,7 @@ export function createMailTemplates(database: Database) {
   const cache = new LRUCache<string, Compiled>({ maxSize: maxCharacters })
   const findRow = createReadBatcher(
     async (requests: Request[]) => {
-      const table = JSON.stringify(requests.map((request, index) => ({ index, ...request })))
+      const table = writeJson(requests.map((request, index) => ({ index, ...request })))
       const rows = await database.run<Row>('find_email_templates', findTemplatesSql, [table])
       const byIndex = new Map(rows.map((row) => [row.index, row]))
       return requests.map((_, index) => byIndex.get(index))

@@ -1,5 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { cutText } from '@automation/engine'
 import nodemailer, { type NodemailerError, type SendMailOptions } from 'nodemailer'
 
 export type Message = SendMailOptions & { messageId: string }
@@ -54,7 +55,7 @@ export function openSmtp(url: string): MailTransport {
       return {
         refused: rejected,
         warnings: [
-          `The mail server refused ${rejected.length} of ${all} recipients: ${reason}`.slice(0, 500),
+          cutText(`The mail server refused ${rejected.length} of ${all} recipients: ${reason}`, 500),
         ],
       }
     },

@@ -1,8 +1,9 @@
-import type { Effect } from '@automation/engine'
+import { cutText, type Effect } from '@automation/engine'
 import type { Dispatcher } from 'undici'
 import { type CapturedResponse, captureValues, maxCapturedBytes } from './capture-values.js'
 import { type Scrubber, scrubValue } from './credentials/create-scrubber.js'
 import { decode } from './decode.js'
+import { isCompressed } from './decompress.js'
 import { failed } from './effect.js'
 
 /** How long (ms) a body may take after its headers, if nothing is captured. The rest of a slower one is not read, and its connection is closed. */
@@ -129,13 +130,12 @@ function readText(
   scrubber: Scrubber | undefined,
 ): string | undefined {
   const type = String(headers['content-type'] ?? 'text/plain')
-  const isText =
-    /^text\/|[/+](json|xml)\b/i.test(type) && (headers['content-encoding'] ?? 'identity') === 'identity'
+  const isText = /^text\/|[/+](json|xml)\b/i.test(type) && !isCompressed(headers['content-encoding'])
   if (!isText || bytes.length === 0) return undefined
-  const decoded = decode(bytes, type)
+  const { text: decoded } = decode(bytes, type)
   // Before it is shortened: a part of a secret would not be recognised.
   const whole = scrubber ? scrubber.scrubStart(decoded, maxTextLength, isWhole) : decoded
-  const text = whole.slice(0, maxTextLength).toWellFormed()
+  const text = cutText(whole, maxTextLength).toWellFormed()
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters mark binary content.
   return /[\0-\x08\x0e-\x1f]/.test(text) ? undefined : text
 }

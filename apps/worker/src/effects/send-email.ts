@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { domainToASCII, fileURLToPath } from 'node:url'
 import type { Database } from '@automation/database'
 import type { Effect } from '@automation/engine'
 import type { Address, NodemailerError } from 'nodemailer'
@@ -26,6 +26,7 @@ export function createMailer(
   filler: Pick<CredentialFiller, 'fill'>,
 ) {
   const sender = readSender(from)
+  const domain = domainOf(sender.address)
   const findTemplate = createMailTemplates(database)
   const { deliver, close } = openTransport(url)
   return {
@@ -45,7 +46,7 @@ export function createMailer(
     const template = await findTemplate(context.event.workspaceId, config.template)
     const body = writeMail(template, config, context)
     if ('fault' in body) return { status: 'failed', error: body.fault, isFinal: true }
-    const messageId = `<${idempotencyKey(action, context).replace(':', '.')}@automation-rules>`
+    const messageId = `<${idempotencyKey(action, context).replace(':', '.')}@${domain}>`
     const output = { messageId }
     const timeoutMs = action.of.timeoutMs ?? defaultTimeoutMs
     try {
@@ -83,12 +84,21 @@ function composeMessage(
     bcc: toAddresses(bcc),
     replyTo: replyTo === undefined ? undefined : toAddress(replyTo),
     subject: toHeaderText(subject),
-    text: text ?? undefined,
+    text,
     html: html ?? undefined,
     messageId,
+    headers: ofMachines,
     disableFileAccess: true,
     disableUrlAccess: true,
   }
+}
+
+/** Programs that answer mails, such as notes of absence, leave these alone: RFC 3834, and what Exchange reads. */
+const ofMachines = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'OOF, AutoReply' }
+
+/** A Message-ID of the sender's own domain: one of a domain that does not exist counts as a sign of spam. */
+function domainOf(address: string): string {
+  return domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'automation-rules'
 }
 
 function toAddresses(addresses: string | readonly string[] = []): Address[] {
@@ -107,7 +117,7 @@ function toHeaderText(text: string): string {
 }
 
 /** @throws Error where the setting does not name one sender */
-function readSender(from: string): Address {
+function readSender(from: string): { name: string; address: string } {
   const [sender, ...others] = addressParser(from)
   if (!sender?.address || others.length > 0)
     throw new Error('MAIL_FROM must be one sender, such as Rules <rules@example.com>')

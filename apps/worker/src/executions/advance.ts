@@ -7,6 +7,7 @@ import {
   settleAction,
 } from '@automation/engine'
 import type { ActionOf, OutsideAction } from '../effects/effect.js'
+import { awaitDecision } from './await-decision.js'
 import { awaitEvent, endOf } from './await-event.js'
 import { emitEvent } from './emit-event.js'
 import { type Execution, end, finish, suspend } from './execution.js'
@@ -45,7 +46,9 @@ export function advance(execution: Execution): OutsideAction | undefined {
         const { result, dueAt } =
           waitFor === undefined
             ? wait(record.results[action.of.index], action)
-            : awaitEvent(execution, action, waitFor)
+            : waitFor.isDecision
+              ? awaitDecision(execution, action)
+              : awaitEvent(execution, action, waitFor)
         record.results[action.of.index] = result
         if (result.status !== 'scheduled') break
         suspend(record, 'waiting', dueAt)

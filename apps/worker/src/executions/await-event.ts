@@ -1,13 +1,10 @@
-import { lowestId, waitKeyOf } from '@automation/database'
+import { waitKeyOf } from '@automation/database'
 import {
   type ActionResult,
-  decisionPath,
   type EndingEvent,
-  expiredDecision,
   findWaitEnd,
   keepWaited,
   type Match,
-  readDecision,
   settleAction,
   type WaitFor,
   writeMatch,
@@ -29,12 +26,12 @@ export function awaitEvent(
 ): { result: ActionResult; dueAt: Date } {
   const { record, look } = execution
   const known = record.results[action.of.index]
-  const until = known?.status === 'scheduled' && known.until ? Date.parse(known.until) : endOf(action)
+  const until = known?.status === 'scheduled' && known.until ? Date.parse(known.until) : deadlineOf(action)
   const done = settleAction(action, { status: 'success' })
   // It was for this WAIT: the next one is looked for anew.
   execution.look = undefined
   if (known?.status === 'scheduled' && look?.found) {
-    const result = endByEvent(execution, action, waitFor, look.found, done)
+    const result = endByEvent(execution, action, look.found, done)
     return { result, dueAt: new Date() }
   }
   if (known?.status === 'scheduled' && look?.refusal !== undefined) {
@@ -43,22 +40,16 @@ export function awaitEvent(
   }
   if (known?.status === 'scheduled' && look?.isOver)
     return {
-      result: {
-        ...done,
-        until: new Date(until).toISOString(),
-        ended: 'time',
-        ...(waitFor.isDecision && { decision: expiredDecision }),
-      },
+      result: { ...done, until: laterOf(action.at, until), ended: 'time' },
       dueAt: new Date(),
     }
-  const match: Match = waitFor.isDecision ? { [decisionPath]: record.id } : (action.config.for?.match ?? {})
+  const match: Match = action.config.for?.match ?? {}
   const { eventType } = waitFor
   record.wait = {
     key: waitKeyOf(execution.event.workspaceId, writeMatch(eventType, match)),
     eventType,
-    // Each decision has a key, however young the rule is.
-    seen: look?.seen ?? (waitFor.isDecision ? '0' : nothingSeen),
-    after: findAfter(execution, waitFor),
+    seen: look?.seen ?? nothingSeen,
+    after: findAfter(execution),
     until,
   }
   const result: ActionResult = {
@@ -70,13 +61,9 @@ export function awaitEvent(
   return { result, dueAt: new Date(look?.again ?? until) }
 }
 
-/**
- * Only a later event ends a WAIT: than that of the execution, and than the one that ended the WAIT before it. A decision names its
- * execution, so each one counts: also one of before the end of a batch, which the execution takes for its event.
- */
-export function findAfter({ record, event }: Execution, { isDecision }: WaitFor): OpenWait['after'] {
-  const last = record.results.findLast((result) => result?.endedBy && !result.decision)?.endedBy
-  if (isDecision) return { acceptedAt: 0, id: lowestId }
+/** Only a later event ends a WAIT: than that of the execution, and than the one that ended the WAIT before it. */
+export function findAfter({ record, event }: Execution): OpenWait['after'] {
+  const last = record.results.findLast((result) => result?.endedBy)?.endedBy
   return last === undefined
     ? { acceptedAt: event.acceptedAt, id: event.id }
     : { acceptedAt: Date.parse(last.acceptedAt), id: last.eventId }
@@ -85,17 +72,14 @@ export function findAfter({ record, event }: Execution, { isDecision }: WaitFor)
 function endByEvent(
   { record, rule: { compiled } }: Execution,
   action: ActionOf<'WAIT'>,
-  { isDecision }: WaitFor,
   { id, acceptedAt, data }: EndingEvent,
   done: ActionResult,
 ): ActionResult {
   const ended = {
-    // Time does not run backwards for the actions after it.
-    until: new Date(Math.max(action.at, acceptedAt)).toISOString(),
+    until: laterOf(action.at, acceptedAt),
     ended: 'event' as const,
     endedBy: { eventId: id, acceptedAt: new Date(acceptedAt).toISOString() },
   }
-  if (isDecision) return { ...done, ...ended, decision: readDecision(data) }
   const fields = 'fault' in compiled ? [] : compiled.waitedFields
   const { waited, warnings } = keepWaited(data, fields)
   // Only the last one is read.
@@ -106,6 +90,16 @@ function endByEvent(
 function withWarnings(result: ActionResult, more: string[] = []): ActionResult {
   const warnings = [...(result.warnings ?? []), ...more]
   return warnings.length === 0 ? result : { ...result, warnings }
+}
+
+/** Time does not run backwards for the actions after a WAIT. */
+export function laterOf(reachedAt: number, endedAt: number): string {
+  return new Date(Math.max(reachedAt, endedAt)).toISOString()
+}
+
+/** Workers that are late do not change which events end a WAIT until a date. */
+function deadlineOf(action: ActionOf<'WAIT'>): number {
+  return action.config.until === undefined ? endOf(action) : (action.deadline ?? action.at)
 }
 
 /** A date is the same whenever a worker reads it; a duration begins now. */

@@ -6,7 +6,7 @@ import {
   type Evaluation,
   findError,
 } from '@automation/engine'
-import type { ExecutionRecord, LoadedEvent, RecordableExecution } from '@automation/ledger'
+import type { ExecutionRecord, LoadedEvent, RecordableExecution, StoredDecision } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
 import type { EffectBudget, EffectRefusal } from './effect-budget.js'
 import type { ReadyRule } from './ready-rule.js'
@@ -20,6 +20,8 @@ export interface Execution extends RecordableExecution {
   readonly budget: EffectBudget
   /** What was found of the event that it waits for. */
   look?: Look | undefined
+  /** What a person had decided when it was claimed, and that moment (epoch ms). Undefined in one that begins. */
+  readonly claimed?: { readonly decision: StoredDecision | null; readonly at: number }
   /** Of its tasks and emitted events since it was last recorded. */
   effectBytes: number
   /** The span of what this worker does of it. */
@@ -58,7 +60,7 @@ export function beginExecution(
   return {
     record: {
       id: executionIdOf(event, rule.id),
-      ruleId: rule.id,
+      handlerId: rule.id,
       ruleVersion: rule.version,
       status: 'running',
       error: null,
@@ -76,7 +78,9 @@ export function beginExecution(
     budget,
     // One that an event starts reads its batch when that has ended; this is one by hand.
     event:
-      event.addressee !== null && collects(rule) ? { ...event, data: collectedAlone(event.data) } : event,
+      event.addressee?.kind === 'rule' && collects(rule)
+        ? { ...event, data: collectedAlone(event.data) }
+        : event,
     tasks: [],
     emitted: [],
     effectBytes: 0,
@@ -142,5 +146,5 @@ export function suspend(
 
 /** The fields that identify an execution in log lines. */
 export function idsOf({ record, event }: Execution) {
-  return { executionId: record.id, eventId: event.id, ruleId: record.ruleId }
+  return { executionId: record.id, eventId: event.id, ruleId: record.handlerId }
 }

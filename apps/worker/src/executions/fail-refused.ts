@@ -12,6 +12,17 @@ export function isRefused(error: unknown, rows: number): boolean {
   return isRowFault(error) || isTooLarge(error)
 }
 
+/** An outcome whose executions have all failed, and that can nevertheless never be stored. Its message says why. */
+export class OutcomeRefused extends Error {
+  constructor(cause: unknown) {
+    super(describe(cause), { cause })
+  }
+}
+
+function describe(error: unknown): string {
+  return isRowFault(error) ? 'the database refused it' : 'it is too large'
+}
+
 /** Whether an execution writes rows of its own, which Postgres may refuse. */
 export function writesRows({ tasks, emitted }: Execution): boolean {
   return tasks.length + emitted.length > 0
@@ -23,9 +34,7 @@ export function writesRows({ tasks, emitted }: Execution): boolean {
  */
 export function failRefused(execution: Execution, error: unknown): void {
   const { record, tasks, emitted, budget } = execution
-  const reason = isRowFault(error)
-    ? 'What the rule did could not be stored: the database refused it'
-    : 'What the rule did could not be stored: it is too large'
+  const reason = `What the rule did could not be stored: ${describe(error)}`
   const lost = new Set([...tasks, ...emitted].map(({ actionIndex }) => actionIndex))
   record.results = record.results.map((result, index) =>
     lost.has(index) || isOpen(result) ? failResult(result, reason) : result,

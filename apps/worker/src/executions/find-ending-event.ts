@@ -10,14 +10,7 @@ import {
   type WorkLimits,
   writeMatch,
 } from '@automation/engine'
-import {
-  findEndingEvents,
-  lookAtDecision,
-  maxOpenWaits,
-  nothingSeen,
-  TimeOuts,
-  tooManySeen,
-} from '@automation/ledger'
+import { findEndingEvents, maxOpenWaits, nothingSeen, TimeOuts, tooManySeen } from '@automation/ledger'
 import { findAfter } from './await-event.js'
 import type { Execution, Look } from './execution.js'
 
@@ -49,7 +42,7 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     const { until: untilText, waitsFor } = record.results[index] ?? {}
     if (waitsFor === undefined || 'fault' in rule.compiled) return undefined
     const waitFor = rule.compiled.actions[index]?.waitFor
-    if (waitFor === undefined) return undefined
+    if (waitFor === undefined || waitFor.isDecision) return undefined
     if (waitSeen === tooManySeen) return refused
     const { workspaceId } = event
     const { eventType } = waitFor
@@ -58,17 +51,16 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     const isLate = Date.now() >= until - earlyMs
     const overdue = Math.min(againMs.most, Math.max(againMs.least, (Date.now() - until) / 4))
     const next = isLate ? Math.max(until, Date.now() + overdue) : undefined
-    if (waitFor.isDecision) return { ...(await findDecision(database, record.id, until)), again: next }
     const isOver = isLate && (await timeOuts.isOver({ workspaceId, eventType, until }))
     const key = waitKeyOf(workspaceId, writeMatch(eventType, match))
     const wait = {
       key,
       eventType,
       seen: waitSeen ?? nothingSeen,
-      after: findAfter(execution, waitFor),
+      after: findAfter(execution),
       until,
     }
-    const { ruleId, ruleVersion } = record
+    const { handlerId: ruleId, ruleVersion } = record
     const comparison = new Comparison(waitFor, match, workLimits)
     const looking = { workspaceId, ruleId, ruleVersion, wait }
     const { seen, hasMore, isCut } = await findEndingEvents(database, looking, (one) =>
@@ -79,18 +71,6 @@ export function createEventFinder(database: Database, workLimits: WorkLimits | u
     const again = hasMore ? Date.now() : next
     return { found, isOver: isOver && !hasMore, seen, again, warnings: [...warnings] }
   }
-}
-
-/** The execution itself has the decision, so it counts also while its event waits in a backlog. */
-async function findDecision(database: Database, executionId: string, until: number): Promise<Look> {
-  const { decision, isOver } = await lookAtDecision(database, executionId, until)
-  const found = decision && {
-    id: decision.eventId,
-    acceptedAt: Date.parse(decision.at),
-    data: decision,
-  }
-  // The key of its event is looked for by the commit that suspends, since the WAIT.
-  return { found: found ?? undefined, isOver, seen: '0', again: undefined, warnings: [] }
 }
 
 /**

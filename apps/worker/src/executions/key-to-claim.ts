@@ -1,5 +1,5 @@
 import { keyIdOf } from '@automation/database'
-import { type Evaluation, scheduleType } from '@automation/engine'
+import type { Evaluation } from '@automation/engine'
 import type { KeyToClaim, LoadedEvent } from '@automation/ledger'
 import type { ReadyRule } from './ready-rule.js'
 
@@ -10,11 +10,11 @@ import type { ReadyRule } from './ready-rule.js'
  */
 export function keyToClaim(
   { id, compiled }: ReadyRule,
-  { type, addressee, data }: LoadedEvent,
+  { addressee, data }: LoadedEvent,
   evaluation: Evaluation,
 ): KeyToClaim | string | undefined {
   if ('fault' in compiled || compiled.perKey === undefined) return undefined
-  if (addressee !== null && type !== scheduleType) return undefined
+  if (addressee?.kind === 'rule') return undefined
   const { perKey } = compiled
   evaluation.beginRule()
   const { key, fault, warnings } = perKey.render(data, evaluation)

@@ -15,7 +15,7 @@ import {
   finishEvents,
   finishKeyedEvents,
   type LoadedEvent,
-  noteCancelled,
+  noteStored,
   type Outcome,
   openWaitOf,
   queuedKeyOf,
@@ -27,8 +27,9 @@ import type { EventQueue } from '@automation/queue'
 import type { Logger } from 'pino'
 import type { WorkerMetrics } from '../worker-metrics.js'
 import { countRows } from './cost.js'
+import { isFaultOfCode } from './event-fault.js'
 import { type Execution, idsOf } from './execution.js'
-import { failRefused, isRefused, writesRows } from './fail-refused.js'
+import { failRefused, isRefused, OutcomeRefused, writesRows } from './fail-refused.js'
 import { endExecutionSpan } from './trace-executions.js'
 
 /** What enters together has one commit, and a commit waits for no other one. One outcome may have more rows than this. */
@@ -63,26 +64,9 @@ export class Recorder {
   readonly #parts: RecorderParts
   /** A run that has lost its lease may still record. Beside the present holder's, its step would pass for recorded (recordSteps). */
   readonly #inTurn = createKeyedMutex()
-  readonly #finishEvent = createBatcher<Outcome<Execution>, Execution[] | undefined>(
-    (outcomes) => this.#finishEvents(outcomes),
-    { ...limits, weigh: ({ executions }) => countRows(executions) },
-  )
-  readonly #recordStep = createBatcher<Step<Execution>, boolean>((steps) => this.#recordSteps(steps), {
-    ...limits,
-    weigh: ({ execution }) => countRows([execution]),
-  })
+  readonly #free = this.#openLane(limits, finishEvents, recordSteps)
   /** What waits for the lock of a key delays nothing without one. */
-  readonly #finishKeyedEvent = createBatcher<Outcome<Execution>, Execution[] | undefined>(
-    (outcomes) => this.#finishEvents(outcomes, finishKeyedEvents),
-    {
-      ...keyedLimits,
-      weigh: ({ executions, waitKeys = [] }) => countRows(executions) + waitKeys.length,
-    },
-  )
-  readonly #recordKeyedStep = createBatcher<Step<Execution>, boolean>(
-    (steps) => this.#recordSteps(steps, recordKeyedSteps),
-    { ...keyedLimits, weigh: ({ execution }) => countRows([execution]) },
-  )
+  readonly #keyed = this.#openLane(keyedLimits, finishKeyedEvents, recordKeyedSteps)
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
@@ -91,16 +75,23 @@ export class Recorder {
   /**
    * Records an event as done, together with its executions.
    *
-   * @returns the executions that this worker continues; undefined where another delivery of the job was first: then nothing of this
-   * outcome is stored
+   * @returns the executions that this worker continues; undefined where another delivery of the job was first
+   * @throws OutcomeRefused if it would be refused each time
    */
-  finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
+  async finishEvent(outcome: Outcome<Execution>): Promise<Execution[] | undefined> {
     const { event, executions } = outcome
-    return this.#record(event, executions, 1, () =>
-      outcome.waitKeys !== undefined || executions.some(asksForKey)
-        ? this.#finishKeyedEvent(outcome)
-        : this.#finishEvent(outcome),
-    )
+    const isKeyed = outcome.waitKeys !== undefined || executions.some(asksForKey)
+    const lane = isKeyed ? this.#keyed : this.#free
+    const record = (write: () => Promise<Execution[] | undefined>) =>
+      this.#record(event, executions, 1, write)
+    try {
+      return await record(() => lane.finishEvent(outcome))
+    } catch (error) {
+      if (isRefused(error, 1 + countRows(executions))) throw new OutcomeRefused(error)
+      if (!isFaultOfCode(error)) throw error
+      // Any outcome of its batch may be the cause.
+      return record(() => lane.finishAlone(outcome))
+    }
   }
 
   /**
@@ -111,11 +102,10 @@ export class Recorder {
   recordStep(step: Step<Execution>): Promise<boolean> {
     const { execution } = step
     return this.#inTurn(execution.record.id, () =>
-      this.#record(execution.event, [execution], 0, () =>
-        openWaitOf(execution.record) || queuedKeyOf(execution)
-          ? this.#recordKeyedStep(step)
-          : this.#recordStep(step),
-      ),
+      this.#record(execution.event, [execution], 0, () => {
+        const isKeyed = openWaitOf(execution.record) !== undefined || queuedKeyOf(execution) !== undefined
+        return (isKeyed ? this.#keyed : this.#free).recordStep(step)
+      }),
     )
   }
 
@@ -149,13 +139,35 @@ export class Recorder {
         const fields = { err: error, eventId: event.id, executions: failing.length }
         this.#parts.log.error(fields, 'executions fail, because what they did cannot be stored')
         for (const execution of failing) failRefused(execution, error)
+        // What is decided about a key may be what is refused. An execution that has begun keeps its claim: others wait for its key.
+        if (suspects.length === 0 && eventRows > 0)
+          for (const execution of failing) execution.claim = undefined
       }
+    }
+  }
+
+  /** Commits of a lane wait for none of another one. */
+  #openLane(
+    limits: typeof keyedLimits,
+    finish: typeof finishKeyedEvents | typeof finishEvents,
+    record: typeof recordKeyedSteps | typeof recordSteps,
+  ) {
+    return {
+      finishEvent: createBatcher((outcomes: Outcome<Execution>[]) => this.#finishEvents(outcomes, finish), {
+        ...limits,
+        weigh: ({ executions, waitKeys = [] }) => countRows(executions) + waitKeys.length,
+      }),
+      finishAlone: async (outcome: Outcome<Execution>) => (await this.#finishEvents([outcome], finish))[0],
+      recordStep: createBatcher((steps: Step<Execution>[]) => this.#recordSteps(steps, record), {
+        ...limits,
+        weigh: ({ execution }) => countRows([execution]),
+      }),
     }
   }
 
   async #finishEvents(
     outcomes: Outcome<Execution>[],
-    finish: typeof finishKeyedEvents | typeof finishEvents = finishEvents,
+    finish: typeof finishKeyedEvents | typeof finishEvents,
   ): Promise<(Execution[] | undefined)[]> {
     const { database, metrics } = this.#parts
     const startedAt = performance.now()
@@ -167,7 +179,7 @@ export class Recorder {
     } = await retryOnLockConflict<Finished<Execution> & { unbegun?: Execution[] }>(() =>
       finish(database, outcomes),
     )
-    noteCancelled(
+    noteStored(
       rows,
       outcomes.flatMap(({ executions }) => executions),
     )
@@ -183,12 +195,12 @@ export class Recorder {
 
   async #recordSteps(
     steps: Step<Execution>[],
-    record: typeof recordKeyedSteps | typeof recordSteps = recordSteps,
+    record: typeof recordKeyedSteps | typeof recordSteps,
   ): Promise<boolean[]> {
     const { database, metrics } = this.#parts
     const startedAt = performance.now()
     const { recorded, followUps, rows } = await retryOnLockConflict(() => record(database, steps))
-    noteCancelled(
+    noteStored(
       rows,
       steps.map(({ execution }) => execution),
     )

@@ -65,5 +65,5 @@ export function endCallSpan(span: Span | undefined, effect: Effect | undefined):
 }
 
 function attributesOf({ record }: Execution) {
-  return { 'automation.execution_id': record.id, 'automation.rule_id': record.ruleId }
+  return { 'automation.execution_id': record.id, 'automation.rule_id': record.handlerId }
 }

@@ -11,7 +11,7 @@ import { openMetrics } from '@automation/process/telemetry'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import { createWorkerMetrics } from '../worker-metrics.js'
-import { createWaitEnder } from './end-waits.js'
+import { startWaitEnders } from './end-waits.js'
 import { OutageGrace } from './outage-grace.js'
 import {
   addUp,
@@ -51,9 +51,7 @@ export function startSweeper(
   const sweeping = repeat(sweep, pauseMs, (error) =>
     log.warn({ err: error }, 'sweep failed; the next sweep continues'),
   )
-  const ending = repeat(createWaitEnder(database, log, metrics), pauseMs, (error) =>
-    log.warn({ err: error }, 'executions could not be cancelled or woken; the next attempt continues'),
-  )
+  const ending = startWaitEnders(database, log, metrics, pauseMs)
   // Without the sweeper's lock: a worker that stands still holds it for up to 10 s, and a tick is made once in any case.
   const ticking = repeat(createTicker(database, queue, log, metrics), pauseMs, (error) =>
     log.warn({ err: error }, 'ticks could not be made; the next attempt continues'),

@@ -57,7 +57,7 @@ export function createExpiredRemovals(now: number, auditDays: number) {
     }),
     acknowledgements: removalOf({
       table: Prisma.sql`acknowledgements`,
-      key: Prisma.sql`workspace_id, rule_id, error`,
+      key: Prisma.sql`workspace_id, handler_id, error`,
       age: Prisma.sql`at`,
       before: Prisma.sql`${new Date(now - acknowledgementDays * dayMs)}`,
     }),

@@ -13,6 +13,8 @@ const batchMs = 20
 const leastSize = 500
 const maxSize = 20_000
 const maxPauseMs = 10_000
+/** How long one kind is removed at a time: what is left of it has its next turn after all others. */
+const turnMs = 60_000
 /** Of a transaction, its pause included. */
 const timeoutMs = 30_000
 /** Any number that nothing else in this database locks. */
@@ -27,7 +29,7 @@ const retentionLock = 7_701_202_612n
  * - A transaction that pauses has no snapshot, so it does not hold back vacuum.
  * - Where a worker dies or is suspended, Postgres releases its lock.
  * - A worker that finds the lock taken stops, in the middle of its round too: the holder begins, or began, with the first kind.
- * - A kind that fails keeps no other from being removed.
+ * - A kind that fails, or has millions of rows, keeps no other from being removed.
  *
  * @returns how many rows of each kind this worker has removed
  * @throws AggregateError at the end of the round, which names the kinds that failed
@@ -36,12 +38,14 @@ export async function removeGently<Kind extends string>(
   database: Database,
   removals: Record<Kind, Removal>,
   signal: AbortSignal,
+  kindMs = turnMs,
 ): Promise<Record<Kind, number>> {
   const kinds = Object.keys(removals) as Kind[]
   const removed = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>
   const failures: Error[] = []
   let pauseMs = 0
   for (const kind of kinds) {
+    const endsAt = performance.now() + kindMs
     try {
       for (let size = leastSize, isOver = false; !isOver; ) {
         const batch = await removeBatch(database, removals[kind], { size, pauseMs, signal })
@@ -50,6 +54,9 @@ export async function removeGently<Kind extends string>(
         isOver = batch.isOver
         pauseMs = Math.min(batch.tookMs * (1 / busyShare - 1), maxPauseMs)
         size = fitSize(size, batch.tookMs)
+        if (isOver || performance.now() < endsAt) continue
+        kinds.push(kind)
+        break
       }
     } catch (error) {
       failures.push(new Error(`${kind} could not be removed`, { cause: error }))

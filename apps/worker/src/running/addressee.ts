@@ -1,5 +1,5 @@
 import { findSubscription, subscriptionRetry } from '@automation/access'
-import { type Database, isTick } from '@automation/database'
+import type { Database } from '@automation/database'
 import { type Addressee, type LoadedEvent, mayRunSql } from '@automation/ledger'
 import { makeReady, type ReadyRule, type RuleRow } from '../executions/ready-rule.js'
 
@@ -9,7 +9,7 @@ import { makeReady, type ReadyRule, type RuleRow } from '../executions/ready-rul
  */
 export async function findAddressee(
   database: Database,
-  { id: eventId, workspaceId, rulesVersion }: Pick<LoadedEvent, 'id' | 'workspaceId' | 'rulesVersion'>,
+  { workspaceId, rulesVersion }: Pick<LoadedEvent, 'workspaceId' | 'rulesVersion'>,
   addressee: Addressee,
 ): Promise<{ rule: ReadyRule | undefined; rulesVersion: number }> {
   const { kind, id } = addressee
@@ -20,7 +20,7 @@ export async function findAddressee(
   const [row] = await database.run<AddresseeRow>('find_addressee', findAddresseeSql, [
     workspaceId,
     id,
-    !isTick({ id: eventId, addressee }),
+    kind === 'rule',
   ])
   if (row === undefined || row.id === null) return { rule: undefined, rulesVersion }
   return { rule: makeReady({ ...row, id: row.id }), rulesVersion: row.rulesVersion }

@@ -134,9 +134,9 @@ export class Claims {
   }
 
   async #findRule(claimed: ClaimedExecution): Promise<ReadyRule | undefined> {
-    const { addressee, ruleId: id, ruleVersion: version, name, perKey, conditions, actions } = claimed
+    const { addressee, handlerId: id, ruleVersion: version, name, perKey, conditions, actions } = claimed
     if (addressee?.kind === 'subscription')
-      return (await findAddressee(this.#database, { ...claimed, id: claimed.eventId }, addressee)).rule
+      return (await findAddressee(this.#database, claimed, addressee)).rule
     if (name === null) return undefined
     const key = `${id} ${version}`
     const known = this.#compiled.get(key)
@@ -149,7 +149,7 @@ export class Claims {
 
 /** The rule of an execution that is given up: nothing is compiled, and nothing of it is left to do. Undefined where it was deleted. */
 function makeEmpty(claimed: ClaimedExecution): ReadyRule | undefined {
-  const { addressee, ruleId: id, ruleVersion: version, name, conditions, actions } = claimed
+  const { addressee, handlerId: id, ruleVersion: version, name, conditions, actions } = claimed
   if (name === null && addressee?.kind !== 'subscription') return undefined
   return makeReady({ id, version, name: name ?? '', conditions, actions })
 }
@@ -175,11 +175,11 @@ function continueClaimed(
   evaluation: Evaluation,
   causation: Causation,
 ): Execution {
-  const { executionId: id, ruleId, ruleVersion, results, startedAt, lease, interruptions } = claimed
+  const { executionId: id, handlerId, ruleVersion, results, startedAt, lease, interruptions } = claimed
   const execution: Execution = {
     record: {
       id,
-      ruleId,
+      handlerId,
       ruleVersion,
       status: 'running',
       error: null,
@@ -192,10 +192,11 @@ function continueClaimed(
       interruptions,
       attention: null,
     },
-    rule: rule ?? makeGone(ruleId, ruleVersion),
+    rule: rule ?? makeGone(handlerId, ruleVersion),
     evaluation,
     budget: new EffectBudget(event, causation),
     event,
+    claimed: { decision: claimed.decision, at: claimed.claimedAt },
     tasks: [],
     emitted: [],
     effectBytes: 0,

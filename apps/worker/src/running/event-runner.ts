@@ -1,7 +1,7 @@
 import { NotAdmitted, ownerOf } from '@automation/admission'
 import { createReadBatcher, type Database } from '@automation/database'
 import { Evaluation, type WorkLimits } from '@automation/engine'
-import { type LoadedEvent, loadEvents, loadIsolated } from '@automation/ledger'
+import { type LoadedEvent, loadEvents, loadIsolated, maxRefusals, noteRefusal } from '@automation/ledger'
 import type { Tracing } from '@automation/process/telemetry'
 import type { EventPointer, EventsJobData } from '@automation/queue'
 import type { Logger } from 'pino'
@@ -9,6 +9,7 @@ import type { Admission } from '../admission.js'
 import type { Executor } from '../calls/executor.js'
 import type { Causation } from '../executions/causation.js'
 import { EffectBudget } from '../executions/effect-budget.js'
+import { findEventFault, isFaultOfCode } from '../executions/event-fault.js'
 import type { Execution } from '../executions/execution.js'
 import type { Recorder } from '../executions/recorder.js'
 import { traceEvent } from '../executions/trace-executions.js'
@@ -40,7 +41,8 @@ export interface EventParts {
  * Runs events. The life of an event:
  *
  *   load ─▶ find its rules ─▶ evaluate them ─▶ begin executions ─▶ commit the outcome ─▶ reply, or first make the calls (executor.ts)
- *     └▶ done already
+ *     └▶ done already      └───────────── fails for what it is ─────────────┘
+ *                                                    └▶ counted, and tried again ─▶ at the fifth time quarantined
  *
  * A worker that is killed on the way changes nothing: the job is delivered again and ends in the same rows.
  */
@@ -78,26 +80,51 @@ export class EventRunner {
 
   async #runAdmitted(pointer: EventPointer, job: EventsJobData): Promise<'isolate' | undefined> {
     const entry = await this.#parts.admission.events.enter(ownerOf(pointer), { party: job })
-    let work: EventWork | undefined
+    const begun: { work?: EventWork } = {}
     try {
-      const event = await this.#load(pointer.id)
+      const event = await this.#load(pointer.id).catch((error) => {
+        // Any event of those that were loaded together may be the cause.
+        if (isFaultOfCode(error)) return 'isolate' as const
+        throw error
+      })
       if (event === undefined || event === 'isolate') return event
-      work = await this.#open(event, pointer)
-      await this.#finish(work, job, (cost) => entry.pause(cost))
+      await this.#countFault(pointer, async () => {
+        begun.work = await this.#open(event, pointer)
+        await this.#finish(begun.work, job, (cost) => entry.pause(cost))
+      })
       return undefined
     } finally {
-      entry.leave(work?.cost ?? 0)
+      entry.leave(begun.work?.cost ?? 0)
     }
   }
 
   /** Nothing of the event is read before its crash is counted: its data may be what ends workers. */
   #runIsolated(pointer: EventPointer, job: EventsJobData): Promise<void> {
     return this.#isolate(pointer, async (isToBeRehearsed) => {
-      const event = await loadIsolated(this.#parts.database, pointer.id)
-      if (event === undefined) return
-      if (isToBeRehearsed) await rehearse(event, this.#parts)
-      await this.#finish(await this.#open(event, pointer), job, async () => {})
+      await this.#countFault(pointer, async () => {
+        const event = await loadIsolated(this.#parts.database, pointer.id)
+        if (event === undefined) return
+        if (isToBeRehearsed) await rehearse(event, this.#parts)
+        await this.#finish(await this.#open(event, pointer), job, async () => {})
+      })
     })
+  }
+
+  /** An event that fails for what it is would fail each time. @throws the error, until it has been too often */
+  async #countFault({ id: eventId }: EventPointer, run: () => Promise<void>): Promise<void> {
+    const { database, onQuarantine, log } = this.#parts
+    try {
+      await run()
+    } catch (error) {
+      const fault = findEventFault(error)
+      if (fault === undefined) throw error
+      const reason = `${fault.what}, in ${maxRefusals} attempts: ${fault.why}`
+      const noted = await noteRefusal(database, eventId, reason)
+      if (noted === 'again') throw error
+      if (noted === 'done') return
+      onQuarantine()
+      log.error({ err: error, eventId }, 'event is quarantined, because it fails in each attempt')
+    }
   }
 
   async #open(event: LoadedEvent, { traceparent }: EventPointer): Promise<EventWork> {

@@ -1,6 +1,6 @@
 import { yieldEvery } from '@automation/admission'
 import { type Evaluation, findOutranked, ruleHolds } from '@automation/engine'
-import type { LoadedEvent } from '@automation/ledger'
+import { isLeftOut, type LoadedEvent } from '@automation/ledger'
 import type { Span } from '@automation/process/telemetry'
 import type { HeldExecution } from '../calls/held-execution.js'
 import { countRows, msPerByte, msPerUnit } from '../executions/cost.js'
@@ -62,7 +62,7 @@ export class EventWork {
     this.span = span
     this.#evaluation = evaluation
     this.#begin = begin
-    this.#candidates = set.findCandidates(event.data)
+    this.#candidates = leaveOut(set, event, set.findCandidates(event.data))
   }
 
   /** What it has cost so far: ms of the event loop. */
@@ -124,10 +124,14 @@ export class EventWork {
   }
 
   #keepFirsts(): void {
-    const outranked = findOutranked(this.set.rules, this.#matched)
-    if (outranked.size === 0) return
-    this.outranked = outranked
-    this.executions = this.executions.filter((_, place) => !outranked.has(this.#matched[place] as number))
+    const { rules } = this.set
+    const isChosen = (index: number) => !isLeftOut((rules[index] as ReadyRule).id, this.event.chosenRuleIds)
+    const outranked = findOutranked(rules, this.#matched)
+    const runs = this.#matched.map((index) => isChosen(index) && !outranked.has(index))
+    if (runs.every(Boolean)) return
+    const shown = [...outranked].filter(([index]) => isChosen(index))
+    if (shown.length > 0) this.outranked = new Map(shown)
+    this.executions = this.executions.filter((_, place) => runs[place])
   }
 
   #add(rule: ReadyRule, index: number): Execution {
@@ -156,4 +160,18 @@ export class EventWork {
     if (typeof claim === 'string') failUnevaluated(execution.record, this.#evaluation, claim)
     else execution.claim = claim
   }
+}
+
+/**
+ * In a replay of chosen rules the others do nothing. Who is first in a group does not depend on the choice, so the members of a chosen rule's
+ * group are evaluated with it.
+ */
+function leaveOut({ rules }: RuleSet, { chosenRuleIds }: LoadedEvent, candidates: readonly number[]) {
+  if (!chosenRuleIds) return candidates
+  const chosen = rules.filter(({ id }) => !isLeftOut(id, chosenRuleIds))
+  const groups = new Set(chosen.flatMap(({ group }) => group ?? []))
+  return candidates.filter((index) => {
+    const rule = rules[index] as ReadyRule
+    return chosen.includes(rule) || (rule.group !== null && groups.has(rule.group))
+  })
 }

@@ -29,6 +29,7 @@ const heavyBytes = 65_536
 export class JobRunner {
   readonly #parts: JobParts
   #active = 0
+  #endedAt = Number.NEGATIVE_INFINITY
 
   constructor(parts: JobParts) {
     this.#parts = parts
@@ -37,6 +38,11 @@ export class JobRunner {
   /** How many jobs run at the moment. */
   get active(): number {
     return this.#active
+  }
+
+  /** For how long (ms) it has had none; infinite for one that never had any. */
+  get idleMs(): number {
+    return this.#active > 0 ? 0 : performance.now() - this.#endedAt
   }
 
   /** @param token proves to the queue that this worker holds the job */
@@ -51,6 +57,7 @@ export class JobRunner {
       throw new DelayedError()
     } finally {
       this.#active--
+      this.#endedAt = performance.now()
     }
   }
 

@@ -1,5 +1,5 @@
 import { type Database, waitKeyOf } from '@automation/database'
-import { decisionPath, decisionType, readMatch, writeMatch } from '@automation/engine'
+import { readMatch, writeMatch } from '@automation/engine'
 import type { LoadedEvent } from '@automation/ledger'
 import { selectWaitedPaths } from '@automation/rules'
 
@@ -9,7 +9,6 @@ export async function readWaited(
   workspaceId: string,
   type: string,
 ): Promise<string[][]> {
-  if (type === decisionType) return [[decisionPath]]
   const { text, values } = selectWaitedPaths(workspaceId, type)
   const rows = await database.run<{ paths: string[] }>('read_waited', text, values)
   return rows.map(({ paths }) => paths)

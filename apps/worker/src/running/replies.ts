@@ -38,6 +38,7 @@ export class Replies {
       id: event.id,
       matched: evaluationsOf(event, set, executions),
       ...(outranked && { outranked: writeOutranked(outranked) }),
+      ...(event.chosenRuleIds && { chosen: event.chosenRuleIds }),
     })
   }
 

@@ -78,7 +78,12 @@ export type CredentialToPut = Type.Static<typeof CredentialToPut>
 
 const { kind: _, ...changeable } = CredentialToPut.properties
 const removable = Type.Optional(
-  orNull(Type.String({ minLength: 1, maxLength: 4_096, description: 'Of kind oauth2' })),
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    minLength: 1,
+    maxLength: 4_096,
+    description: 'Of kind oauth2',
+  }),
 )
 
 /** Part of a credential: what is absent stays, and null removes what is optional. */
@@ -132,7 +137,27 @@ export function findCredentialFaults(body: Record<string, unknown>): Fault[] {
   return [...faults, ...findHostFaults(hosts)]
 }
 
-function findTextFaults(field: string, value: string): Fault[] {
+/** Format characters, such as the byte order mark with which editors of Windows begin a file: nobody sees them, and no header may have them. */
+const invisible = /\p{Cf}/u
+
+/** Chosen by people and sent in base64, where every character but a control character is legal: joiners belong to words of Persian and Hindi. */
+const ofPeople = new Set(['username', 'password'])
+
+/** Without the invisible characters at its ends, which nobody means. */
+export function trimInvisible(text: string): string {
+  return text.replace(/^\p{Cf}+|\p{Cf}+$/gu, '')
+}
+
+function findTextFaults(field: string, given: string): Fault[] {
+  const value = trimInvisible(given)
+  const { minLength: least = 0 } = CredentialToPut.properties[field as keyof CredentialToPut] as {
+    minLength?: number
+  }
+  // What is too short as it is given has a fault of its shape.
+  if (value.length < least && given.length >= least)
+    return [{ field, message: `Must have at least ${least} characters that can be seen` }]
+  if (!ofPeople.has(field) && invisible.test(value))
+    return [{ field, message: 'Must not have invisible characters' }]
   if (/\p{Cc}/u.test(value) || !value.isWellFormed())
     return [{ field, message: 'Must not have line breaks or other control characters' }]
   if (field === 'tokenUrl' && value !== '' && !isTokenUrl(value))

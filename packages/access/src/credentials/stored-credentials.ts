@@ -10,6 +10,7 @@ import {
   type CredentialToPut,
   findCredentialFaults,
   readHost,
+  trimInvisible,
 } from './credential-schemas.js'
 
 /** Of one workspace. */
@@ -117,7 +118,11 @@ async function store(
 ): Promise<Credential> {
   const { kind } = wished
   const hosts = [...new Set(wished.hosts.map((host) => readHost(host) as string))]
-  const parts: SecretParts = { ...wished, hosts }
+  const seen = Object.entries(wished).map(([field, value]) => [
+    field,
+    typeof value === 'string' ? trimInvisible(value) : value,
+  ])
+  const parts: SecretParts = { ...Object.fromEntries(seen), hosts }
   const sealed = sealer.seal(Buffer.from(JSON.stringify(parts)), credentialContext({ id, workspaceId }))
   const updatedAt = new Date()
   // A token belongs to the values that it was got with.

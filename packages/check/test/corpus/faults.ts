@@ -1,5 +1,5 @@
-import type { CheckedRule, Code, ObservedFields } from '@automation/check'
-import type { Condition, FieldKind } from '@automation/engine'
+import type { Code, ObservedFields } from '@automation/check'
+import type { CheckedRule, Condition, FieldKind } from '@automation/engine'
 import { contradictions, redundancies, tautologies } from './fault-conditions.js'
 import type { Random } from './random.js'
 
@@ -109,6 +109,12 @@ const plants: Record<Code, Plant> = {
     return { rule: rules.length - 1, others: [index] }
   },
   loop: plantLoop,
+  unknown_zone(random, rules) {
+    const found = addRule(random, rules, [])
+    const timezone = random.pick(['BST', 'AST', 'Mars/Base'])
+    rules[found.rule] = { ...(rules[found.rule] as CheckedRule), schedule: { cron: '0 9 * * *', timezone } }
+    return { ...found, path: 'schedule.timezone' }
+  },
   unknown_field: (random, rules) =>
     observe(
       addRule(random, rules, [{ field: random.pick(['scor', 'Status', 'lead.nam']), operator: 'exists' }]),

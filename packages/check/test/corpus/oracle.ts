@@ -1,5 +1,6 @@
-import type { CheckedRule, Finding, SimulatedEvent, Witness } from '@automation/check'
+import type { Finding, Witness } from '@automation/check'
 import {
+  type CheckedRule,
   type Condition,
   compileRule,
   Evaluation,
@@ -7,6 +8,7 @@ import {
   type RuleDefinition,
   ruleHolds,
 } from '@automation/engine'
+import type { SimulatedEvent } from '@automation/rule-tests'
 import { does, emit } from './simulated.js'
 
 /** Says why a finding is false, given events; undefined where nothing speaks against it. */

@@ -1,5 +1,4 @@
-import type { CheckedRule } from '@automation/check'
-import { parseDuration, parsePath, readTime } from '@automation/engine'
+import { type CheckedRule, parseDuration, parsePath, readTime } from '@automation/engine'
 import type { Random } from './random.js'
 
 // Written without the check's own candidates: it is what they are tested with.

@@ -1,5 +1,4 @@
-import type { CheckedRule } from '@automation/check'
-import type { Condition } from '@automation/engine'
+import type { CheckedRule, Condition } from '@automation/engine'
 import type { Random } from './random.js'
 
 // Few paths and few constants, so that random rules have to do with one another.

@@ -1,4 +1,5 @@
-import { type CheckedRule, prepareRules, type SimulatedEvent, simulateEvents } from '@automation/check'
+import type { CheckedRule } from '@automation/engine'
+import { prepareRules, type SimulatedEvent, simulateEvents } from '@automation/rule-tests'
 
 const type = 'ONLY_THIS_EVENT'
 const prepared = new WeakMap<CheckedRule, ReturnType<typeof prepareRules>>()

@@ -278,8 +278,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export all rules and email templates as a file
-         * @description Sorted by name, without ids, times and counters: the same rules always give the same file. It names credentials, and never holds them. Beyond 4 MiB it is 400 with `result_too_large`: `rules export` of the command line has no such limit. A response of more than 1 MiB costs a token of the rate limit for each MiB.
+         * Export rules and email templates as a file
+         * @description All of them, or the rules with a label and no email templates. Sorted by name, without ids, times and counters: the same rules always give the same file. It names credentials, and never holds them. Beyond 4 MiB it is 400 with `result_too_large`: export it label by label. A response of more than 1 MiB costs a token of the rate limit for each MiB.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -303,7 +303,7 @@ export interface paths {
         put?: never;
         /**
          * Change rules and email templates to match a file: all of it, or nothing
-         * @description A dry run, which only shows the changes, unless `dryRun` is false. Items are matched by name, and several rules of one name by their definitions. The ETag of a dry run names the changes that it shows: send it as If-Match with the import, which is 412 if somebody has changed what they are about. Deletions of more than a third need `maxDeletions` (409, `limit_reached`). A rule without `isActive` keeps its state, and a new one is active. The file has no `tests`: `rules import` of the command line runs them first. A workspace with more than 4 MiB of rules and email templates is 400 with `result_too_large`, and needs the command line.
+         * @description A dry run, which only shows the changes, unless `dryRun` is false. Items are matched by name, and several rules of one name by their definitions. The ETag of a dry run names the changes that it shows: send it as If-Match with the import, which is 412 if somebody has changed what they are about. Deletions of more than a third need `maxDeletions` (409, `limit_reached`). A rule without `isActive` keeps its state, and a new one is active. The file has no `tests`: `rules import` of the command line runs them first. A workspace with more than 4 MiB of rules and email templates is 400 with `result_too_large`: change its rules one by one.
          *
          *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
@@ -501,7 +501,7 @@ export interface paths {
         };
         /**
          * List the rules that need attention, latest first
-         * @description Each with its `reason`, such as failures, a pause or a rollback. A rule whose last failure somebody acknowledged is left out until it fails again, unless an earlier failure is the reason. Use it for a page or an alert: an empty list means that no rule needs a person.
+         * @description Each with its `reason`, such as failures, a pause or a rollback. Rules with nothing but a recent failure (`recent_failure`) follow after all others. A rule whose last failure somebody acknowledged is left out until it fails again, unless an earlier failure is the reason. Use it for a page or an alert: an empty list means that no rule needs a person.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -755,7 +755,7 @@ export interface paths {
         };
         /**
          * List events, newest first
-         * @description If few of many events match, a page can be short or empty and still have a nextCursor. The list contains deliveries to a subscription only if the filter names the subscription or their type.
+         * @description If few of many events match, a page can be short or empty and still have a nextCursor. The list contains deliveries to a subscription only if the filter names the subscription or their type. With `q`, a page searches at most 20,000 events.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -873,7 +873,7 @@ export interface paths {
         put?: never;
         /**
          * Find events whose data matches conditions, newest first
-         * @description The conditions are those of rules, evaluated as of the time when the event was accepted. A page searches at most 20,000 events, so it can be short or empty and still have a nextCursor. Deliveries to subscriptions are not included.
+         * @description The conditions are those of rules, evaluated as of the time when the event was accepted; `q` looks for words, as in the list of events. A page searches at most 20,000 events, so it can be short or empty and still have a nextCursor. Deliveries to subscriptions are not included.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -893,7 +893,7 @@ export interface paths {
         };
         /**
          * Explain why each rule matched an event, or did not
-         * @description Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.
+         * @description Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order, and what a person left out of a replay. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -917,7 +917,7 @@ export interface paths {
         put?: never;
         /**
          * Replay an event: the same data, with the current rules
-         * @description An event that was addressed to one rule or one subscription goes to the same rule or subscription.
+         * @description The new event runs all active rules of its type, or those of them that `rules` names: they are asked as in each replay, for conditions, first match and `perKey`. An event that was addressed to one rule or one subscription goes to the same rule or subscription. To continue an execution that failed, retry it instead: a replay repeats what it has already done.
          *
          *     Needs the role `operator`, or a key with the scope `rules:run`.
          */
@@ -1012,7 +1012,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an event type of the workspace that no rule uses. Its events stay
-         * @description A type that a rule uses is 409 with `event_type_in_use`, and one of the catalogue 409 with `event_type_of_catalogue`.
+         * @description A type that a rule, or the settings of a signing secret, use is 409 with `event_type_in_use`, and one of the catalogue 409 with `event_type_of_catalogue`.
          *
          *     Needs the role `editor`, or a key with the scope `rules:write`.
          */
@@ -2389,10 +2389,10 @@ export interface components {
             until?: string;
             waitsFor?: components["schemas"]["AwaitedEvent"];
             /**
-             * @description What ended a WAIT for an event
+             * @description What ended a WAIT for an event or a decision
              * @enum {string}
              */
-            ended?: "event" | "time";
+            ended?: "event" | "decision" | "time";
             endedBy?: components["schemas"]["EndingEvent"];
             /** @description Of the data of that event: the fields that later actions read as {{waited.field}} */
             waited?: {
@@ -2417,6 +2417,10 @@ export interface components {
         /** @description True if all of the conditions are true */
         AllGroup: {
             all: components["schemas"]["Condition"][];
+        };
+        AlmostSameName: {
+            name: string;
+            other: string;
         };
         /** @description True if at least one of the conditions is true */
         AnyGroup: {
@@ -2503,15 +2507,15 @@ export interface components {
              */
             lastFailureAt: string;
             /**
-             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored. silent: the rule has matched nothing for as long as its `expectEvery`.
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored. silent: the rule has matched nothing for as long as its `expectEvery`. recent_failure: the latest execution of an active rule failed within the last 24 hours, and there is no other reason; a success or an acknowledgement takes the rule off. There may be more reasons in later versions: show those that you do not know as they are.
              * @enum {string}
              */
-            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped" | "silent";
+            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped" | "silent" | "recent_failure";
             /** @description The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions. */
             explanation: string;
             /**
              * Format: date-time
-             * @description When it began. failures: the first of the failures in a row; the latest failure if the latest execution succeeded.
+             * @description When it began. failures: the first of the failures in a row; the latest failure if the latest execution succeeded. recent_failure: the latest failure.
              */
             since: string;
             /** @description How many of the latest executions failed, without one that succeeded among them */
@@ -2543,7 +2547,7 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             nextCursor?: string | null;
         };
-        /** @description Of a WAIT for an event: which one, with the values of `match` */
+        /** @description Of a WAIT for an event: which one, with the values of `match`. For a decision the type is DECISION, without values */
         AwaitedEvent: {
             eventType: string;
             match: {
@@ -2697,10 +2701,10 @@ export interface components {
         };
         CheckFinding: {
             /**
-             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. unseen_event_type: no stored event has the type that a WAIT waits for. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
+             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. unknown_zone: a stored schedule whose time zone is no IANA name, so it has no ticks. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. unseen_event_type: no stored event has the type that a WAIT waits for. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
              * @enum {string}
              */
-            code: "never_matches" | "never_first" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unusable_credential" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "unseen_event_type" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
+            code: "never_matches" | "never_first" | "dead_since" | "loop" | "unknown_zone" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unusable_credential" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "unseen_event_type" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
             /** @enum {string} */
             severity: "info" | "warning" | "error";
             message: string;
@@ -2717,10 +2721,10 @@ export interface components {
             /** @description Where in the rule, such as conditions[0].any[1] or actions[1].when */
             path: string;
             /**
-             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. unseen_event_type: no stored event has the type that a WAIT waits for. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
+             * @description never_matches: no event can match the conditions. never_first: whenever the rule matches, a rule before it in its group matches, too. dead_since: a date in the conditions has passed, so no event can match any more. loop: rules that trigger each other in a loop. unknown_zone: a stored schedule whose time zone is no IANA name, so it has no ticks. always_true: a condition that is true for any data. implied: a redundant condition. duplicate: another rule does the same for the same events. contained: whenever this rule runs, another rule does the same. overlap: for some events, another rule does the same. unreachable_action: an action that never runs. unusable_credential: a credential that the workspace lacks, or that may not be sent to the host of the call. doubtful_form: valid, but probably not what you mean. unknown_field: no stored event has the field of a condition. unseen_value: no stored event has the value of a condition. unseen_placeholder: no stored event has the field of a placeholder. unseen_event_type: no stored event has the type that a WAIT waits for. mixed_kinds: some stored events have a kind of data that the operator cannot read. number_as_time: the operator reads numbers of stored events as times.
              * @enum {string}
              */
-            code: "never_matches" | "never_first" | "dead_since" | "loop" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unusable_credential" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "unseen_event_type" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
+            code: "never_matches" | "never_first" | "dead_since" | "loop" | "unknown_zone" | "always_true" | "implied" | "duplicate" | "contained" | "unreachable_action" | "unusable_credential" | "unknown_field" | "unseen_value" | "unseen_placeholder" | "unseen_event_type" | "doubtful_form" | "overlap" | "mixed_kinds" | "number_as_time";
             reason: string;
         };
         /** @description An example event that proves the finding */
@@ -2925,7 +2929,9 @@ export interface components {
              * @enum {string}
              */
             clientAuthentication?: "header" | "body";
+            /** @description Of kind oauth2 */
             scope?: string | null;
+            /** @description Of kind oauth2 */
             audience?: string | null;
         };
         CredentialToPut: {
@@ -3045,6 +3051,8 @@ export interface components {
         DraftToSave: {
             name: string;
             description?: string;
+            /** @description Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order. */
+            labels?: string[];
             /** @description SCHEDULE, an event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger: string;
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
@@ -3172,9 +3180,12 @@ export interface components {
             depth: number;
             causedBy: string | null;
             replayOf: string | null;
+            chosenRules: string[] | null;
             status: components["schemas"]["EventStatus"];
             /** @description Number of workers known to have crashed while they processed the event */
             crashes: number;
+            /** @description If the event is quarantined: why */
+            quarantineReason?: string;
             /**
              * Format: date-time
              * @description ISO 8601 with milliseconds
@@ -3247,6 +3258,8 @@ export interface components {
         };
         EventSearch: {
             conditions: components["schemas"]["Condition"][];
+            /** @description Words, all of which the data of the event has in any of its texts and numbers, also as a part of a longer word and in other letter case. Deliveries are not found. */
+            q?: string;
             /** @description Only events of this type */
             eventType?: string;
             /** @description Another name of eventType */
@@ -3263,7 +3276,7 @@ export interface components {
             excerpt?: boolean;
         };
         /**
-         * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed.
+         * @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, or it could not be processed or stored in five attempts, so it is not processed any more. It can be replayed.
          * @enum {string}
          */
         EventStatus: "accepted" | "running" | "done" | "quarantined";
@@ -3281,9 +3294,12 @@ export interface components {
             depth: number;
             causedBy: string | null;
             replayOf: string | null;
+            chosenRules: string[] | null;
             status: components["schemas"]["EventStatus"];
             /** @description Number of workers known to have crashed while they processed the event */
             crashes: number;
+            /** @description If the event is quarantined: why */
+            quarantineReason?: string;
             /**
              * Format: date-time
              * @description ISO 8601 with milliseconds
@@ -3321,6 +3337,10 @@ export interface components {
             actions?: {
                 [key: string]: components["schemas"]["GivenOutcome"];
             };
+        };
+        EventToReplay: {
+            /** @description Ids of the rules that the replay is for. Default: all active rules of the event type. The others are left out. */
+            rules?: string[];
         };
         EventToTrigger: {
             data: components["schemas"]["EventData"];
@@ -3375,6 +3395,8 @@ export interface components {
             /** @description The same as type */
             eventType: string;
             judgedAt: string | null;
+            /** @description If the event is quarantined: why */
+            quarantineReason?: string;
             /** @description true: no worker has evaluated the event yet, so it is not known which rules it will meet */
             isPending: boolean;
             rules: components["schemas"]["RuleWhy"][];
@@ -4213,6 +4235,8 @@ export interface components {
             unchanged: string[];
             /** @description Not in the file, and kept: `prune` deletes them */
             others: string[];
+            /** @description New names, and others from which only blanks at the ends or the Unicode form of letters differ. Absent if there are none. */
+            almostSame?: components["schemas"]["AlmostSameName"][];
         };
         PlannedFieldChange: {
             field: string;
@@ -4389,6 +4413,8 @@ export interface components {
             id: string;
             name: string;
             description: string;
+            /** @description Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order. */
+            labels: string[];
             trigger: components["schemas"]["EventType"];
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
             group: string | null;
@@ -4454,16 +4480,16 @@ export interface components {
         };
         RuleAttention: {
             /**
-             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored. silent: the rule has matched nothing for as long as its `expectEvery`.
+             * @description failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored. silent: the rule has matched nothing for as long as its `expectEvery`. recent_failure: the latest execution of an active rule failed within the last 24 hours, and there is no other reason; a success or an acknowledgement takes the rule off. There may be more reasons in later versions: show those that you do not know as they are.
              * @enum {string}
              */
-            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped" | "silent";
+            reason: "failures" | "unknown_outcome" | "event_loop" | "work_budget" | "event_budget" | "worker_crashes" | "auto_paused" | "guard_tripped" | "silent" | "recent_failure";
             /** @description The reason as a sentence, with its threshold: 3 failures in a row, or failures in half of at least 5 executions. */
             explanation: string;
             lastError: string;
             /**
              * Format: date-time
-             * @description When it began. failures: the first of the failures in a row; the latest failure if the latest execution succeeded.
+             * @description When it began. failures: the first of the failures in a row; the latest failure if the latest execution succeeded. recent_failure: the latest failure.
              */
             since: string;
         };
@@ -4553,6 +4579,8 @@ export interface components {
         RuleDefinition: {
             name: string;
             description: string;
+            /** @description Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order. */
+            labels?: string[];
             trigger: components["schemas"]["EventType"];
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
             group?: string | null;
@@ -4638,6 +4666,8 @@ export interface components {
             ruleId: string;
             name: string;
             description: string;
+            /** @description Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order. */
+            labels: string[];
             trigger: components["schemas"]["EventType"];
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
             group: string | null;
@@ -4679,6 +4709,8 @@ export interface components {
             dryRun?: boolean;
             /** @description Permanently delete rules and email templates that are not in the file. Default: false. */
             prune?: boolean;
+            /** @description Change and delete only rules that have all of these labels, which all rules of the file must have. Email templates of the file are created and changed, and none is deleted. */
+            labels?: string[];
             /** @description How many `prune` may delete. Default: a third of the rules, and a third of the email templates. */
             maxDeletions?: number;
         };
@@ -4863,12 +4895,12 @@ export interface components {
             /** @description false if any action failed so far or the execution was cancelled. A rule that did not match, and an execution that still runs, waits or retries, is a success: `status` distinguishes them. */
             success: boolean;
             /**
-             * @description running: a worker executes the actions. waiting: a WAIT or a batch has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution. outranked: they matched, but another rule of its group came first and ran instead. simulated: a dry run, in which the conditions matched.
+             * @description running: a worker executes the actions. waiting: a WAIT or a batch has not ended. retrying: the next attempt of an action is due later. cancelled: the rule was switched off or deleted in the meantime, a person cancelled it, or a newer event of its key replaced it. suppressed: `perKey` of the rule did not grant the execution, which does nothing and is not counted. not_matched: the conditions did not match, so there is no execution. outranked: they matched, but another rule of its group came first and ran instead. left_out: the event is a replay of chosen rules, and this one was not among them. simulated: a dry run, in which the conditions matched.
              * @enum {string}
              */
-            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched" | "outranked" | "simulated";
+            status: "running" | "waiting" | "retrying" | "succeeded" | "failed" | "cancelled" | "suppressed" | "not_matched" | "outranked" | "left_out" | "simulated";
             conditionsPassed: boolean;
-            /** @description null if the conditions did not match or the rule was outranked, because there is then no execution. */
+            /** @description null if the conditions did not match or the rule was outranked or left out, because there is then no execution. */
             executionId: string | null;
             /** @description Present when success is false. */
             error?: string;
@@ -4955,6 +4987,8 @@ export interface components {
             id: string;
             name: string;
             description: string;
+            /** @description Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order. */
+            labels: string[];
             trigger: components["schemas"]["EventType"];
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
             group: string | null;
@@ -5005,6 +5039,8 @@ export interface components {
         RuleToCreate: {
             name: string;
             description?: string;
+            /** @description Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order. */
+            labels?: string[];
             /** @description SCHEDULE, an event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger: string;
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
@@ -5035,6 +5071,8 @@ export interface components {
         RuleToUpdate: {
             name?: string;
             description?: string;
+            /** @description Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order. */
+            labels?: string[];
             /** @description SCHEDULE, an event type of the workspace (GET /api/event-types), or one of the catalogue: LEAD_CREATED, LEAD_UPDATED, LEAD_DELETED, LEAD_ASSIGNED, LEAD_STATUS_CHANGED, LEAD_SCORE_CHANGED, LEAD_SCORE_THRESHOLD, LEAD_CONVERTED, CONTACT_CREATED, CONTACT_UPDATED, DEAL_CREATED, DEAL_STAGE_CHANGED, DEAL_WON, DEAL_LOST, TASK_CREATED, TASK_COMPLETED, TASK_OVERDUE, FORM_SUBMITTED, EMAIL_OPENED, EMAIL_CLICKED, EMAIL_BOUNCED, EMAIL_REPLIED, APPOINTMENT_BOOKED, APPOINTMENT_CANCELLED, TAG_ADDED, TAG_REMOVED, WEBHOOK_RECEIVED */
             trigger?: string;
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
@@ -5079,15 +5117,17 @@ export interface components {
             consoleUrl?: string;
         };
         /**
-         * @description Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. suppressed: they matched, but `perKey` of the rule did not grant an execution. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.
+         * @description Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. left_out: the event is a replay of chosen rules, and this one was not among them. suppressed: they matched, but `perKey` of the rule did not grant an execution. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.
          * @enum {string}
          */
-        RuleVerdict: "matched" | "outranked" | "suppressed" | "not_matched" | "not_judged" | "inactive" | "created_later" | "other_type" | "deleted" | "quarantined" | "pending" | "not_considered" | "not_known";
+        RuleVerdict: "matched" | "outranked" | "left_out" | "suppressed" | "not_matched" | "not_judged" | "inactive" | "created_later" | "other_type" | "deleted" | "quarantined" | "pending" | "not_considered" | "not_known";
         RuleVersion: {
             /** @description Version of the definition. Each change increments it. It is also the ETag. */
             version: number;
             name: string;
             description: string;
+            /** @description Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order. */
+            labels: string[];
             trigger: components["schemas"]["EventType"];
             /** @description Of the active rules with the same group and trigger, only the first that matches runs. null: the rule is in no group. */
             group: string | null;
@@ -5184,10 +5224,10 @@ export interface components {
             catchUp?: "latest" | "none";
         } | null;
         /**
-         * @description How a provider signs and writes its webhooks. automation (default): the way of this service (docs/reference/signing.md). standard_webhooks: also Svix. generic: as `settings` say.
+         * @description How a provider signs and writes its webhooks. automation (default): the way of this service (docs/reference/signing.md). standard_webhooks: also Svix. meta: Facebook, Instagram, WhatsApp. generic: as `settings` say.
          * @enum {string}
          */
-        SchemeName: "automation" | "standard_webhooks" | "stripe" | "github" | "shopify" | "slack" | "twilio" | "generic";
+        SchemeName: "automation" | "standard_webhooks" | "stripe" | "github" | "shopify" | "slack" | "twilio" | "zoom" | "meta" | "generic";
         SchemeSettings: {
             /** @description Types of the provider, and the event type that each becomes: `{ "payment_intent.payment_failed": "PAYMENT_FAILED" }`. Such a webhook becomes a second event. */
             types?: {
@@ -5197,6 +5237,10 @@ export interface components {
             dataFrom?: string;
             /** @description Further headers that rules can read as `headers.<name in lowercase>` of WEBHOOK_RECEIVED */
             headers?: string[];
+            /** @description How long a webhook with the same body is a repeat, where the provider signs neither its id nor a time: from 5m to 30d. Without it: 30d, and 5m for generic. 0 only where the id is signed. */
+            repeatsFor?: string;
+            /** @description meta: the verify token that is entered at Meta, for the challenge before the first webhook */
+            verifyToken?: string;
             /** @description twilio, and generic if {url} is signed: the URL as it is entered at the provider */
             publicUrl?: string;
             /** @description generic: the header with the signature. Its name contains sign, hmac or hash. */
@@ -5225,7 +5269,7 @@ export interface components {
              * @enum {string}
              */
             keyEncoding?: "text" | "base64" | "hex" | "whsec";
-            /** @description generic: the header with the Unix time, if it is signed */
+            /** @description generic: the header with the time, if it is signed: Unix time in seconds, ms, µs or ns, or RFC 3339 */
             timestampHeader?: string;
             /** @description generic: what stands before the time, such as `t=`, if the header has several parts */
             timestampPrefix?: string;
@@ -5534,6 +5578,8 @@ export interface components {
             nextCursor?: string | null;
         };
         TestedRule: {
+            /** @description Words for people, such as the team that the rule belongs to. Lists, exports and imports are narrowed by them. They are compared exactly, and keep their order. */
+            labels?: string[];
             /** @description An event type of the workspace */
             trigger: string;
             /** @description Default: that of the rule, if one is named */
@@ -5604,7 +5650,7 @@ export interface components {
         };
         Vocabulary: {
             eventTypes: components["schemas"]["EventTypeDescription"][];
-            /** @description Types of events that only the service makes. SCHEDULE is a trigger of rules with a schedule. */
+            /** @description Types of events that nobody can send: SCHEDULE is the trigger of rules with a schedule, DECISION is reserved. */
             reservedTypes: components["schemas"]["ReservedTypeDescription"][];
             /** @description Version of the time zone data by which schedules, hours and in_zone are evaluated */
             zoneData: string;
@@ -5970,6 +6016,7 @@ export type ActionReport = components['schemas']['ActionReport'];
 export type ActionResult = components['schemas']['ActionResult'];
 export type ActiveMatches = components['schemas']['ActiveMatches'];
 export type AllGroup = components['schemas']['AllGroup'];
+export type AlmostSameName = components['schemas']['AlmostSameName'];
 export type AnyGroup = components['schemas']['AnyGroup'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type ApiKeyList = components['schemas']['ApiKeyList'];
@@ -6047,6 +6094,7 @@ export type EventSearch = components['schemas']['EventSearch'];
 export type EventStatus = components['schemas']['EventStatus'];
 export type EventSummary = components['schemas']['EventSummary'];
 export type EventToPost = components['schemas']['EventToPost'];
+export type EventToReplay = components['schemas']['EventToReplay'];
 export type EventToTrigger = components['schemas']['EventToTrigger'];
 export type EventType = components['schemas']['EventType'];
 export type EventTypeDescription = components['schemas']['EventTypeDescription'];
@@ -6341,6 +6389,8 @@ export interface operations {
                 isActive?: boolean;
                 /** @description live: the rule runs while it is active. shadow: it is inactive and does nothing, and GET /api/automation-rules/{id}/difference says what it would have done. */
                 mode?: components["schemas"]["RuleMode"];
+                /** @description Only rules with this label. It may be repeated: with all of them */
+                label?: string[];
                 /** @description Text that the name or the description contains */
                 q?: string;
             };
@@ -6366,9 +6416,10 @@ export interface operations {
                      * @example {
                      *       "rules": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000005",
+                     *           "id": "01970000-0000-7000-8000-000000000006",
                      *           "name": "Copy of Call hot leads",
                      *           "description": "A salesperson calls within a day",
+                     *           "labels": [],
                      *           "trigger": "LEAD_CREATED",
                      *           "group": null,
                      *           "order": null,
@@ -6403,8 +6454,8 @@ export interface operations {
                      *           "lastSuccessAt": null,
                      *           "lastFailureAt": null,
                      *           "lastError": null,
-                     *           "createdAt": "2026-01-12T09:00:09.000Z",
-                     *           "updatedAt": "2026-01-12T09:00:09.000Z"
+                     *           "createdAt": "2026-01-12T09:00:08.000Z",
+                     *           "updatedAt": "2026-01-12T09:00:08.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -6477,9 +6528,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "id": "01970000-0000-7000-8000-000000000005",
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
@@ -6514,8 +6566,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:08.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:08.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:07.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6559,9 +6611,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "id": "01970000-0000-7000-8000-000000000005",
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
@@ -6596,8 +6649,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:08.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:10.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6656,9 +6709,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "id": "01970000-0000-7000-8000-000000000005",
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
@@ -6693,8 +6747,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:08.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:10.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6793,9 +6847,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000005",
+                     *       "id": "01970000-0000-7000-8000-000000000006",
                      *       "name": "Copy of Call hot leads",
                      *       "description": "Not in use yet",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": "routing",
                      *       "order": 1,
@@ -6830,8 +6885,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:09.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:12.000Z"
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:11.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -6884,9 +6939,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000005",
+                     *       "id": "01970000-0000-7000-8000-000000000006",
                      *       "name": "Copy of Call hot leads",
                      *       "description": "A salesperson calls within a day",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
@@ -6921,8 +6977,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:09.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:09.000Z"
+                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:08.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -7130,6 +7186,7 @@ export interface operations {
                      *           "version": 2,
                      *           "name": "Call hot leads",
                      *           "description": "A salesperson calls within a day",
+                     *           "labels": [],
                      *           "trigger": "LEAD_CREATED",
                      *           "group": null,
                      *           "order": null,
@@ -7152,13 +7209,14 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
-                     *           "createdAt": "2026-01-12T09:00:10.000Z",
+                     *           "createdAt": "2026-01-12T09:00:09.000Z",
                      *           "createdBy": "user:ada"
                      *         },
                      *         {
                      *           "version": 1,
                      *           "name": "Call hot leads",
                      *           "description": "A salesperson calls within a day",
+                     *           "labels": [],
                      *           "trigger": "LEAD_CREATED",
                      *           "group": null,
                      *           "order": null,
@@ -7181,7 +7239,7 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
-                     *           "createdAt": "2026-01-12T09:00:08.000Z",
+                     *           "createdAt": "2026-01-12T09:00:07.000Z",
                      *           "createdBy": "user:ada"
                      *         }
                      *       ],
@@ -7230,6 +7288,7 @@ export interface operations {
                      *       "version": 1,
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
@@ -7252,7 +7311,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
-                     *       "createdAt": "2026-01-12T09:00:08.000Z",
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
                      *       "createdBy": "user:ada"
                      *     }
                      */
@@ -7302,9 +7361,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "id": "01970000-0000-7000-8000-000000000005",
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
@@ -7339,8 +7399,8 @@ export interface operations {
                      *       "lastSuccessAt": null,
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:08.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:11.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:10.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -7362,7 +7422,10 @@ export interface operations {
     };
     exportRules: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only rules with this label. It may be repeated: with all of them */
+                label?: string[];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8181,6 +8244,7 @@ export interface operations {
                      *       "ruleId": "01970000-0000-7000-8000-000000000005",
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
@@ -8361,9 +8425,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "ruleId": "01970000-0000-7000-8000-000000000004",
+                     *       "ruleId": "01970000-0000-7000-8000-000000000005",
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
@@ -8388,8 +8453,8 @@ export interface operations {
                      *       ],
                      *       "basedOn": 3,
                      *       "isStale": false,
-                     *       "etag": "\"3-01970000-0000-7000-8000-000000000021\"",
-                     *       "savedAt": "2026-01-12T09:00:29.000Z",
+                     *       "etag": "\"3-01970000-0000-7000-8000-000000000022\"",
+                     *       "savedAt": "2026-01-12T09:00:27.000Z",
                      *       "savedBy": "user:ada",
                      *       "difference": null,
                      *       "differenceFault": null
@@ -8495,9 +8560,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000004",
+                     *       "id": "01970000-0000-7000-8000-000000000005",
                      *       "name": "Call hot leads",
                      *       "description": "A salesperson calls within a day",
+                     *       "labels": [],
                      *       "trigger": "LEAD_CREATED",
                      *       "group": null,
                      *       "order": null,
@@ -8529,11 +8595,11 @@ export interface operations {
                      *       "executionCount": 9,
                      *       "successCount": 9,
                      *       "failureCount": 0,
-                     *       "lastSuccessAt": "2026-01-12T09:00:23.000Z",
+                     *       "lastSuccessAt": "2026-01-12T09:00:21.000Z",
                      *       "lastFailureAt": null,
                      *       "lastError": null,
-                     *       "createdAt": "2026-01-12T09:00:08.000Z",
-                     *       "updatedAt": "2026-01-12T09:00:34.000Z"
+                     *       "createdAt": "2026-01-12T09:00:07.000Z",
+                     *       "updatedAt": "2026-01-12T09:00:32.000Z"
                      *     }
                      */
                     "application/json": components["schemas"]["Rule"];
@@ -8734,15 +8800,26 @@ export interface operations {
                      * @example {
                      *       "rules": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000025",
+                     *           "id": "01970000-0000-7000-8000-000000000030",
                      *           "name": "Tell the CRM",
                      *           "failureCount": 3,
                      *           "lastError": "Outbound calls may not reach the port 1",
-                     *           "lastFailureAt": "2026-01-12T09:00:51.000Z",
+                     *           "lastFailureAt": "2026-01-12T09:00:53.000Z",
                      *           "reason": "auto_paused",
                      *           "explanation": "The rule was switched off, because it failed too many times in a row",
-                     *           "since": "2026-01-12T09:00:52.000Z",
+                     *           "since": "2026-01-12T09:00:54.000Z",
                      *           "failuresInARow": 3
+                     *         },
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000029",
+                     *           "name": "Ask before a discount",
+                     *           "failureCount": 1,
+                     *           "lastError": "Outbound calls may not reach the port 1",
+                     *           "lastFailureAt": "2026-01-12T09:00:55.000Z",
+                     *           "reason": "recent_failure",
+                     *           "explanation": "The latest execution failed, within the last 24 hours",
+                     *           "since": "2026-01-12T09:00:55.000Z",
+                     *           "failuresInARow": 1
                      *         }
                      *       ]
                      *     }
@@ -8847,9 +8924,10 @@ export interface operations {
                      * @example {
                      *       "rules": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000005",
+                     *           "id": "01970000-0000-7000-8000-000000000006",
                      *           "name": "Copy of Call hot leads",
                      *           "description": "A salesperson calls within a day",
+                     *           "labels": [],
                      *           "trigger": "LEAD_CREATED",
                      *           "group": null,
                      *           "order": null,
@@ -8867,8 +8945,8 @@ export interface operations {
                      *           "lastSuccessAt": null,
                      *           "lastFailureAt": null,
                      *           "lastError": null,
-                     *           "createdAt": "2026-01-12T09:00:09.000Z",
-                     *           "updatedAt": "2026-01-12T09:00:09.000Z"
+                     *           "createdAt": "2026-01-12T09:00:08.000Z",
+                     *           "updatedAt": "2026-01-12T09:00:08.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -9541,8 +9619,10 @@ export interface operations {
                 from?: string;
                 /** @description End of the range, exclusive: an ISO 8601 date, or a time with a zone */
                 to?: string;
-                /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed. */
+                /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, or it could not be processed or stored in five attempts, so it is not processed any more. It can be replayed. */
                 status?: components["schemas"]["EventStatus"];
+                /** @description Words, all of which the data of the event has in any of its texts and numbers, also as a part of a longer word and in other letter case. Deliveries are not found. */
+                q?: string;
                 /** @description true: each item has an `excerpt` of the data of its event. Default: false. */
                 excerpt?: boolean;
             };
@@ -9568,7 +9648,7 @@ export interface operations {
                      * @example {
                      *       "events": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000016",
+                     *           "id": "01970000-0000-7000-8000-000000000017",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
                      *           "eventType": "LEAD_CREATED",
@@ -9576,7 +9656,10 @@ export interface operations {
                      *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
-                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
+                     *           "replayOf": "01970000-0000-7000-8000-000000000008",
+                     *           "chosenRules": [
+                     *             "01970000-0000-7000-8000-000000000004"
+                     *           ],
                      *           "status": "done",
                      *           "crashes": 0,
                      *           "acceptedAt": "2026-01-12T09:00:12.000Z",
@@ -9588,7 +9671,7 @@ export interface operations {
                      *           "continuesAt": null
                      *         },
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000017",
+                     *           "id": "01970000-0000-7000-8000-000000000018",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
                      *           "eventType": "LEAD_CREATED",
@@ -9596,7 +9679,10 @@ export interface operations {
                      *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
-                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
+                     *           "replayOf": "01970000-0000-7000-8000-000000000008",
+                     *           "chosenRules": [
+                     *             "01970000-0000-7000-8000-000000000004"
+                     *           ],
                      *           "status": "done",
                      *           "crashes": 0,
                      *           "acceptedAt": "2026-01-12T09:00:14.000Z",
@@ -9922,7 +10008,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000007",
+                     *       "id": "01970000-0000-7000-8000-000000000008",
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *       "type": "LEAD_CREATED",
                      *       "eventType": "LEAD_CREATED",
@@ -9931,6 +10017,7 @@ export interface operations {
                      *       "depth": 0,
                      *       "causedBy": null,
                      *       "replayOf": null,
+                     *       "chosenRules": null,
                      *       "status": "done",
                      *       "crashes": 0,
                      *       "acceptedAt": "2026-01-12T09:00:16.000Z",
@@ -9952,7 +10039,7 @@ export interface operations {
                      *           "success": true,
                      *           "status": "succeeded",
                      *           "conditionsPassed": true,
-                     *           "executionId": "01970000-0000-7000-8000-000000000006"
+                     *           "executionId": "01970000-0000-7000-8000-000000000007"
                      *         }
                      *       ]
                      *     }
@@ -10009,7 +10096,7 @@ export interface operations {
                      * @example {
                      *       "events": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000016",
+                     *           "id": "01970000-0000-7000-8000-000000000017",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
                      *           "type": "LEAD_CREATED",
                      *           "eventType": "LEAD_CREATED",
@@ -10017,7 +10104,10 @@ export interface operations {
                      *           "subscriptionId": null,
                      *           "depth": 0,
                      *           "causedBy": null,
-                     *           "replayOf": "01970000-0000-7000-8000-000000000007",
+                     *           "replayOf": "01970000-0000-7000-8000-000000000008",
+                     *           "chosenRules": [
+                     *             "01970000-0000-7000-8000-000000000004"
+                     *           ],
                      *           "status": "done",
                      *           "crashes": 0,
                      *           "acceptedAt": "2026-01-12T09:00:12.000Z",
@@ -10144,7 +10234,18 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "rules": [
+                 *         "01970000-0000-7000-8000-000000000004"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["EventToReplay"];
+            };
+        };
         responses: {
             /** @description Success */
             200: {
@@ -10170,7 +10271,7 @@ export interface operations {
                      *           "success": true,
                      *           "status": "succeeded",
                      *           "conditionsPassed": true,
-                     *           "executionId": "01970000-0000-7000-8000-000000000015"
+                     *           "executionId": "01970000-0000-7000-8000-000000000016"
                      *         }
                      *       ]
                      *     }
@@ -10194,7 +10295,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000016",
+                     *       "id": "01970000-0000-7000-8000-000000000017",
                      *       "status": "accepted"
                      *     }
                      */
@@ -11530,11 +11631,10 @@ export interface operations {
                      *         },
                      *         {
                      *           "type": "DECISION",
-                     *           "description": "A person decided what a WAIT for a decision asks.",
+                     *           "description": "Decides in a test of rules what a WAIT for a decision asks. The service makes no event of this type.",
                      *           "example": {
-                     *             "executionId": "01970000-0000-7000-8000-000000000004",
                      *             "choice": "approve",
-                     *             "by": "user:ada"
+                     *             "reason": "An old customer"
                      *           }
                      *         }
                      *       ],
@@ -11786,7 +11886,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "type": "SEND_EMAIL",
-                     *           "description": "Sends an email from a template of the workspace. A retry has the same Message-ID. Placeholders in the template are filled from variables, then from the event data.",
+                     *           "description": "Sends an email from a template of the workspace. A retry has the same Message-ID. Placeholders in the template are filled from variables, then from the event data. cc, bcc and replyTo that come to nothing are left out, with a warning.",
                      *           "config": {
                      *             "type": "object",
                      *             "required": [
@@ -12391,7 +12491,7 @@ export interface operations {
                 ruleId?: string;
                 /** @description Type of the event */
                 eventType?: string;
-                /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed. */
+                /** @description accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, or it could not be processed or stored in five attempts, so it is not processed any more. It can be replayed. */
                 eventStatus?: components["schemas"]["EventStatus"];
                 /** @description Text that the error contains */
                 error?: string;

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox'
-import type { Rendering } from '../fill-placeholder.js'
-import type { Format } from '../formats.js'
-import type { Template } from '../template.js'
+import type { Rendering } from '../templates/fill-placeholder.js'
+import type { Format } from '../templates/formats.js'
+import type { Template } from '../templates/template.js'
 
 /** One type of action: its name, the schema of its config, and a check of its texts that a schema cannot express. */
 export interface ActionDefinition {
@@ -13,7 +13,8 @@ export interface ActionDefinition {
   /** A config. A test saves and renders it. */
   readonly example: object
   readonly config: TObject
-  readonly formats: Readonly<Record<string, Format>>
+  /** What the texts of fields have to be. */
+  readonly formats?: Readonly<Record<string, Format>>
   /** How the texts of fields are compiled in which a value could be more than text. */
   readonly templates?: Readonly<Record<string, CompileField>>
   /** Finds a fault between fields: the field, and what is wrong with it. Takes configs of any shape. */
@@ -22,6 +23,8 @@ export interface ActionDefinition {
   ) => { field: string; message: string } | undefined
   /** What becomes of the lists in fields after their texts are rendered. */
   readonly lists?: Readonly<Record<string, TidyList>>
+  /** Fields without which the action is done as well: one that comes to nothing is left out, with a warning. */
+  readonly spare?: readonly string[]
 }
 
 /** Compiles the text of a field, or returns its fault. `config` is as written. */

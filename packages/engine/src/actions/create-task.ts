@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { duration } from '../formats.js'
+import { duration } from '../templates/formats.js'
 import type { ActionDefinition } from './action-definition.js'
 
 export const taskPriorities = ['low', 'normal', 'high', 'urgent'] as const

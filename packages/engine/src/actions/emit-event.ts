@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { isReserved, noEventData } from '../credential.js'
 import { EventType } from '../event-types.js'
-import { maxPathLength, parsePath } from '../path.js'
-import { constantTemplate } from '../template.js'
+import { isReserved, noEventData } from '../templates/credential.js'
+import { constantTemplate } from '../templates/template.js'
+import { maxPathLength, parsePath } from '../values/path.js'
 import type { ActionDefinition } from './action-definition.js'
 
 const lonePlaceholder = '^\\{\\{[^{}]*\\}\\}$'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { emailAddress } from '../formats.js'
-import { compileAddress, maxAddresses, maxAddressLength, tidyAddresses } from '../mail-addresses.js'
+import { emailAddress } from '../templates/formats.js'
+import { compileAddress, maxAddresses, maxAddressLength, tidyAddresses } from '../templates/mail-addresses.js'
 import type { ActionDefinition } from './action-definition.js'
 
 const Address = Type.String({ minLength: 1, maxLength: maxAddressLength, description: 'One email address' })
@@ -20,7 +20,7 @@ export const sendEmail = {
   type: 'SEND_EMAIL',
   doneBy: 'call',
   description:
-    'Sends an email from a template of the workspace. A retry has the same Message-ID. Placeholders in the template are filled from variables, then from the event data.',
+    'Sends an email from a template of the workspace. A retry has the same Message-ID. Placeholders in the template are filled from variables, then from the event data. cc, bcc and replyTo that come to nothing are left out, with a warning.',
   example: {
     to: '{{email}}',
     subject: 'Welcome, {{name}}',
@@ -48,4 +48,5 @@ export const sendEmail = {
   formats: { to: emailAddress, cc: emailAddress, bcc: emailAddress, replyTo: emailAddress },
   templates: { to: compileAddress, cc: compileAddress, bcc: compileAddress, replyTo: compileAddress },
   lists: { to: tidyAddresses, cc: tidyAddresses, bcc: tidyAddresses },
+  spare: ['cc', 'bcc', 'replyTo'],
 } as const satisfies ActionDefinition

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { chatFormats, compileChatText, maxChatLength } from '../chat-format.js'
-import { findCredentialFault } from '../credential-fault.js'
-import { chatUrl } from '../formats.js'
-import { compileUrl } from '../url-template.js'
+import { chatFormats, compileChatText, maxChatLength } from '../templates/chat-format.js'
+import { findCredentialFault } from '../templates/credential-fault.js'
+import { chatUrl } from '../templates/formats.js'
+import { compileUrl } from '../templates/url-template.js'
 import type { ActionDefinition } from './action-definition.js'
 
 export const sendNotification = {

@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
-import { compileBody } from '../body-template.js'
-import { findCredentialFault } from '../credential-fault.js'
-import { httpUrl } from '../formats.js'
-import { maxPathLength, parsePath } from '../path.js'
-import { maxCaptured, recordedName, recordedNameError } from '../recorded.js'
-import { compileTextField, constantTemplate } from '../template.js'
-import { compileUrl } from '../url-template.js'
+import { maxCaptured, recordedName, recordedNameError } from '../results/recorded.js'
+import { compileBody } from '../templates/body-template.js'
+import { findCredentialFault } from '../templates/credential-fault.js'
+import { httpUrl } from '../templates/formats.js'
+import { compileTextField, constantTemplate } from '../templates/template.js'
+import { compileUrl } from '../templates/url-template.js'
+import { cutText } from '../texts/cut-text.js'
+import { maxPathLength, parsePath } from '../values/path.js'
 import type { ActionDefinition } from './action-definition.js'
 
 // Latin-1 without control characters and line breaks: an HTTP header can carry no more.
@@ -113,7 +114,7 @@ function findCaptureFault(capture: unknown): { field: string; message: string } 
     if (typeof path !== 'string' || !new RegExp(responsePath).test(path)) continue
     const [root, ...keys] = parsePath(path) ?? []
     const isPath = root === 'body' || (root === 'headers' && keys.length === 1)
-    if (!isPath) return { field: `capture.${name.slice(0, 64)}`, message: `must ${beResponsePath}` }
+    if (!isPath) return { field: `capture.${cutText(name, 64)}`, message: `must ${beResponsePath}` }
   }
   return undefined
 }

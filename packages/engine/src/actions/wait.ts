@@ -1,15 +1,16 @@
 import { Type } from 'typebox'
-import { isReserved, noEventData } from '../credential.js'
-import { expiredChoice } from '../decision.js'
-import { findDurationFault } from '../duration.js'
 import { EventType } from '../event-types.js'
-import { duration, type Format } from '../formats.js'
 import { findHoursFault, Hours } from '../hours/hours.js'
-import { maxPathLength, parsePath } from '../path.js'
-import { findTimeFault, readTime } from '../read-time.js'
-import { recordedName, recordedNameError } from '../recorded.js'
-import { compileTemplate, type Template } from '../template.js'
-import { parseTimestamp } from '../timestamp.js'
+import { expiredChoice } from '../results/decision.js'
+import { recordedName, recordedNameError } from '../results/recorded.js'
+import { isReserved, noEventData } from '../templates/credential.js'
+import { duration, type Format } from '../templates/formats.js'
+import { compileTemplate, type Template } from '../templates/template.js'
+import { cutText } from '../texts/cut-text.js'
+import { findDurationFault } from '../times/duration.js'
+import { findTimeFault, readTime } from '../times/read-time.js'
+import { parseTimestamp } from '../times/timestamp.js'
+import { maxPathLength, parsePath } from '../values/path.js'
 import type { ActionDefinition } from './action-definition.js'
 
 const offset: Format = (text) =>
@@ -190,7 +191,7 @@ function findMatchFault(awaited: unknown): { field: string; message: string } | 
   const { match } = (awaited ?? {}) as { match?: unknown }
   if (typeof match !== 'object' || match === null) return undefined
   for (const path of Object.keys(match)) {
-    const field = `for.match.${path.slice(0, 60)}`
+    const field = `for.match.${cutText(path, 60)}`
     if (isReserved(path)) return { field, message: noEventData }
     if (!parsePath(path)) return { field, message: 'must be a field path such as deal.id' }
   }

@@ -1,5 +1,5 @@
-import { toNumber } from '../comparison.js'
-import { compilePath, type Path, parsePath, readPath } from '../path.js'
+import { toNumber } from '../values/comparison.js'
+import { compilePath, type Path, parsePath, readPath } from '../values/path.js'
 
 /** A filter's argument: bare, or without its quotes. */
 export interface Argument {

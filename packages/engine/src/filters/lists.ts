@@ -1,5 +1,5 @@
-import { showText } from '../show-text.js'
-import { maxRenderedLength, toText } from '../to-text.js'
+import { showText } from '../texts/show-text.js'
+import { maxRenderedLength, toText } from '../values/to-text.js'
 import {
   type Argument,
   type Filter,

@@ -1,4 +1,5 @@
-import { toNumber } from '../comparison.js'
+import { showText } from '../texts/show-text.js'
+import { toNumber } from '../values/comparison.js'
 import {
   addDecimals,
   divideDecimals,
@@ -7,8 +8,7 @@ import {
   multiplyDecimals,
   roundDecimal,
   subtractDecimals,
-} from '../decimal.js'
-import { showText } from '../show-text.js'
+} from '../values/decimal.js'
 import {
   type Argument,
   compileOperand,

@@ -1,6 +1,6 @@
-import { toNumber } from '../comparison.js'
-import { isLongNumber } from '../decimal.js'
-import { truncateText } from '../truncate-text.js'
+import { truncateText } from '../texts/truncate-text.js'
+import { toNumber } from '../values/comparison.js'
+import { isLongNumber } from '../values/decimal.js'
 import {
   type Argument,
   compileOperand,

@@ -1,7 +1,8 @@
-import { parseDuration } from '../duration.js'
-import { findTimeFault, lastMilliseconds, readTime, timeForms } from '../read-time.js'
-import { showText } from '../show-text.js'
-import { isZone, ZonedTime } from '../zoned-time.js'
+import { showText } from '../texts/show-text.js'
+import { parseDuration } from '../times/duration.js'
+import { findTimeFault, lastMilliseconds, readTime, timeForms } from '../times/read-time.js'
+import { isZone } from '../times/zone-names.js'
+import { ZonedTime } from '../times/zoned-time.js'
 import {
   type Argument,
   compileOperand,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { isZone } from '../zoned-time.js'
+import { describeNoZone, isZone } from '../times/zone-names.js'
 
 const timePattern = '^(?:[01]\\d|2[0-3]):[0-5]\\d$'
 const dayNames = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
@@ -48,15 +48,16 @@ export function findHoursFault(hours: unknown): { field: string; message: string
   if (typeof hours !== 'object' || hours === null) return undefined
   const { from, to, timezone } = hours as Record<string, unknown>
   if (typeof timezone === 'string' && !isZone(timezone))
-    return { field: 'timezone', message: 'must be an IANA time zone such as Europe/Berlin' }
+    return { field: 'timezone', message: describeNoZone(timezone) }
   return typeof from === 'string' && from === to
     ? { field: 'to', message: 'must be another time than from: a whole day is 00:00 to 24:00' }
     : undefined
 }
 
-/** @param hours without a fault */
+/** @param hours without a fault; stored ones in a zone that is none have no day */
 export function readHours({ days, from, to, timezone }: Hours): ReadHours {
-  return { days: readDays(days), from: readTime(from), to: readTime(to), zone: timezone }
+  const known = isZone(timezone) ? readDays(days) : new Set<number>()
+  return { days: known, from: readTime(from), to: readTime(to), zone: timezone }
 }
 
 function readDays(text: string): ReadonlySet<number> {

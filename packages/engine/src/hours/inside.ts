@@ -8,11 +8,12 @@ const daysAhead = 15
 
 /** Whether a moment (epoch ms) is within the hours, by the clock of their zone. */
 export function isInside(hours: ReadHours, instant: number): boolean {
-  return showsInside(hours, clockAt(hours.zone, instant))
+  return hours.days.size > 0 && showsInside(hours, clockAt(hours.zone, instant))
 }
 
 /** The first moment (epoch ms) within the hours from this one on. null: no day has them. */
 export function findNextInside(hours: ReadHours, instant: number): number | null {
+  if (hours.days.size === 0) return null
   if (isInside(hours, instant)) return instant
   const { zone, from } = hours
   const midnight = Math.floor(clockAt(zone, instant) / dayMs) * dayMs

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { showText } from '../texts/show-text.js'
 import {
   areEqual,
   equalTo,
@@ -8,8 +9,7 @@ import {
   Scalar,
   toNumber,
   unitsToReadNumber,
-} from '../comparison.js'
-import { showText } from '../show-text.js'
+} from '../values/comparison.js'
 import { define, type Kind, negate } from './operator.js'
 
 const scalars = {
@@ -77,14 +77,19 @@ function isShort(value: Scalar): value is string {
   return typeof value === 'string' && value.length <= maxLookalike
 }
 
-/** One form for letters with accents, full-width letters, and kinds of white space; without invisible characters. */
+/**
+ * One form for letters with accents, full-width letters, and kinds of white space; without invisible characters. The long way round through upper case
+ * makes ß the same as SS, and the Turkish letters İ and ı the same as i.
+ */
 function readAsSeen(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')
     .replace(/\s+/g, ' ')
     .trim()
+    .toUpperCase()
     .toLowerCase()
+    .replaceAll('i\u0307', 'i')
 }
 
 export const isTrue = define({

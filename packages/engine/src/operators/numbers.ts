@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { compareNumbers, compareTo, toNumber, unitsToReadNumber } from '../comparison.js'
-import { showText } from '../show-text.js'
+import { showText } from '../texts/show-text.js'
+import { compareNumbers, compareTo, toNumber, unitsToReadNumber } from '../values/comparison.js'
 import { define, type Kind, negate, type Operator, type OperatorExample } from './operator.js'
 
 /** Of all operators that compare numbers. */

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import type { Evaluation } from '../evaluation.js'
+import type { Evaluation } from '../work/evaluation.js'
 
 /** Evaluates one value of the event data, undefined when missing. One whose work grows with the value charges it to the evaluation. */
 export type Test = (actual: unknown, evaluation: Evaluation) => boolean

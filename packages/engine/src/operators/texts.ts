@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
-import { equalTo, isScalar, memberOf, Scalar } from '../comparison.js'
-import type { Evaluation } from '../evaluation.js'
+import { equalTo, isScalar, memberOf, Scalar } from '../values/comparison.js'
+import type { Evaluation } from '../work/evaluation.js'
+import { define, type Kind, negate } from './operator.js'
 import {
   compilePattern,
   findPatternFault,
   maxPatternLength,
   maxSubjectLength,
   patternSteps,
-} from '../pattern.js'
-import { define, type Kind, negate } from './operator.js'
+} from './pattern.js'
 
 const textsAndLists = {
   compares: ['string', 'array'] as readonly Kind[],

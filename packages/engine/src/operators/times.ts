@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { findDurationFault, parseDuration } from '../duration.js'
-import { describeTime, findTimeFault, readTime, timeForms } from '../read-time.js'
-import { parseTimestamp } from '../timestamp.js'
+import { findDurationFault, parseDuration } from '../times/duration.js'
+import { describeTime, findTimeFault, readTime, timeForms } from '../times/read-time.js'
+import { parseTimestamp } from '../times/timestamp.js'
 import { define, type Operator } from './operator.js'
 
 /** What a rule has for a time. */

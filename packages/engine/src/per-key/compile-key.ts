@@ -1,7 +1,8 @@
-import type { Evaluation } from '../evaluation.js'
-import { isOver, type Rendering } from '../fill-placeholder.js'
-import { compileTemplate } from '../template.js'
-import { maxRenderedLength, toText } from '../to-text.js'
+import { isOver, type Rendering } from '../templates/fill-placeholder.js'
+import { compileTemplate } from '../templates/template.js'
+import { cutText } from '../texts/cut-text.js'
+import { maxRenderedLength, toText } from '../values/to-text.js'
+import type { Evaluation } from '../work/evaluation.js'
 import { durationMs } from './duration-ms.js'
 import type { PerKey } from './per-key.js'
 
@@ -26,7 +27,7 @@ export interface RenderedKey {
   readonly fault: string | undefined
 }
 
-/** How much of a key is shown. */
+/** How much of a key is shown, in characters. */
 const shownLength = 256
 
 /** Compiles a part without faults. One with faults is a rule that does not compile. */
@@ -60,7 +61,7 @@ function findFault(rendering: Rendering): string | undefined {
 
 /** A key as it is shown: the whole of it may be as long as the event. */
 export function showKey(key: string): string {
-  return key.length > shownLength ? `${key.slice(0, shownLength)}…` : key
+  return cutText(key, shownLength, '…')
 }
 
 /** 7 and "7" are one key. The order of the keys of an object does not matter. */

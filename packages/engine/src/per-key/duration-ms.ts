@@ -1,4 +1,4 @@
-import { parseDuration } from '../duration.js'
+import { parseDuration } from '../times/duration.js'
 
 /** A duration (ms) of a part without faults. */
 export function durationMs(duration: string): number {

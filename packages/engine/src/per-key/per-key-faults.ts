@@ -1,11 +1,13 @@
-import { findDurationFault } from '../duration.js'
-import { type Fault, isObject } from '../faults.js'
-import { findForeignSyntax } from '../foreign-syntax.js'
-import { capitalize } from '../plain-bounds.js'
-import { type Declared, findReadFault, readDeclared } from '../recorded.js'
+import type { Fault } from '../fault.js'
+import { isObject } from '../faults/faults.js'
+import { type Declared, findReadFault, readDeclared } from '../results/recorded.js'
 import { findCronFault } from '../schedule/cron.js'
-import { compileTemplate, readsOf } from '../template.js'
-import { isZone } from '../zoned-time.js'
+import { findForeignSyntax } from '../templates/foreign-syntax.js'
+import { compileTemplate, readsOf } from '../templates/template.js'
+import { capitalize } from '../texts/capitalize.js'
+import { cutText } from '../texts/cut-text.js'
+import { findDurationFault } from '../times/duration.js'
+import { describeNoZone, isZone } from '../times/zone-names.js'
 
 const limits = ['atLeast', 'atMost', 'whileRunning', 'collect']
 
@@ -40,7 +42,7 @@ function findKeyFaults(key: unknown, declared: Declared): Fault[] {
     const path = readsOf(placeholder).find((read) => findReadFault(declared, read, -1) !== undefined)
     return path === undefined
       ? []
-      : [fault('.key', `must not read ${path.slice(0, 60)}: the key is known before the actions begin`)]
+      : [fault('.key', `must not read ${cutText(path, 60)}: the key is known before the actions begin`)]
   })
 }
 
@@ -55,7 +57,7 @@ function findCollectFaults({ atLeast, atMost, whileRunning, collect }: Record<st
   if (!isObject(collect)) return []
   const { at } = collect
   const cron = isObject(at) && typeof at.cron === 'string' ? findCronFault(at.cron) : undefined
-  const isZoned = !isObject(at) || typeof at.timezone !== 'string' || isZone(at.timezone)
+  const zone = isObject(at) && typeof at.timezone === 'string' ? at.timezone : undefined
   return [
     ...(atLeast === undefined
       ? []
@@ -70,7 +72,7 @@ function findCollectFaults({ atLeast, atMost, whileRunning, collect }: Record<st
     ...findWindowFault(collect, 'collect', 'for'),
     ...findWindowFault(collect, 'collect', 'quiet'),
     ...(cron === undefined ? [] : [fault('.collect.at.cron', cron)]),
-    ...(isZoned ? [] : [fault('.collect.at.timezone', 'must be an IANA time zone such as Europe/Berlin')]),
+    ...(zone === undefined || isZone(zone) ? [] : [fault('.collect.at.timezone', describeNoZone(zone))]),
   ]
 }
 

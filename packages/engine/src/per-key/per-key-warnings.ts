@@ -1,7 +1,7 @@
-import { parseDuration } from '../duration.js'
-import type { Fault } from '../faults.js'
+import type { Fault } from '../fault.js'
 import type { Action } from '../rule.js'
-import { listPlaceholderUses } from '../template.js'
+import { listPlaceholderUses } from '../templates/template.js'
+import { parseDuration } from '../times/duration.js'
 import type { PerKey } from './per-key.js'
 
 /** So long (ms) a key may be held without a warning. */

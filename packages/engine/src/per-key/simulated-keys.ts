@@ -1,4 +1,4 @@
-import type { Evaluation } from '../evaluation.js'
+import type { Evaluation } from '../work/evaluation.js'
 import type { Batch } from './collect.js'
 import type { CompiledPerKey } from './compile-key.js'
 import { type Decision, decide } from './decide.js'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { ZonedTime } from '../zoned-time.js'
+import { ZonedTime } from '../times/zoned-time.js'
 
 /** A moment at which the clocks of a zone are changed. Offsets are ms ahead of UTC. */
 export interface ClockChange {

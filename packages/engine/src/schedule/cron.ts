@@ -64,6 +64,9 @@ function isField(part: string, index: number): boolean {
   }
 }
 
+/** As in Vixie cron, a day has to fulfil both fields if one of them begins with `*`, also as a step. */
 function parse(text: string): Cron {
-  return new Cron(text.trim(), { mode: '5-part', utcOffset: 0 })
+  const [, , date = '', , weekday = ''] = text.trim().split(/\s+/)
+  const domAndDow = date.startsWith('*') || weekday.startsWith('*')
+  return new Cron(text.trim(), { mode: '5-part', utcOffset: 0, domAndDow })
 }

@@ -1,7 +1,7 @@
-import { findDurationFault, parseDuration } from '../duration.js'
-import type { Fault } from '../faults.js'
-import { capitalize } from '../plain-bounds.js'
-import { isZone } from '../zoned-time.js'
+import type { Fault } from '../fault.js'
+import { capitalize } from '../texts/capitalize.js'
+import { findDurationFault, parseDuration } from '../times/duration.js'
+import { describeNoZone, isZone } from '../times/zone-names.js'
 import { findCronFault } from './cron.js'
 
 const minuteMs = 60_000
@@ -23,7 +23,7 @@ function findZoneFaults(timezone: unknown): Fault[] {
   if (timezone === undefined) return [{ field: 'schedule.timezone', message: 'Required with cron' }]
   return typeof timezone !== 'string' || isZone(timezone)
     ? []
-    : [{ field: 'schedule.timezone', message: 'Must be an IANA time zone such as Europe/Berlin' }]
+    : [{ field: 'schedule.timezone', message: capitalize(describeNoZone(timezone)) }]
 }
 
 function findEveryFaults(every: unknown, timezone: unknown): Fault[] {

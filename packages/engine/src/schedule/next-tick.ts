@@ -1,8 +1,8 @@
-import { parseDuration } from '../duration.js'
-import { ZonedTime } from '../zoned-time.js'
+import { parseDuration } from '../times/duration.js'
+import { ZonedTime } from '../times/zoned-time.js'
 import { findChange, instantOf, offsetAt } from './clock-changes.js'
 import { type CronTimes, compileCron } from './cron.js'
-import { type Schedule, zoneOf } from './schedule.js'
+import { findUnknownZone, type Schedule, zoneOf } from './schedule.js'
 
 /**
  * The first tick of a schedule after a moment (epoch ms); null: there is none.
@@ -10,13 +10,14 @@ import { type Schedule, zoneOf } from './schedule.js'
  * When clocks change, `every` and expressions whose minute or hour begins with `*` go on in real time. Other expressions name times of the
  * clock: one in an hour that exists twice is its first, and all in an hour that does not exist are one tick, at the first moment after it.
  *
- * @param schedule without faults
+ * @param schedule without faults; a stored one in a zone that is none has no ticks
  */
 export function nextTick(schedule: Schedule, after: number): number | null {
   if (schedule.cron === undefined) {
     const period = parseDuration(schedule.every ?? '') ?? Number.NaN
     return (Math.floor(after / period) + 1) * period
   }
+  if (findUnknownZone(schedule) !== undefined) return null
   const cron = compileCron(schedule.cron)
   const zone = zoneOf(schedule)
   return cron.isRealTime ? nextInRealTime(cron, zone, after) : nextOnTheClock(cron, zone, after)

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { isZone } from '../times/zone-names.js'
 
 /** The trigger of a rule that runs by a schedule, and the type of its events. */
 export const scheduleType = 'SCHEDULE'
@@ -39,6 +40,12 @@ export const Schedule = Type.Object(
   { additionalProperties: false, title: 'Schedule' },
 )
 export type Schedule = Type.Static<typeof Schedule>
+
+/** The zone of a stored schedule that is none, so that it has no ticks. */
+export function findUnknownZone(schedule: Schedule): string | undefined {
+  const zone = zoneOf(schedule)
+  return schedule.cron === undefined || isZone(zone) ? undefined : zone
+}
 
 /** The zone in which the times of a schedule are written. */
 export function zoneOf({ timezone = 'UTC' }: Schedule): string {

@@ -74,7 +74,8 @@ function readExpression(expression: string): (clock: number) => boolean {
   ]
   const days = readField(name(plain.join(), weekdays, 0), 0, 7)
   if (days.has(7)) days.add(0)
-  const isAny = { date: date === '*', weekday: weekday === '*' }
+  // The flags of Vixie cron: what begins with a star is not restricted.
+  const hasStar = date.startsWith('*') || weekday.startsWith('*')
   return (clock) => {
     const at = new Date(clock * 60_000)
     if (
@@ -91,9 +92,7 @@ function readExpression(expression: string): (clock: number) => boolean {
         const [day, which] = one.split('#').map(Number)
         return at.getUTCDay() === day && Math.ceil(at.getUTCDate() / 7) === which
       })
-    if (isAny.date && isAny.weekday) return true
-    if (isAny.date) return onWeekday
-    return isAny.weekday ? onDate : onDate || onWeekday
+    return hasStar ? onDate && onWeekday : onDate || onWeekday
   }
 }
 

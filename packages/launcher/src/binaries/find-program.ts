@@ -15,8 +15,7 @@ export interface Program {
   brewArguments: string[]
   /** One or two sentences for users who have neither apt as root nor Homebrew. */
   instructions: string
-  /** Runs before apt, and returns what has to be done afterwards. */
-  aroundApt?: () => Promise<() => Promise<void>>
+  afterApt?: () => Promise<void>
 }
 
 interface Installer {
@@ -57,7 +56,7 @@ export async function findProgram(program: Program): Promise<string> {
 async function findInstaller({
   aptPackage,
   brewArguments,
-  aroundApt,
+  afterApt,
 }: Program): Promise<Installer | undefined> {
   if (process.platform === 'darwin') {
     const brew = await findOnPath('brew')
@@ -71,10 +70,9 @@ async function findInstaller({
   return {
     command: ['apt-get', ...args].join(' '),
     install: async () => {
-      const tidyUp = await aroundApt?.()
       await runApt(apt, ['update'])
       await runApt(apt, args)
-      await tidyUp?.()
+      await afterApt?.()
     },
   }
 }

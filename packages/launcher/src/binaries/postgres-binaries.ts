@@ -20,41 +20,20 @@ export interface PostgresBinaries {
 const oldestMajor = 15
 
 /**
- * Finds the Postgres that npm installed, or else the one on the PATH, or else one where Debian puts several versions.
+ * Finds the Postgres that npm installed, or else the one on the PATH.
  *
- * @param major of the data directory: no other version can read it
- * @throws CannotStart if none of them runs on this machine, is new enough and fits the data
+ * @throws CannotStart if neither runs on this machine and is new enough
  */
-export async function findPostgresBinaries(
-  user: ServerUser | undefined,
-  major: number | undefined,
-): Promise<PostgresBinaries> {
-  let other: number | undefined
-  for (const find of [findInstalled, findSystem, () => findOfMajor(major)]) {
+export async function findPostgresBinaries(user: ServerUser | undefined): Promise<PostgresBinaries> {
+  for (const find of [findInstalled, findSystem]) {
     const binaries = await find(user)
-    const found = binaries && (await readVersion(binaries, user))
-    if (found === undefined || found < oldestMajor) continue
-    if (major === undefined || found === major) return binaries as PostgresBinaries
-    other ??= found
+    if (binaries !== undefined && (await readVersion(binaries, user)) >= oldestMajor) return binaries
   }
-  if (other !== undefined && major !== undefined) throw new OtherMajor(major, other)
   throw new CannotStart(
     `No Postgres found that runs here: there is no prebuilt one for ${process.platform}-${process.arch}, and initdb and ` +
-      `postgres of version ${oldestMajor} or newer are not on the PATH. Install PostgreSQL ${major ?? `${oldestMajor} or newer`} ` +
+      `postgres of version ${oldestMajor} or newer are not on the PATH. Install PostgreSQL ${oldestMajor} or newer ` +
       'and put its bin directory on the PATH, or set DATABASE_URL to an empty database, or use `docker compose up`.',
   )
-}
-
-/** The data is of another version than the Postgres that is here. */
-export class OtherMajor extends CannotStart {
-  readonly ofData: number
-  readonly found: number
-
-  constructor(ofData: number, found: number) {
-    super(`The data is of PostgreSQL ${ofData}, and PostgreSQL ${found} cannot read it`)
-    this.ofData = ofData
-    this.found = found
-  }
 }
 
 async function findInstalled(user: ServerUser | undefined): Promise<PostgresBinaries | undefined> {
@@ -66,31 +45,14 @@ async function findInstalled(user: ServerUser | undefined): Promise<PostgresBina
   return { initdb: join(usable, 'bin/initdb'), postgres: join(usable, 'bin/postgres') }
 }
 
-/**
- * The directory of Postgres, or a copy of it.
- *
- * @throws CannotStart if its path cannot be used and only root could copy it
- */
+/** The directory of Postgres, or a copy of it that the server's user can enter. */
 export async function findUsable(native: string, user: ServerUser | undefined): Promise<string> {
-  // initdb passes its own path to a shell, between double quotes.
-  const isPlain = !/["$`\\]/.test(native)
-  if (user !== undefined)
-    return isPlain && (await canEnter(join(native, 'bin'), user)) ? native : copyOutside(native)
-  if (isPlain) return native
-  throw new CannotStart(
-    `Postgres cannot be set up in ${native}, because its initdb takes no path with ", $, \` or \\: move this directory to ` +
-      'another path, or set DATABASE_URL to an empty database.',
-  )
+  return user === undefined || (await canEnter(join(native, 'bin'), user)) ? native : copyOutside(native)
 }
 
 async function findSystem(): Promise<PostgresBinaries | undefined> {
   const [initdb, postgres] = await Promise.all([findOnPath('initdb'), findOnPath('postgres')])
   return initdb === undefined || postgres === undefined ? undefined : { initdb, postgres }
-}
-
-async function findOfMajor(major: number | undefined): Promise<PostgresBinaries | undefined> {
-  const bin = `/usr/lib/postgresql/${major}/bin`
-  return major === undefined ? undefined : { initdb: `${bin}/initdb`, postgres: `${bin}/postgres` }
 }
 
 async function importPlatformPackage(): Promise<PostgresBinaries | undefined> {
@@ -114,7 +76,7 @@ async function restoreSymlinks(native: string): Promise<void> {
 }
 
 /**
- * Copies Postgres out of a clone where it cannot run. The name of the copy depends on path and time of
+ * Copies Postgres out of a clone. The name of the copy depends on path and time of
  * the original, so a new installation gets a new copy.
  */
 async function copyOutside(native: string): Promise<string> {
@@ -136,15 +98,14 @@ async function copyOutside(native: string): Promise<string> {
   return copy
 }
 
-/** The major version of the binaries, or undefined if they do not run here: they may be built for another C library. */
+/** The major version of the binaries, or 0 if they do not run here: they may be built for another C library. */
 async function readVersion(
   { initdb, postgres }: PostgresBinaries,
   user: ServerUser | undefined,
-): Promise<number | undefined> {
+): Promise<number> {
   const identity = user === undefined ? {} : { uid: user.uid, gid: user.gid }
   const options = { cwd: '/', env: serverEnvironment(), ...identity }
   const versions = [initdb, postgres].map(async (file) => (await run(file, ['--version'], options)).stdout)
   const [, text] = await Promise.all(versions).catch(() => [])
-  const major = Number(/\(PostgreSQL\) (\d+)/.exec(text ?? '')?.[1])
-  return major > 0 ? major : undefined
+  return Number(/\(PostgreSQL\) (\d+)/.exec(text ?? '')?.[1] ?? 0)
 }

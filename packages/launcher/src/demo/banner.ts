@@ -1,5 +1,3 @@
-import { quoteForShell } from '../quote-for-shell.js'
-
 /** What `npm start` prints when the product is ready. */
 export function describeProduct(options: {
   baseUrl: string
@@ -32,4 +30,9 @@ The response says how many rules matched, and has the id of the event. What beca
   npm run -s client -- events why <id>
 
 Mail is written to ${shown}/mail, logs to ${shown}/logs.${metrics} Ctrl-C stops everything.`
+}
+
+/** A text as one word of a POSIX shell. */
+function quoteForShell(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -2,6 +2,8 @@ import { constants, copyFile, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { mintToken } from '@automation/access'
 import { newId } from '@automation/database'
+import { CannotStart } from '../cannot-start.js'
+import { exampleRules } from '../entries.js'
 import { writePrivateFile } from '../private-file.js'
 import { type DemoCredentials, seedDatabase } from './demo-database.js'
 import { welcomeRule } from './welcome-rule.js'
@@ -72,8 +74,7 @@ async function readDemo(file: string): Promise<Partial<Demo>> {
 
 /** The first rule in a file, with its tests: what a repository of rules begins with. A file that is there stays. */
 async function copyRuleFile(path: string): Promise<void> {
-  const example = new URL('../../../../../examples/rules.yaml', import.meta.url)
-  await copyFile(example, path, constants.COPYFILE_EXCL).catch((error: NodeJS.ErrnoException) => {
+  await copyFile(exampleRules, path, constants.COPYFILE_EXCL).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
 }
@@ -85,9 +86,12 @@ async function createFirstRule({ baseUrl, token, workspaceId }: Demo): Promise<v
       'x-workspace-id': workspaceId,
       'content-type': 'application/json',
     }
-    const response = await fetch(`${baseUrl}/api/automation-rules`, { headers, ...init })
+    const response = await fetch(`${baseUrl}/api/automation-rules`, { headers, ...init }).catch((error) => {
+      const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException
+      throw new CannotStart(`The demo could not be set up: ${baseUrl} does not respond (${code ?? message}).`)
+    })
     if (!response.ok)
-      throw new Error(`The demo could not be set up: ${response.status} ${await response.text()}`)
+      throw new CannotStart(`The demo could not be set up: ${response.status} ${await response.text()}`)
     return response.json()
   }
   const { rules } = (await call()) as { rules: unknown[] }

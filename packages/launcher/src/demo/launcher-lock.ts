@@ -1,5 +1,4 @@
 import { closeSync, ftruncateSync, readFileSync, writeSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { tryLock } from '#lock-file'
 import { CannotStart } from '../cannot-start.js'
 
@@ -18,15 +17,11 @@ export interface LauncherLock {
  */
 export function lockDirectory(file: string): LauncherLock {
   const descriptor = tryLock(file, 'exclusive')
-  const [pid = '', host = ''] = readFileSync(file, 'utf8').trim().split(' ')
-  if (descriptor === undefined) {
-    const where = host === '' || host === hostname() ? '' : ` on ${host}`
-    throw new CannotStart(
-      `The product is already running as process ${pid}${where}: use that one, or stop it first`,
-    )
-  }
+  const pid = readFileSync(file, 'utf8').trim()
+  if (descriptor === undefined)
+    throw new CannotStart(`The product is already running as process ${pid}: use that one, or stop it first`)
   ftruncateSync(descriptor)
-  writeSync(descriptor, `${process.pid} ${hostname()}\n`)
+  writeSync(descriptor, `${process.pid}\n`)
   let isLocked = true
   return {
     wasKilled: pid !== '',

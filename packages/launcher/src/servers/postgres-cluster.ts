@@ -6,7 +6,7 @@ import type { PostgresBinaries } from '../binaries/postgres-binaries.js'
 import type { ServerUser } from '../binaries/server-user.js'
 import { CannotStart } from '../cannot-start.js'
 import { serverEnvironment } from '../environment.js'
-import { readIfPresent, writePrivateFile } from '../private-file.js'
+import { writePrivateFile } from '../private-file.js'
 
 const superuser = 'postgres'
 
@@ -47,12 +47,6 @@ export async function openCluster(place: Place): Promise<Cluster> {
     await rename(unfinished, data)
   }
   return { data, user: superuser, password: await readFile(passwordFile, 'utf8') }
-}
-
-/** The major version of Postgres that made the data directory, or undefined before the first run. */
-export async function readMajor(home: string): Promise<number | undefined> {
-  const text = await readIfPresent(`${home}/data/PG_VERSION`)
-  return text === undefined ? undefined : Number.parseInt(text, 10)
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,12 +1,9 @@
 import { closeSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
-import { findPostgresBinaries, OtherMajor } from '../binaries/postgres-binaries.js'
+import { findPostgresBinaries } from '../binaries/postgres-binaries.js'
 import { findServerUser, type ServerUser } from '../binaries/server-user.js'
-import { CannotStart } from '../cannot-start.js'
 import { serverEnvironment } from '../environment.js'
-import { stopLeftOver } from './left-over.js'
-import { refuseOtherMajor } from './other-major.js'
-import { openCluster, readMajor } from './postgres-cluster.js'
+import { openCluster } from './postgres-cluster.js'
 import { runProcess, waitUntilReady } from './running-process.js'
 import { type Server, startOnPort } from './server.js'
 import { makeHome } from './server-home.js'
@@ -29,20 +26,14 @@ interface LockedOptions extends PostgresOptions {
 }
 
 /**
- * Starts a private Postgres, which serves nobody without its password, and creates its data directory on the first run. If a killed launcher left a server running
- * on this directory, that server is stopped first.
+ * Starts a private Postgres, which serves nobody without its password, and creates its data directory on the first run. The
+ * server of a killed launcher has to end first.
  *
- * @throws CannotStart if there is no Postgres for this machine or for this data, if another server works on the data, or if it
- * does not start
+ * @throws CannotStart if there is no Postgres for this machine, if another server works on the data, or if it does not start
  */
 export async function startPostgres(options: PostgresOptions): Promise<Server> {
   const user = await findServerUser()
-  if (user === undefined && process.getuid?.() === 0)
-    throw new CannotStart(
-      'Postgres cannot run as root, and there is neither a user postgres nor a user nobody',
-    )
   const home = await makeHome(options.directory, user, 'Postgres')
-  await stopLeftOver(`${home}/data/postmaster.pid`, `-D ${home}/data `, 'SIGINT')
   const lock = await lockServer(home, 'Postgres')
   try {
     return await startLocked({ ...options, home, user, lock })
@@ -53,11 +44,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Server> {
 }
 
 async function startLocked({ home, user, lock, port, durable, log, copyOf }: LockedOptions): Promise<Server> {
-  const binaries = await findPostgresBinaries(user, await readMajor(home)).catch((error: unknown) => {
-    throw error instanceof OtherMajor
-      ? refuseOtherMajor({ home, user, ofData: error.ofData, found: error.found })
-      : error
-  })
+  const binaries = await findPostgresBinaries(user)
   const cluster = await openCluster({ binaries, home, user, durable, copyOf })
   const pidFile = `${cluster.data}/postmaster.pid`
   // A stale pid file can block the start: Postgres trusts any live process with that number.

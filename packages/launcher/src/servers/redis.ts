@@ -7,9 +7,8 @@ import { findRedisBinary } from '../binaries/redis-binary.js'
 import { findServerUser } from '../binaries/server-user.js'
 import { serverEnvironment } from '../environment.js'
 import { makePrivateDirectory, readIfPresent, writePrivateFile } from '../private-file.js'
-import { stopLeftOver } from './left-over.js'
 import { runProcess, waitUntilReady } from './running-process.js'
-import { readPort, type Server, startOnPort } from './server.js'
+import { type Server, startOnPort } from './server.js'
 import { makeHome } from './server-home.js'
 import { lockServer } from './server-lock.js'
 
@@ -22,10 +21,9 @@ export interface RedisOptions {
 }
 
 /**
- * Starts a private Redis, which serves nobody without its password. If a killed launcher left a server running on this
- * directory, that server is stopped first.
+ * Starts a private Redis, which serves nobody without its password. The server of a killed launcher has to end first.
  *
- * @throws CannotStart if there is no Redis and none can be installed, or if it does not start
+ * @throws CannotStart if there is no Redis and none can be installed, if another server works on the data, or if it does not start
  */
 export async function startRedis({ directory, port, persistent, log }: RedisOptions): Promise<Server> {
   const command = await findRedisBinary()
@@ -34,10 +32,6 @@ export async function startRedis({ directory, port, persistent, log }: RedisOpti
   const data = `${home}/data`
   await makePrivateDirectory(data)
   if (user !== undefined) await chown(data, user.uid, user.gid)
-  const lastPort = await readPort(home)
-  // The process title is the only mark of a Redis server: "redis-server 127.0.0.1:6379".
-  if (lastPort !== undefined)
-    await stopLeftOver(`${data}/redis.pid`, `-server 127.0.0.1:${lastPort}`, 'SIGTERM')
   const password = await keepPassword(`${home}/password`)
   const lock = await lockServer(home, 'Redis')
 
@@ -78,7 +72,6 @@ function settings(options: { data: string; port: number; password: string; persi
     bind: '127.0.0.1',
     requirepass: password,
     dir: data,
-    pidfile: `${data}/redis.pid`,
     save: '',
     appendonly: persistent ? 'yes' : 'no',
     appendfsync: 'everysec',

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { tryLock } from '#lock-file'
 import { CannotStart } from '../cannot-start.js'
 
-// Longer than the children of a killed Postgres take to end.
-const defaultTimeoutMs = 15_000
+// Longer than the servers of a killed launcher take to end.
+const defaultTimeoutMs = 30_000
 
 /**
  * Locks the data of a server. The server inherits the descriptor, so the lock lasts as long as any of its processes. It

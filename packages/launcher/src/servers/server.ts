@@ -14,8 +14,8 @@ export interface Server extends RunningProcess {
 }
 
 const attempts = 20
-// Another program took the port first, or the children of a killed server are still shutting down.
-const passingFault = /address already in use|pre-existing shared memory block/i
+// Another program took the port first.
+const passingFault = /address already in use/i
 
 /**
  * Starts a server on the given port. Without one it uses the port of its last run if that is free, otherwise any free port.
@@ -40,13 +40,7 @@ export async function startOnPort<Started>(
   }
 }
 
-/** The port of the last run, or undefined before the first one. */
-export async function readPort(directory: string): Promise<number | undefined> {
-  const port = Number(await readFile(`${directory}/port`, 'utf8').catch(() => ''))
-  return port > 0 ? port : undefined
-}
-
 async function choosePort(directory: string): Promise<number> {
-  const last = await readPort(directory)
-  return last !== undefined && (await isPortFree(last)) ? last : findFreePort()
+  const last = Number(await readFile(`${directory}/port`, 'utf8').catch(() => ''))
+  return last > 0 && (await isPortFree(last)) ? last : findFreePort()
 }

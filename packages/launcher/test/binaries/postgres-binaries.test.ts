@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { findUsable } from '../../src/binaries/postgres-binaries.js'
 import { findServerUser } from '../../src/binaries/server-user.js'
 
-/** A directory that stands in for the one of Postgres, in a path that everybody may enter. */
+/** A directory that stands in for the one of Postgres. */
 async function makeNative(t: Test, name: string): Promise<string> {
   const native = `${t.testdir()}/${name}/native`
   await mkdir(`${native}/bin`, { recursive: true })
@@ -20,20 +20,13 @@ t.test('Postgres stays in a path with spaces and letters of any language', async
   t.equal(await findUsable(native, undefined), native)
 })
 
-t.test('a path that initdb cannot handle is reported in one sentence', async (t) => {
-  for (const name of ['a"b', 'a$HOME', 'a`b', 'a\\b'])
-    await t.rejects(findUsable(await makeNative(t, name), undefined), {
-      name: 'CannotStart',
-      message:
-        /because its initdb takes no path with .*: move this directory to another path, or set DATABASE_URL/,
-    })
-})
-
 t.test(
-  'for root, Postgres is copied out of such a path',
+  'for root, Postgres is copied out of a directory that its user cannot enter',
   { skip: user === undefined ? 'only for root' : false },
   async (t) => {
-    const copy = await findUsable(await makeNative(t, 'a"b $HOME'), user)
+    const native = await makeNative(t, 'closed')
+    await chmod(dirname(native), 0o700)
+    const copy = await findUsable(native, user)
     t.teardown(() => rm(dirname(copy), { recursive: true }))
     t.match(copy, /^\/var\/lib\/automation-rules\/[0-9a-f]{16}\/native$/)
     t.equal(await readFile(`${copy}/bin/postgres`, 'utf8'), 'postgres')

@@ -13,7 +13,7 @@ import {
   sealingContext,
   updateWorkspace,
 } from '@automation/access'
-import { newId, openDatabase } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import t, { type Test } from 'tap'
 import { type DemoCredentials, seedDatabase } from '../../src/demo/demo-database.js'
 import { createPrivateDatabase } from '../../src/product/private-database.js'
@@ -23,7 +23,7 @@ const encryptionKey = randomBytes(32).toString('base64')
 
 /** Creates a private demo, with access to its database. */
 function makeDemo(t: Test) {
-  const database = openDatabase(databaseUrl, 1)
+  const database = openPatiently(databaseUrl, 1)
   t.teardown(() => database.close())
   const ids = { workspaceId: newId(), otherWorkspaceId: newId() }
   const administrator: Administrator = { database, workspaceId: ids.workspaceId, actor: 'cli:test' }

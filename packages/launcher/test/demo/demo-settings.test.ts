@@ -43,9 +43,9 @@ t.test('a setting that is gone is named, and nothing starts', async (t) => {
 
 t.test('HOST is followed only if it is an address of this machine', async (t) => {
   for (const HOST of ['0.0.0.0', '::', '127.0.0.1', 'localhost']) {
-    t.match(readDemoSettings({ HOST }), { host: HOST, remarks: [] })
+    t.match(readDemoSettings({ HOST }), { host: HOST, remarks: { length: 0 } })
   }
-  t.match(readDemoSettings({}), { host: '127.0.0.1', remarks: [] })
+  t.match(readDemoSettings({}), { host: '127.0.0.1', remarks: { length: 0 } })
   for (const HOST of ['x86_64-conda-linux-gnu', 'laptop', '192.0.2.1']) {
     t.same(readDemoSettings({ HOST }), {
       host: '127.0.0.1',

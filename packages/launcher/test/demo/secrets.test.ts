@@ -21,18 +21,6 @@ t.test('a secret that an earlier version did not have is added, and the others s
   t.equal((await stat(file)).mode & 0o777, 0o600)
 })
 
-t.test('a damaged file is reported and stays as it is', async (t) => {
-  const file = `${t.testdir()}/secrets.json`
-  for (const text of ['', '{"jwtSecret":']) {
-    await writeFile(file, text)
-    await t.rejects(keepSecrets(file), {
-      name: 'CannotStart',
-      message: /secrets\.json is damaged: restore it/,
-    })
-    t.equal(await readFile(file, 'utf8'), text)
-  }
-})
-
 t.test('a file that cannot be read is not taken for a missing one', async (t) => {
   const directory = `${t.testdir({ 'secrets.json': {} })}/secrets.json`
   await t.rejects(keepSecrets(directory), { code: 'EISDIR' })

@@ -14,7 +14,7 @@ t.test(
     t.teardown(remove)
     const url = await createEmptyDatabase()
     // The shared one has the keys of other tests.
-    const redis = await startRedis({ directory: `${path}/redis`, persistent: false })
+    const redis = await startRedis({ directory: `${path}/given-redis`, persistent: false })
     t.teardown(() => redis.stop())
     const metricsPort = await findFreePort()
     const { launcher, demo, output } = await startDemo(path, await findFreePort(), {

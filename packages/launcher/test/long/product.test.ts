@@ -7,8 +7,9 @@ import { mintToken } from '@automation/access'
 import t from 'tap'
 import { startProduct } from '../../src/product/product.js'
 import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
-import { readCommand, readPid } from '../../src/servers/left-over.js'
 import { findFreePort } from '../../src/servers/ports.js'
+import { findChild } from '../fixtures/find-child.js'
+import { readCommand } from '../fixtures/read-command.js'
 import { startDemo } from '../fixtures/start-demo.js'
 
 t.test('the demo runs in any directory, and a second Ctrl-C leaves nothing behind', async (t) => {
@@ -20,7 +21,7 @@ t.test('the demo runs in any directory, and a second Ctrl-C leaves nothing behin
   const { stdout } = await promisify(execFile)('sh', ['-c', curl])
   t.match(JSON.parse(stdout), { triggered: 1 }, 'the printed command can be pasted')
   const servers = await Promise.all(
-    ['postgres/data/postmaster.pid', 'redis/data/redis.pid'].map((file) => readPid(`${directory}/${file}`)),
+    ['postgres -D ', '-server 127.0.0.1:'].map((part) => findChild(launcher.pid, part)),
   )
   // A worker that hangs holds up an orderly end: the launcher wakes it, and the test puts it to sleep again.
   const worker = await findChild(launcher.pid, 'worker')
@@ -33,7 +34,7 @@ t.test('the demo runs in any directory, and a second Ctrl-C leaves nothing behin
   t.equal(code, 130)
   await t.rejects(stat(`${directory}/product.env`), { code: 'ENOENT' })
   t.equal(await readFile(`${directory}/launcher.pid`, 'utf8'), '')
-  for (const pid of [worker, ...servers]) while ((await readCommand(pid ?? 0)) !== undefined) await delay(20)
+  for (const pid of [worker, ...servers]) while ((await readCommand(pid)) !== undefined) await delay(20)
   t.notOk(await fetch(demo.baseUrl).catch(() => undefined))
 })
 
@@ -43,15 +44,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // It has ended.
   }
-}
-
-/** The pid of a process that a process has started, by a part of its command line. */
-async function findChild(parent = 0, part: string): Promise<number> {
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args='], {
-    maxBuffer: 16 * 1024 * 1024,
-  })
-  const line = stdout.split('\n').find((line) => new RegExp(`^ *\\d+ +${parent} .*${part}`).test(line)) ?? ''
-  return Number.parseInt(line, 10)
 }
 
 t.test('the parts of a product can be killed and started again', async (t) => {

@@ -112,7 +112,7 @@ t.test('the rule of README is valid', { skip }, async (t) => {
   const [rule = ''] = readBlocks('yaml')
   const entry = rule.trimEnd().replaceAll('\n', '\n    ')
   await writeFile(`${directory}/rules.yaml`, `version: 1\nrules:\n  - ${entry}\n`)
-  t.match(await bash('npm run -s admin -- rules check rules.yaml'), /0 errors/)
+  t.match(await bash('npm run -s client -- rules check rules.yaml'), /0 errors/)
 })
 
 t.test('the commands of README print what it says', { skip }, async (t) => {

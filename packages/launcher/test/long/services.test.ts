@@ -1,22 +1,19 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { openDatabase } from '@automation/database'
+import { openPatiently } from '@automation/database'
 import t, { type Test } from 'tap'
-import { findPostgresBinaries } from '../../src/binaries/postgres-binaries.js'
-import { findServerUser } from '../../src/binaries/server-user.js'
 import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
-import { readCommand } from '../../src/servers/left-over.js'
 import { findFreePort } from '../../src/servers/ports.js'
 import { startPostgres } from '../../src/servers/postgres.js'
 import { startRedis } from '../../src/servers/redis.js'
 import type { Server } from '../../src/servers/server.js'
 import { lockServer } from '../../src/servers/server-lock.js'
 import { askRedis } from '../fixtures/ask-redis.js'
+import { readCommand } from '../fixtures/read-command.js'
 
 async function temporaryPath(t: Test): Promise<string> {
   const directory = await makeTemporaryDirectory()
@@ -25,7 +22,7 @@ async function temporaryPath(t: Test): Promise<string> {
 }
 
 async function querySum({ url }: Server): Promise<unknown> {
-  const database = openDatabase(url, 1)
+  const database = openPatiently(url, 1)
   try {
     return await database.system.$queryRaw`select 1 + 1 as sum`
   } finally {
@@ -34,7 +31,7 @@ async function querySum({ url }: Server): Promise<unknown> {
 }
 
 async function execute({ url }: Server, sql: string): Promise<void> {
-  const database = openDatabase(url, 1)
+  const database = openPatiently(url, 1)
   try {
     await database.system.$executeRawUnsafe(sql)
   } finally {
@@ -104,50 +101,17 @@ t.test('only a persistent Redis keeps its data, even when it is killed', async (
   }
 })
 
-/** Starts one of each server in a launcher of its own. */
-async function startLauncher(path: string) {
-  const fixture = fileURLToPath(new URL('../fixtures/launcher.js', import.meta.url))
-  const launcher = spawn(process.execPath, [fixture, path], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = await once(launcher.stdout, 'data')
-  const [postgresPid = 0, redisPid = 0, nodePid = 0] = String(line).split(' ').map(Number)
-  return { launcher, postgresPid, redisPid, nodePid }
-}
-
 t.test('a killed launcher leaves nothing running', async (t) => {
   const path = await temporaryPath(t)
-  const { launcher, postgresPid, redisPid, nodePid } = await startLauncher(path)
+  const fixture = fileURLToPath(new URL('../fixtures/launcher.js', import.meta.url))
+  const launcher = spawn(process.execPath, [fixture, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [pids] = await once(launcher.stdout, 'data')
   launcher.kill('SIGKILL')
-  await Promise.all([postgresPid, redisPid, nodePid].map(untilGone))
+  await Promise.all(String(pids).split(' ').map(Number).map(untilGone))
   t.match(await readFile(`${path}/fake.log`, 'utf8'), 'shutting down', 'our own processes shut down in order')
   const log = await readFile(`${path}/postgres/postgres.log`, 'utf8')
   t.match(log, 'database system is shut down', 'and so does Postgres')
 })
-
-t.test('the next start replaces servers whose launcher and guards were killed', async (t) => {
-  const path = await temporaryPath(t)
-  const { launcher, postgresPid, redisPid } = await startLauncher(path)
-  for (const pid of await findGuards(postgresPid, redisPid)) process.kill(pid, 'SIGKILL')
-  launcher.kill('SIGKILL')
-  await once(launcher, 'exit')
-  t.ok(await readCommand(postgresPid), 'Postgres survives')
-  t.ok(await readCommand(redisPid), 'Redis survives')
-
-  const postgres = await startPostgres({ directory: `${path}/postgres`, durable: false })
-  const redis = await startRedis({ directory: `${path}/redis`, persistent: true })
-  t.teardown(() => Promise.all([postgres.stop(), redis.stop()]))
-  t.equal(await readCommand(postgresPid), undefined)
-  t.equal(await readCommand(redisPid), undefined)
-  t.same(await querySum(postgres), [{ sum: 2 }])
-  t.match(await askRedis(redis.url, 'PING'), '+PONG')
-})
-
-async function findGuards(...servers: number[]): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args='], { maxBuffer: 16 * 1024 * 1024 })
-  const lines = stdout.split('\n').filter((line) => servers.some((pid) => line.trimEnd().endsWith(` ${pid}`)))
-  const guards = lines.filter((line) => line.includes(' guard '))
-  t.equal(guards.length, servers.length)
-  return guards.map((line) => Number.parseInt(line, 10))
-}
 
 t.test('no second server starts on the data of a running one, even if nobody can see it', async (t) => {
   const directory = `${await temporaryPath(t)}/postgres`
@@ -161,42 +125,6 @@ t.test('no second server starts on the data of a running one, even if nobody can
   first.kill('SIGKILL')
   closeSync(await lockServer(first.directory, 'Postgres'))
   t.pass('the lock ends with the last of its processes')
-})
-
-t.test('data of another major version is left alone, with the commands that take it along', async (t) => {
-  const directory = `${await temporaryPath(t)}/post gres`
-  const first = await startPostgres({ directory, durable: false })
-  await execute(first, 'create table kept ()')
-  await first.stop()
-  const version = `${first.directory}/data/PG_VERSION`
-  const major = await readFile(version, 'utf8')
-  await writeFile(version, '14\n')
-  const { name, message } = await startPostgres({ directory, durable: false }).then(
-    () => new Error('it has started'),
-    (error: Error) => error,
-  )
-  t.equal(name, 'CannotStart')
-  const refusal = `data is of PostgreSQL 14. PostgreSQL ${major.trim()} is here and cannot read it; nothing was changed.`
-  t.match(message, refusal)
-  t.match(message, `cd '${first.directory}'`)
-  t.match(message, 'pg_dump --host=127.0.0.1')
-  t.match(message, 'mv data data-14')
-  t.match(message, 'pg_restore --host=127.0.0.1')
-  await writeFile(version, major)
-  const second = await startPostgres({ directory, durable: false })
-  t.teardown(() => second.stop())
-  await execute(second, 'drop table kept')
-})
-
-t.test('of several versions of Postgres, the one that fits the data is used', async (t) => {
-  const user = await findServerUser()
-  const older = await findPostgresBinaries(user, 15).catch((error: Error) => error)
-  if (older instanceof Error) {
-    t.equal(older.name, 'CannotStart', 'there is only one')
-    return
-  }
-  const { stdout } = await promisify(execFile)(older.postgres, ['--version'])
-  t.match(stdout, /\(PostgreSQL\) 15/)
 })
 
 t.test('the log of the last run survives a start', async (t) => {

@@ -16,8 +16,8 @@ t.test(
   'a command gets a private migrated Postgres and a private Redis, and its exit code is passed on',
   async (t) => {
     const script = `
-    import { openDatabase } from '@automation/database'
-    const database = openDatabase(process.env.DATABASE_URL, 1)
+    import { openPatiently } from '@automation/database'
+    const database = openPatiently(process.env.DATABASE_URL, 1)
     console.log(await database.system.workspace.count(), process.env.REDIS_URL)
     process.exit(7)`
     const child = run(process.execPath, '--input-type=module', '-e', script)

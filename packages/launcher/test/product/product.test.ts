@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import t from 'tap'
 import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
-import { readCommand, readPid } from '../../src/servers/left-over.js'
 import { findFreePort, isPortFree } from '../../src/servers/ports.js'
+import { findChild } from '../fixtures/find-child.js'
+import { readCommand } from '../fixtures/read-command.js'
 import { startDemo, triggerLead } from '../fixtures/start-demo.js'
 
 t.test(
@@ -30,10 +31,9 @@ t.test(
     const { workspaceId, apiKey, webhook } = first.demo
     t.match(second.demo, { workspaceId, apiKey, webhook, board: { user, password } })
     t.match(await triggerLead(second.demo), { triggered: 1 }, 'there is still one rule, and not two')
-    const servers = await Promise.all([
-      readPid(`${path}/postgres/data/postmaster.pid`),
-      readPid(`${path}/redis/data/redis.pid`),
-    ])
+    const servers = await Promise.all(
+      ['postgres -D ', '-server 127.0.0.1:'].map((part) => findChild(second.launcher.pid, part)),
+    )
     second.launcher.kill('SIGINT')
     const [code] = await once(second.launcher, 'exit')
     t.equal(code, 0)
@@ -42,7 +42,7 @@ t.test(
     await t.rejects(stat(`${path}/product.env`), { code: 'ENOENT' }, 'there is no product any more')
     for (const pid of servers) {
       t.ok(pid)
-      t.equal(await readCommand(pid ?? 0), undefined)
+      t.equal(await readCommand(pid), undefined)
     }
   },
 )

@@ -2,11 +2,11 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { makeTemporaryDirectory } from '../../src/product/temporary-directory.js'
-import { readCommand } from '../../src/servers/left-over.js'
 import { startPostgres } from '../../src/servers/postgres.js'
 import { startRedis } from '../../src/servers/redis.js'
 import type { Server } from '../../src/servers/server.js'
 import { askRedis } from '../fixtures/ask-redis.js'
+import { readCommand } from '../fixtures/read-command.js'
 
 const isRoot = process.getuid?.() === 0
 const hasProc = process.platform === 'linux'

@@ -32,11 +32,15 @@ export async function acceptDeliveries(
     workspaceId,
     type,
     data,
-    ruleId: subscriptionId,
-    isDelivery: true,
+    addresseeKind: 'subscription' as const,
+    addresseeId: subscriptionId,
   }))
   // An import of 1,000 rules may have 20 subscriptions.
   for (let start = 0; start < rows.length; start += rowsAtOnce)
     await event.createMany({ data: rows.slice(start, start + rowsAtOnce) })
-  return rows.map(({ id, ruleId }) => ({ id, workspaceId, addressee: { kind: 'subscription', id: ruleId } }))
+  return rows.map(({ id, addresseeId }) => ({
+    id,
+    workspaceId,
+    addressee: { kind: 'subscription', id: addresseeId },
+  }))
 }

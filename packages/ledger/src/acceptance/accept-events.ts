@@ -1,5 +1,5 @@
-import type { Database } from '@automation/database'
-import { type Addressee, isDelivery } from '../addressee.js'
+import { type Database, writeJson } from '@automation/database'
+import type { Addressee } from '../addressee.js'
 
 /** An event about to be accepted. */
 export interface NewEvent {
@@ -15,6 +15,8 @@ export interface NewEvent {
   addressee: Addressee | null
   /** The event that it replays. */
   replayOf?: string
+  /** The rules that it is replayed for: the others are left out. undefined: all. */
+  chosenRuleIds?: string[]
   /** Who created its workspace: all workspaces of one creator have a common share of the queue. It is not stored with the event. */
   createdBy?: string | null
   /** The span that its run continues. It travels with the job and is not stored. */
@@ -50,10 +52,10 @@ export interface Acceptance {
 
 /** $1 events */
 const acceptEventsSql = `
-  INSERT INTO events (id, workspace_id, type, data, rule_id, is_delivery, replay_of, job_id)
-  SELECT i.id, i.workspace_id, i.type, i.data, i.rule_id, i.is_delivery, i.replay_of, i.job_id
+  INSERT INTO events (id, workspace_id, type, data, addressee_kind, addressee_id, replay_of, chosen_rule_ids, job_id)
+  SELECT i.id, i.workspace_id, i.type, i.data, i.addressee_kind, i.addressee_id, i.replay_of, i.chosen_rule_ids, i.job_id
   FROM json_to_recordset($1::json) AS i (
-    id uuid, workspace_id uuid, type text, data json, rule_id uuid, is_delivery boolean, replay_of uuid, job_id uuid)`
+    id uuid, workspace_id uuid, type text, data json, addressee_kind addressee_kind, addressee_id uuid, replay_of uuid, chosen_rule_ids uuid[], job_id uuid)`
 
 /**
  * A webhook that was accepted before, here or by another process at the same moment, inserts neither receipt nor events: the
@@ -72,10 +74,10 @@ const acceptWebhooksSql = `
     RETURNING id
   ),
   inserted_events AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, is_delivery, replay_of, job_id)
-    SELECT i.id, i.workspace_id, i.type, i.data, i.rule_id, i.is_delivery, i.replay_of, i.job_id
+    INSERT INTO events (id, workspace_id, type, data, addressee_kind, addressee_id, replay_of, chosen_rule_ids, job_id)
+    SELECT i.id, i.workspace_id, i.type, i.data, i.addressee_kind, i.addressee_id, i.replay_of, i.chosen_rule_ids, i.job_id
     FROM json_to_recordset($2::json) AS i (
-      id uuid, workspace_id uuid, type text, data json, rule_id uuid, is_delivery boolean, replay_of uuid, job_id uuid,
+      id uuid, workspace_id uuid, type text, data json, addressee_kind addressee_kind, addressee_id uuid, replay_of uuid, chosen_rule_ids uuid[], job_id uuid,
       receipt_id uuid)
     WHERE i.receipt_id IS NULL OR i.receipt_id IN (SELECT id FROM inserted_receipts)
   )
@@ -93,7 +95,7 @@ export async function acceptEvents(database: Database, acceptances: Acceptance[]
   )
   if (receipts.length === 0) {
     const events = acceptances.flatMap(({ carried }) => carried.map(eventRow))
-    await database.run('accept_events', acceptEventsSql, [JSON.stringify(events)])
+    await database.run('accept_events', acceptEventsSql, [writeJson(events)])
     return acceptances.map(() => true)
   }
   // Two processes that insert the same keys in different orders would lock each other out.
@@ -102,8 +104,8 @@ export async function acceptEvents(database: Database, acceptances: Acceptance[]
     carried.map((event) => ({ ...eventRow(event), receipt_id: receipt?.id ?? null })),
   )
   const inserted = await database.run<{ id: string }>('accept_webhooks', acceptWebhooksSql, [
-    JSON.stringify(receipts),
-    JSON.stringify(events),
+    writeJson(receipts),
+    writeJson(events),
   ])
   const first = new Set(inserted.map(({ id }) => id))
   return acceptances.map(({ receipt }) => receipt === undefined || first.has(receipt.id))
@@ -111,15 +113,16 @@ export async function acceptEvents(database: Database, acceptances: Acceptance[]
 
 /** A row of `events`, under the names of its columns. */
 export function eventRow({ event, jobId }: CarriedEvent) {
-  const { id, workspaceId, type, data, addressee, replayOf } = event
+  const { id, workspaceId, type, data, addressee, replayOf, chosenRuleIds } = event
   return {
     id,
     workspace_id: workspaceId,
     type,
     data,
-    rule_id: addressee?.id,
-    is_delivery: isDelivery(addressee),
+    addressee_kind: addressee?.kind,
+    addressee_id: addressee?.id,
     replay_of: replayOf,
+    chosen_rule_ids: chosenRuleIds,
     job_id: jobId,
   }
 }

@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, writeJson } from '@automation/database'
 import { type CarriedEvent, eventRow, type NewEvent } from './accept-events.js'
 
 /** How long (hours) a key stands for its request: afterwards the same key is a new one. */
@@ -34,7 +34,7 @@ export interface OnceOnly {
 const acceptOnceSql = `
   WITH input AS (
     SELECT * FROM json_to_recordset($1::json) AS input (
-      id uuid, workspace_id uuid, type text, data json, rule_id uuid, is_delivery boolean, replay_of uuid, job_id uuid,
+      id uuid, workspace_id uuid, type text, data json, addressee_kind addressee_kind, addressee_id uuid, replay_of uuid, chosen_rule_ids uuid[], job_id uuid,
       key text, request_hash bytea, answer json)
   ),
   taken_keys AS (
@@ -48,8 +48,8 @@ const acceptOnceSql = `
     RETURNING event_id
   ),
   inserted_events AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id, is_delivery, replay_of, job_id)
-    SELECT id, workspace_id, type, data, rule_id, is_delivery, replay_of, job_id
+    INSERT INTO events (id, workspace_id, type, data, addressee_kind, addressee_id, replay_of, chosen_rule_ids, job_id)
+    SELECT id, workspace_id, type, data, addressee_kind, addressee_id, replay_of, chosen_rule_ids, job_id
     FROM input
     WHERE id IN (SELECT event_id FROM taken_keys)
   )
@@ -65,7 +65,7 @@ export async function acceptOnce(
   inputs: (OnceOnly & CarriedEvent)[],
 ): Promise<boolean[]> {
   const accepted = await database.run<{ id: string }>('accept_once', acceptOnceSql, [
-    JSON.stringify(inputs.map(inputRow)),
+    writeJson(inputs.map(inputRow)),
     keyHours,
   ])
   const ids = new Set(accepted.map(({ id }) => id))

@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, writeJson } from '@automation/database'
 import type { NewReceipt } from './accept-events.js'
 
 /** The receipt that the first delivery of a webhook left. */
@@ -35,7 +35,7 @@ export async function findReceipts(
     index,
   }))
   const found = await database.run<StoredReceipt & { index: number }>('find_receipts', findReceiptsSql, [
-    JSON.stringify(rows),
+    writeJson(rows),
   ])
   const byIndex = new Map(found.map(({ index, ...receipt }) => [index, receipt]))
   return inputs.map((_, index) => byIndex.get(index))

@@ -1,4 +1,4 @@
-import { Prisma, type UnscopedSql } from '@automation/database'
+import { definitionFields, Prisma, sizeFields, summaryFields, type UnscopedSql } from '@automation/database'
 
 /**
  * Sizes the rules of a workspace, newest first: the bytes of all texts that a response has of each, the error of its counters included.
@@ -12,12 +12,9 @@ export function sizeRules(
   narrowing: Prisma.Sql = Prisma.empty,
   parts: 'definition' | 'summary' = 'definition',
 ): PromiseLike<{ id: string; bytes: number }[]> {
-  const definition =
-    parts === 'definition'
-      ? Prisma.sql`+ octet_length(conditions::text) + octet_length(actions::text)`
-      : Prisma.empty
+  const fields = parts === 'definition' ? definitionFields : summaryFields
   return database.$queryRaw<{ id: string; bytes: number }[]>(Prisma.sql`
-    SELECT id, (octet_length(name) + octet_length(description) + coalesce(octet_length(last_error), 0) ${definition})::float8 AS bytes
+    SELECT id, (coalesce(octet_length(last_error), 0) + ${Prisma.raw(sizeFields(fields))})::float8 AS bytes
     FROM rules LEFT JOIN rule_counters ON rule_id = id
     WHERE rules.workspace_id = ${workspaceId}::uuid ${narrowing} ORDER BY id DESC`)
 }

@@ -1,6 +1,6 @@
-import type { Database, Statements } from '@automation/database'
+import { type Database, type Statements, writeJson } from '@automation/database'
 import type { Batch } from '@automation/engine'
-import type { WokenExecution } from '../waits/open-wait.js'
+import { type WokenExecution, wokenColumnsSql } from '../waits/open-wait.js'
 import { neverDue } from './never-due.js'
 import { withKeys } from './with-keys.js'
 
@@ -57,7 +57,7 @@ export async function readBatches(
 ): Promise<(StoredBatch & { keyId: string })[]> {
   const earliest = new Map(asked.toReversed().map(({ keyId, at }) => [keyId, at]))
   const rows = await statements.run<BatchRow>('read_batches', readBatchesSql, [
-    JSON.stringify([...earliest].map(([key_id, at_ms]) => ({ key_id, at_ms }))),
+    writeJson([...earliest].map(([key_id, at_ms]) => ({ key_id, at_ms }))),
     maxRead,
   ])
   return rows.map(({ keyId, at, eventId, executionId, ...batch }) => ({
@@ -84,8 +84,7 @@ const moveBatchesSql = `
   moved_executions AS (
     UPDATE executions SET due_at = to_timestamp(ends_ms / 1000)
     FROM moved_batches JOIN waiting_executions USING (id) WHERE executions.id = moved_batches.id
-    RETURNING executions.id AS "executionId", executions.event_id AS "eventId", executions.workspace_id AS "workspaceId", executions.due_at AS "dueAt",
-              (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"
+    RETURNING ${wokenColumnsSql}
   )
   SELECT * FROM moved_executions WHERE "dueAt" < now() + interval '1 minute'`
 
@@ -96,7 +95,7 @@ export async function moveBatches(
 ): Promise<WokenExecution[]> {
   if (batches.length === 0) return []
   const rows = batches.map(({ openedBy, endsAt }) => ({ id: openedBy.executionId, ends_ms: endsAt }))
-  return statements.run<WokenExecution>('move_batches', moveBatchesSql, [JSON.stringify(rows)])
+  return statements.run<WokenExecution>('move_batches', moveBatchesSql, [writeJson(rows)])
 }
 
 /**

@@ -29,6 +29,7 @@ export async function decideClaims<Execution extends RecordableExecution>(
   const replacing = asked.filter(({ perKey }) => perKey.whileRunning === 'replace')
   if (replacing.length > 0) await lockReplaceable(statements, replacing, outcomes)
   const states = await readKeyStates(statements, asked)
+  const heldAt = new Date()
   const records = new Map<Execution, ExecutionRecord>()
   const suppressed: SuppressedExecution[] = []
   const claims: NewClaim[] = []
@@ -50,7 +51,8 @@ export async function decideClaims<Execution extends RecordableExecution>(
     claims.push(claim)
     const { suppression } = decision
     if (suppression) suppressed.push({ execution, suppression })
-    if (decision.kind !== 'run') records.set(execution, unbegunRecord(execution.record, suppression))
+    if (decision.kind === 'run') dateFrom(heldAt, execution)
+    else records.set(execution, unbegunRecord(execution.record, suppression))
     if (claim.place === 'collects') opened.push(claim)
   }
   // Later events of the commit may have moved their ends.
@@ -78,6 +80,16 @@ export async function decideClaims<Execution extends RecordableExecution>(
       batches.filter(({ storedEnd, endsAt }) => storedEnd !== undefined && storedEnd !== endsAt),
     ),
   }
+}
+
+/** It was prepared before it had its key: none of its tasks is older than that, so that none is older than those of the execution before it. */
+function dateFrom(heldAt: Date, { record, tasks }: RecordableExecution): void {
+  for (const task of tasks) {
+    const lateMs = Math.max(0, heldAt.getTime() - task.createdAt.getTime())
+    task.createdAt = new Date(task.createdAt.getTime() + lateMs)
+    if (task.dueAt) task.dueAt = new Date(task.dueAt.getTime() + lateMs)
+  }
+  if (record.finishedAt && record.finishedAt < heldAt) record.finishedAt = heldAt
 }
 
 function keyEventOf({ record, event }: RecordableExecution): KeyEvent {

@@ -1,4 +1,4 @@
-import type { Statements } from '@automation/database'
+import { type Statements, writeJson } from '@automation/database'
 import type { Batch, Suppression } from '@automation/engine'
 import type { RecordableExecution } from '../outcomes/execution-record.js'
 
@@ -49,7 +49,7 @@ export async function writeClaims(
   const rows = claims.map(({ execution: { record, event }, ...claim }) => ({
     execution_id: record.id,
     workspace_id: event.workspaceId,
-    rule_id: record.ruleId,
+    rule_id: record.handlerId,
     key_id: claim.keyId,
     event_id: event.id,
     accepted_ms: event.acceptedAt,
@@ -62,7 +62,7 @@ export async function writeClaims(
     ends_ms: claim.place === 'collects' ? claim.batch?.endsAt : undefined,
   }))
   if (rows.length + consumed.length === 0) return
-  await statements.run('write_claims', writeClaimsSql, [JSON.stringify(rows), consumed])
+  await statements.run('write_claims', writeClaimsSql, [writeJson(rows), consumed])
 }
 
 export interface SuppressedExecution {
@@ -73,10 +73,10 @@ export interface SuppressedExecution {
 /** $1 executions */
 const insertSuppressedSql = `
   INSERT INTO executions
-    (id, workspace_id, event_id, event_type, rule_id, rule_version, status, results, suppression, started_at, finished_at)
-  SELECT id, workspace_id, event_id, event_type, rule_id, rule_version, 'suppressed', '[]', suppression, to_timestamp(started_ms / 1000), now()
+    (id, workspace_id, event_id, event_type, handler_id, rule_version, status, results, suppression, started_at, finished_at)
+  SELECT id, workspace_id, event_id, event_type, handler_id, rule_version, 'suppressed', '[]', suppression, to_timestamp(started_ms / 1000), now()
   FROM json_to_recordset($1::json) AS suppressed (
-    id uuid, workspace_id uuid, event_id uuid, event_type text, rule_id uuid, rule_version int, suppression json, started_ms float8)`
+    id uuid, workspace_id uuid, event_id uuid, event_type text, handler_id uuid, rule_version int, suppression json, started_ms float8)`
 
 /** Their events are finished in the same commit. They have no effects, and are not counted. */
 export async function insertSuppressed(
@@ -89,10 +89,10 @@ export async function insertSuppressed(
     workspace_id: event.workspaceId,
     event_id: event.id,
     event_type: event.type,
-    rule_id: record.ruleId,
+    handler_id: record.handlerId,
     rule_version: record.ruleVersion,
     suppression,
     started_ms: record.startedAt.getTime(),
   }))
-  await statements.run('insert_suppressed', insertSuppressedSql, [JSON.stringify(rows)])
+  await statements.run('insert_suppressed', insertSuppressedSql, [writeJson(rows)])
 }

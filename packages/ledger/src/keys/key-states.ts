@@ -1,4 +1,4 @@
-import type { Statements } from '@automation/database'
+import { type Statements, writeJson } from '@automation/database'
 import { type CompiledPerKey, type KeyEvent, type KeyState, maxCounted, maxQueued } from '@automation/engine'
 import { readBatches, type StoredBatch } from './batches.js'
 import type { Place } from './key-claims.js'
@@ -91,7 +91,7 @@ export async function readKeyStates(
   const queuing = collecting.filter(({ perKey }) => perKey.whileRunning === 'queue')
   const rows = await statements.run<ClaimRow>('read_key_states', readKeyStatesSql, [
     [...states.keys()],
-    JSON.stringify(windowsOf(asked)),
+    writeJson(windowsOf(asked)),
     maxCounted,
     [...new Set(queuing.map(({ keyId }) => keyId))],
     maxQueued,

@@ -1,4 +1,4 @@
-import type { Statements } from '@automation/database'
+import { type Statements, writeJson } from '@automation/database'
 import type { Outcome } from '../outcomes/finish-events.js'
 
 export interface Replacement {
@@ -26,11 +26,11 @@ export async function replaceExecutions(
 ): Promise<void> {
   if (replacements.length === 0) return
   const first = new Map(replacements.toReversed().map((replacement) => [replacement.id, replacement]))
-  await statements.run('replace_executions', replaceExecutionsSql, [JSON.stringify([...first.values()])])
+  await statements.run('replace_executions', replaceExecutionsSql, [writeJson([...first.values()])])
 }
 
 /** In the order of finish-events.ts, which may lock them again: whoever holds an execution may wait for its rule. $1 rules and subscriptions */
-const lockOwnersSql = `
+const lockHandlersSql = `
   SELECT 1 FROM (SELECT id FROM rules WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE) AS locked_rules
   UNION ALL
   SELECT 1 FROM (SELECT id FROM subscriptions WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE) AS locked_subscriptions`
@@ -48,7 +48,7 @@ export async function lockReplaceable(
   keys: readonly { keyId: string }[],
   outcomes: readonly Outcome[],
 ): Promise<void> {
-  const owners = outcomes.flatMap(({ executions }) => executions.map(({ record }) => record.ruleId))
-  await statements.run('lock_owners', lockOwnersSql, [owners])
+  const handlers = outcomes.flatMap(({ executions }) => executions.map(({ record }) => record.handlerId))
+  await statements.run('lock_handlers', lockHandlersSql, [handlers])
   await statements.run('lock_placed', lockPlacedSql, [keys.map(({ keyId }) => keyId)])
 }

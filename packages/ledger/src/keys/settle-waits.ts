@@ -1,7 +1,13 @@
-import type { Statements } from '@automation/database'
+import { type Statements, writeJson } from '@automation/database'
 import { openWaitOf, type RecordableExecution } from '../outcomes/execution-record.js'
 import type { Outcome } from '../outcomes/finish-events.js'
-import { maxOpenWaits, type OpenWait, tooManySeen, type WokenExecution } from '../waits/open-wait.js'
+import {
+  maxOpenWaits,
+  type OpenWait,
+  tooManySeen,
+  type WokenExecution,
+  wokenColumnsSql,
+} from '../waits/open-wait.js'
 import { wakeWaits } from '../waits/wake-waits.js'
 
 /** The locks that a commit needs for its waits: those of the keys of its events, and of what its executions begin to wait for. */
@@ -40,13 +46,13 @@ export async function settleWaits(
   })
   const woken: WokenExecution[] = []
   if (keys.length > 0) {
-    const values = [JSON.stringify(keys)]
+    const values = [writeJson(keys)]
     const waking = await statements.run<{ id: string }>('note_event_keys', noteEventKeysSql, values)
     const ids = waking.map(({ id }) => id)
     if (ids.length > 0) woken.push(...(await wakeWaits(statements, ids)))
   }
   if (waits.length > 0) {
-    const values = [JSON.stringify(waits), maxOpenWaits, tooManySeen]
+    const values = [writeJson(waits), maxOpenWaits, tooManySeen]
     woken.push(...(await statements.run<WokenExecution>('wake_late_waits', wakeLateWaitsSql, values)))
   }
   return woken
@@ -110,7 +116,6 @@ const wakeLateWaitsSql = `
           AND (newer.accepted_at, newer.event_id) > (input_waits.after_at, input_waits.after_id))
       OR input_waits.seen < 0 AND EXISTS (
         SELECT FROM rule_versions
-        WHERE rule_versions.rule_id = executions.rule_id AND rule_versions.version = executions.rule_version
+        WHERE rule_versions.rule_id = executions.handler_id AND rule_versions.version = executions.rule_version
           AND rule_versions.created_at > input_waits.after_at - interval '1 minute'))
-  RETURNING executions.id AS "executionId", executions.event_id AS "eventId", executions.workspace_id AS "workspaceId", executions.due_at AS "dueAt",
-            (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"`
+  RETURNING ${wokenColumnsSql}`

@@ -1,4 +1,4 @@
-import type { ActionResult, Attempt } from '@automation/engine'
+import { type ActionResult, type Attempt, cutText } from '@automation/engine'
 
 /** Of one execution, as JSON. Twenty actions with twenty attempts and two hundred placeholders each would otherwise reach megabytes. */
 export const maxResultsBytes = 65_536
@@ -57,13 +57,13 @@ export function mayBeLarge({ attempts, warnings, error }: ActionResult): boolean
 }
 
 export function capError(error: string | null): string | null {
-  return error === null ? null : cutText(error, maxErrorLength)
+  return error === null ? null : shorten(error, maxErrorLength)
 }
 
 function capResult(result: ActionResult, measure: Measure): ActionResult {
   const { error, output, warnings, attempts } = result
   const capped = { ...result }
-  if (error !== undefined) capped.error = cutText(error, measure.length)
+  if (error !== undefined) capped.error = shorten(error, measure.length)
   if (output !== undefined) capped.output = cutTexts(output, measure)
   if (warnings !== undefined) capped.warnings = capWarnings(warnings, measure)
   if (attempts !== undefined)
@@ -73,26 +73,26 @@ function capResult(result: ActionResult, measure: Measure): ActionResult {
 
 function capAttempt(attempt: Attempt, measure: Measure): Attempt {
   const capped = { ...attempt }
-  if (attempt.error !== undefined) capped.error = cutText(attempt.error, measure.length)
+  if (attempt.error !== undefined) capped.error = shorten(attempt.error, measure.length)
   if (attempt.output !== undefined) capped.output = cutTexts(attempt.output, measure)
   return capped
 }
 
 function capWarnings(warnings: string[], { warnings: most, length }: Measure): string[] {
-  const kept = warnings.slice(0, most).map((warning) => cutText(warning, length))
+  const kept = warnings.slice(0, most).map((warning) => shorten(warning, length))
   if (warnings.length > most && kept.at(-1) !== moreWarnings) kept.push(moreWarnings)
   return kept
 }
 
 /** Of what a call was answered: a flat object of texts, and of lists of them, such as the recipients that were refused. */
 function cutTexts(output: unknown, measure: Measure): unknown {
-  if (typeof output === 'string') return cutText(output, measure.length)
+  if (typeof output === 'string') return shorten(output, measure.length)
   if (Array.isArray(output)) return output.slice(0, measure.items).map((item) => cutTexts(item, measure))
   if (typeof output !== 'object' || output === null) return output
   return Object.fromEntries(Object.entries(output).map(([key, value]) => [key, cutTexts(value, measure)]))
 }
 
 /** A text that was cut before stays as it is. */
-function cutText(text: string, length: number): string {
-  return text.length <= length + mark.length ? text : text.slice(0, length).toWellFormed() + mark
+function shorten(text: string, length: number): string {
+  return cutText(text, length + mark.length) === text ? text : cutText(text, length, mark)
 }

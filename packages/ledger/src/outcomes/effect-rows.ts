@@ -1,5 +1,5 @@
 import { yieldEvery } from '@automation/admission'
-import { newId } from '@automation/database'
+import { newId, writeJson } from '@automation/database'
 import { mayBeLarge } from './cap-results.js'
 import type { RecordableExecution, TaskToCreate } from './execution-record.js'
 
@@ -37,7 +37,7 @@ function taskRow({ record, event }: RecordableExecution, task: TaskToCreate) {
     workspace_id: event.workspaceId,
     execution_id: record.id,
     action_index: task.actionIndex,
-    rule_id: record.ruleId,
+    rule_id: record.handlerId,
     title: task.title,
     description: task.description,
     assignee_id: task.assigneeId,
@@ -49,11 +49,6 @@ function taskRow({ record, event }: RecordableExecution, task: TaskToCreate) {
 
 /** After so long (ms) others have the event loop. */
 const sliceMs = 10
-/** As JSON.stringify writes them. After an odd number of backslashes, another one is text. */
-const nul = /(?<!\\)((?:\\\\)*)\\u0000/g
-const unpairedSurrogate = /(?<!\\)((?:\\\\)*)\\ud[89a-f]../g
-const mayBeUnstorable = /\\u(?:0000|d[89a-f])/
-
 /** To write rows together takes half as long: so many at once at most, and about so many characters. */
 const atOnce = 25
 const groupLength = 16_384
@@ -77,8 +72,7 @@ function asItIs<Row extends object>(row: Row): Row {
 }
 
 /**
- * Writes rows as JSON, some at a time, for as long as a slice of time has room. Responses of mail servers and web servers may hold what Postgres
- * refuses in text: NUL, which is left out, and unpaired surrogates, which are replaced.
+ * Writes rows as JSON, some at a time, for as long as a slice of time has room.
  *
  * @param rowOf the row of an item
  * @param lengthOf about how many characters it has; where only its maximum is known, so many that it is written by itself
@@ -92,8 +86,7 @@ export async function writeRows<Item>(
   for (let begin = 0; begin < items.length; ) {
     await yieldEvery(sliceMs)
     const end = findEnd(items, begin, lengthOf)
-    const json = JSON.stringify(items.slice(begin, end).map(rowOf)).slice(1, -1)
-    texts.push(mayBeUnstorable.test(json) ? replaceUnstorable(json) : json)
+    texts.push(writeJson(items.slice(begin, end).map(rowOf)).slice(1, -1))
     begin = end
   }
   return `[${texts.join(',')}]`
@@ -110,9 +103,4 @@ function findEnd<Item>(items: Item[], begin: number, lengthOf: (item: Item) => n
     end++
   }
   return end
-}
-
-/** In the text: to write the row again would call a function for each of its values, and a function for each match would take a second. */
-function replaceUnstorable(json: string): string {
-  return json.replace(nul, '$1').replace(unpairedSurrogate, '$1\ufffd')
 }

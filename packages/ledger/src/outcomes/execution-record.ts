@@ -1,4 +1,4 @@
-import type { ActionResult, CompiledPerKey, Suppression } from '@automation/engine'
+import { type ActionResult, type CompiledPerKey, decisionType, type Suppression } from '@automation/engine'
 import type { NewEvent } from '../acceptance/accept-events.js'
 import type { ExecutionStatus } from '../statuses.js'
 import type { LoadedEvent } from '../unfinished/load-events.js'
@@ -7,7 +7,8 @@ import type { OpenWait } from '../waits/open-wait.js'
 /** An execution as it is stored. With its rule and event, this is all that a worker needs to continue it. */
 export interface ExecutionRecord {
   readonly id: string
-  readonly ruleId: string
+  /** The rule, or the subscription of a delivery. */
+  readonly handlerId: string
   readonly ruleVersion: number
   status: ExecutionStatus
   error: string | null
@@ -38,7 +39,15 @@ export function openWaitOf({ status, wait }: ExecutionRecord): OpenWait | undefi
 
 export function waitColumnsOf(record: ExecutionRecord): object {
   const wait = openWaitOf(record)
-  return wait ? { wait_key: wait.key, wait_type: wait.eventType, wait_seen: wait.seen } : {}
+  if (wait) return { wait_key: wait.key, wait_type: wait.eventType, wait_seen: wait.seen }
+  return awaitsDecision(record) ? { wait_key: record.id, wait_type: decisionType } : {}
+}
+
+function awaitsDecision({ status, results }: ExecutionRecord): boolean {
+  return (
+    status === 'waiting' &&
+    results.some((result) => result?.status === 'scheduled' && result.waitsFor?.eventType === decisionType)
+  )
 }
 
 /** An execution with its event, and the effects since it was last recorded: they are committed with it. */

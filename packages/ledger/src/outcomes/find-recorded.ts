@@ -1,11 +1,12 @@
-import type { Statements } from '@automation/database'
+import { type Statements, writeJson } from '@automation/database'
 import { leaseSeconds } from '../unfinished/leases.js'
 import { capResults } from './cap-results.js'
 import type { RecordableExecution } from './execution-record.js'
 
 /**
  * - An execution that has one of these leases belongs to this worker. It is kept: its lease begins anew, since it may have nearly expired.
- * - One that was recorded without a lease, and is as it was recorded, was recorded by this worker, or by another with the same result.
+ * - One that was recorded without a lease, and is as it was recorded, was recorded by this worker, or by another with the same result. It may be due
+ *   sooner by now: a decision or an event ends its WAIT.
  *
  * $1 executions · $2 seconds of a lease
  */
@@ -20,17 +21,18 @@ const findRecordedSql = `
       AND executions.id = ANY (ARRAY(SELECT id FROM recorded))
     RETURNING executions.id
   )
-  SELECT id FROM kept_executions
+  SELECT id, NULL::timestamptz AS "dueAt" FROM kept_executions
   UNION ALL
-  SELECT executions.id
+  SELECT executions.id, executions.due_at
   FROM executions JOIN recorded ON executions.id = recorded.id AND recorded.lease IS NULL
   WHERE executions.id = ANY (ARRAY(SELECT id FROM recorded)) AND executions.lease IS NULL
     AND executions.results::text = recorded.results::text
     AND (executions.status = 'cancelled'
+      OR executions.status = 'waiting' AND executions.due_at < to_timestamp(recorded.ended_ms / 1000)
       OR coalesce(executions.finished_at, executions.due_at) = to_timestamp(recorded.ended_ms / 1000)::timestamptz(3))`
 
 /**
- * Finds those of some executions that this worker has recorded before, as they are: that was committed, and the response was lost.
+ * Finds those of some executions that this worker has recorded before, as they are: that was committed, and the response was lost. Notes when they are due.
  */
 export async function findRecorded<Execution extends RecordableExecution>(
   database: Statements,
@@ -40,8 +42,15 @@ export async function findRecorded<Execution extends RecordableExecution>(
   const rows = executions.map(({ record: { id, lease, results, finishedAt, dueAt } }) => {
     return { id, lease, results: capResults(results), ended_ms: (finishedAt ?? dueAt)?.getTime() }
   })
-  const values = [JSON.stringify(rows), leaseSeconds]
-  const found = await database.run<{ id: string }>('find_recorded', findRecordedSql, values)
-  const ids = new Set(found.map(({ id }) => id))
-  return executions.filter(({ record }) => ids.has(record.id))
+  const values = [writeJson(rows), leaseSeconds]
+  const found = await database.run<{ id: string; dueAt: Date | null }>(
+    'find_recorded',
+    findRecordedSql,
+    values,
+  )
+  const dueAts = new Map(found.map(({ id, dueAt }) => [id, dueAt]))
+  return executions.filter(({ record }) => {
+    record.dueAt = dueAts.get(record.id) ?? record.dueAt
+    return dueAts.has(record.id)
+  })
 }

@@ -4,6 +4,7 @@ import { capResults } from './cap-results.js'
 import { lengthOfExecution, type TaskRow, writeRows, writeTasks } from './effect-rows.js'
 import type { RecordableExecution } from './execution-record.js'
 import type { ReturnedRow } from './follow-ups.js'
+import { finishedEventsSql, insertedTasksSql, lockedCountersSql } from './parts-of-statements.js'
 
 /**
  * Does what the statement in finish-events.ts does, where every execution has succeeded and none has emitted an event. That is almost always
@@ -16,51 +17,25 @@ const finishSuccessesSql = `
     SELECT * FROM json_to_recordset($3::json) AS input_events (
       id uuid, rule_set_id uuid, rules_version int, outranked json)
   ),
-  -- finished events: the same text in finish-events.ts and finish-successes.ts (statements.test.ts)
-  finished_events AS (
-    UPDATE events SET done_at = now(), rule_set_id = input_events.rule_set_id, rules_version = input_events.rules_version,
-      outranked = input_events.outranked
-    FROM input_events
-    WHERE events.id = input_events.id AND events.done_at IS NULL
-      AND events.id = ANY (ARRAY(SELECT id FROM input_events))
-    RETURNING events.id, events.workspace_id, events.type
-  ),
-  -- end of finished events
+  ${finishedEventsSql},
   recorded_executions AS (
     INSERT INTO executions
-      (id, workspace_id, event_id, event_type, rule_id, is_delivery, rule_version, status, results, started_at,
+      (id, workspace_id, event_id, event_type, handler_id, is_delivery, rule_version, status, results, started_at,
        finished_at)
-    SELECT i.id, e.workspace_id, i.event_id, e.type, i.rule_id, i.is_delivery, i.rule_version, 'succeeded', i.results,
+    SELECT i.id, e.workspace_id, i.event_id, e.type, i.handler_id, i.is_delivery, i.rule_version, 'succeeded', i.results,
            to_timestamp(i.started_ms / 1000), to_timestamp(i.finished_ms / 1000)
     FROM json_to_recordset($1::json) AS i (
-      id uuid, event_id uuid, rule_id uuid, is_delivery boolean, rule_version int, results json, started_ms float8,
+      id uuid, event_id uuid, handler_id uuid, is_delivery boolean, rule_version int, results json, started_ms float8,
       finished_ms float8)
     JOIN finished_events e ON e.id = i.event_id
     ON CONFLICT (id) DO NOTHING
-    RETURNING id, rule_id, finished_at
+    RETURNING id, handler_id, finished_at
   ),
-  -- tasks of the recorded executions: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
-  inserted_tasks AS (
-    INSERT INTO tasks
-      (id, workspace_id, execution_id, action_index, rule_id, title, description, assignee_id, priority, due_at,
-       created_at)
-    SELECT i.id, i.workspace_id, i.execution_id, i.action_index, i.rule_id, i.title, i.description, i.assignee_id, i.priority,
-           to_timestamp(i.due_ms / 1000), to_timestamp(i.created_ms / 1000)
-    FROM json_to_recordset($2::json) AS i (
-      id uuid, workspace_id uuid, execution_id uuid, action_index int, rule_id uuid, title text, description text,
-      assignee_id text, priority text, due_ms float8, created_ms float8)
-    JOIN recorded_executions ON recorded_executions.id = i.execution_id
-    ON CONFLICT (execution_id, action_index) DO NOTHING
-  ),
-  -- end of the tasks
+  ${insertedTasksSql},
   rule_totals AS (
-    SELECT rule_id, count(*) AS successes, max(finished_at) AS success_at FROM recorded_executions GROUP BY rule_id
+    SELECT handler_id AS rule_id, count(*) AS successes, max(finished_at) AS success_at FROM recorded_executions GROUP BY handler_id
   ),
-  -- locked counters: the same text in finish-events.ts, finish-successes.ts and record-steps.ts
-  locked_counters AS (
-    SELECT rule_id FROM rule_counters WHERE rule_id IN (SELECT rule_id FROM rule_totals) ORDER BY rule_id FOR UPDATE
-  ),
-  -- end of the locked counters
+  ${lockedCountersSql},
   updated_counters AS (
     UPDATE rule_counters AS counters SET
       success_count = counters.success_count + rule_totals.successes,
@@ -103,7 +78,7 @@ function successRow({ record, event }: RecordableExecution) {
   return {
     id: record.id,
     event_id: event.id,
-    rule_id: record.ruleId,
+    handler_id: record.handlerId,
     is_delivery: isDelivery(event.addressee),
     rule_version: record.ruleVersion,
     results: capResults(record.results),

@@ -11,10 +11,11 @@ export interface ReturnedRow {
    * - `recorded`: an execution whose step was recorded
    * - `cancelled`: an execution that was recorded as cancelled, since what it belongs to was switched off
    * - `withdrawn`: an execution that was recorded as cancelled, since somebody cancelled it
+   * - `decided`: an execution that is due at once, since the decision that it would wait for is made
    * - `delivery`: an event that was inserted for a subscription
    * - `failing`: a rule whose last execution has failed
    */
-  what: 'held' | 'overtaken' | 'recorded' | 'cancelled' | 'withdrawn' | 'delivery' | 'failing'
+  what: 'held' | 'overtaken' | 'recorded' | 'cancelled' | 'withdrawn' | 'decided' | 'delivery' | 'failing'
   /** null for a rule. */
   id: string
   workspaceId: string
@@ -50,16 +51,18 @@ export function pickIds(rows: ReturnedRow[], ...wanted: ReturnedRow['what'][]): 
 }
 
 /**
- * Notes in their records which executions may not go on: they are stored as cancelled. It comes after the commit, since one that is rolled back has
- * cancelled none.
+ * Notes in their records which executions may not go on: they are stored as cancelled; and which are due at once. It comes after the commit, since one
+ * that is rolled back has changed none.
  */
-export function noteCancelled(rows: ReturnedRow[], executions: RecordableExecution[]): void {
+export function noteStored(rows: ReturnedRow[], executions: RecordableExecution[]): void {
   const cancelled = pickIds(rows, 'cancelled')
   const withdrawn = pickIds(rows, 'withdrawn')
-  if (cancelled.size + withdrawn.size === 0) return
+  const decided = pickIds(rows, 'decided')
+  if (cancelled.size + withdrawn.size + decided.size === 0) return
   for (const execution of executions) {
     const { record, event } = execution
-    if (withdrawn.has(record.id)) {
+    if (decided.has(record.id)) record.dueAt = new Date()
+    else if (withdrawn.has(record.id)) {
       // What it did in this step was not stored.
       Object.assign(execution, { tasks: [], emitted: [] })
       noteEnd(record, cancelledByHand)
@@ -116,7 +119,9 @@ export function readFollowUps(
   if (inserted.length + failing.length + unknown.length === 0) return undefined
   const limits = new Map(executions.map(({ event }) => [event.workspaceId, event.autoPauseAfter]))
   const overrun = new Set(
-    executions.filter(({ record }) => record.attention === 'work_budget').map(({ record }) => record.ruleId),
+    executions
+      .filter(({ record }) => record.attention === 'work_budget')
+      .map(({ record }) => record.handlerId),
   )
   const deliveries = inserted.map(({ id, workspaceId, subjectId }): Delivery => {
     return { id, workspaceId, addressee: { kind: 'subscription', id: subjectId } }
@@ -127,6 +132,6 @@ export function readFollowUps(
     )
     .map(({ workspaceId, subjectId }) => ({ workspaceId, ruleId: subjectId }))
   for (const { event, record } of unknown)
-    failingRules.push({ workspaceId: event.workspaceId, ruleId: record.ruleId })
+    failingRules.push({ workspaceId: event.workspaceId, ruleId: record.handlerId })
   return { deliveries, failingRules }
 }

@@ -1,5 +1,5 @@
 import { firstIdOf, Prisma } from '@automation/database'
-import { nextTick, type Schedule } from '@automation/engine'
+import { findUnknownZone, nextTick, type Schedule } from '@automation/engine'
 import { type Inconsistency, maxIds, type Snapshot } from './slice.js'
 
 /** The newest ticks that are compared, and how many due times are counted between two of them. */
@@ -25,16 +25,16 @@ export async function compareTicks(
     workspaceId === undefined ? Prisma.empty : Prisma.sql`AND rules.workspace_id = ${workspaceId}::uuid`
   const pairs = await snapshot.$queryRaw<TickPair[]>(Prisma.sql`
     WITH ticks AS (
-      SELECT ticks.id, rule_id, schedule, scheduled_since, (data ->> 'scheduledAt')::timestamptz AS at, (data ->> 'missed')::int AS missed
-      FROM events AS ticks JOIN rules ON rules.id = rule_id AND rules.workspace_id = ticks.workspace_id
+      SELECT ticks.id, addressee_id, schedule, scheduled_since, (data ->> 'scheduledAt')::timestamptz AS at, (data ->> 'missed')::int AS missed
+      FROM events AS ticks JOIN rules ON rules.id = addressee_id AND rules.workspace_id = ticks.workspace_id
         AND rules.schedule IS NOT NULL ${own}
-      WHERE type = 'SCHEDULE' AND replay_of IS NULL AND substr(ticks.id::text, 15, 1) = '8'
+      WHERE addressee_kind = 'tick' AND replay_of IS NULL
         AND EXISTS (SELECT FROM rules WHERE next_run_at IS NOT NULL ${own})
         AND ticks.id >= ${firstIdOf(from)}::uuid AND ticks.id < ${firstIdOf(to)}::uuid
       ORDER BY ticks.id DESC LIMIT ${maxTicks}
     ),
     pairs AS (
-      SELECT *, lag(at) OVER (PARTITION BY rule_id ORDER BY at) AS before FROM ticks WHERE at > scheduled_since
+      SELECT *, lag(at) OVER (PARTITION BY addressee_id ORDER BY at) AS before FROM ticks WHERE at > scheduled_since
     )
     SELECT id, schedule, extract(epoch FROM before)::float8 * 1000 AS before, extract(epoch FROM at)::float8 * 1000 AS at, missed
     FROM pairs WHERE before IS NOT NULL`)
@@ -43,13 +43,14 @@ export async function compareTicks(
 }
 
 function isWrong({ schedule, before, at, missed }: TickPair): boolean {
-  if (missed > maxCounted) return false
+  // This process may be the one that does not know its zone.
+  if (missed > maxCounted || findUnknownZone(schedule) !== undefined) return false
   try {
     let due = nextTick(schedule, before)
     for (let passed = 0; passed < missed; passed++) due = due === null ? null : nextTick(schedule, due)
     return due !== at
   } catch {
-    // This process does not know its zone.
+    // This process cannot read it.
     return false
   }
 }

@@ -1,4 +1,5 @@
 import { Prisma } from '@automation/database'
+import { actionDefinitions } from '@automation/engine'
 import { faultOf, type Inconsistency, type Slice, type Snapshot, withinSlice } from './slice.js'
 
 /** The effects of executions, by the results in their journals. */
@@ -13,7 +14,8 @@ export interface EffectCounts {
   callsOpen: number
 }
 
-const isCall = Prisma.sql`action LIKE 'SEND\\_%'`
+const calls = actionDefinitions.filter(({ doneBy }) => doneBy === 'call').map(({ type }) => type)
+const isCall = Prisma.sql`action IN (${Prisma.join(calls)})`
 
 /** Compares tasks and emitted events with the results that report them. The effects of calls are outside of the service. */
 export async function countEffects(snapshot: Snapshot, slice: Slice) {

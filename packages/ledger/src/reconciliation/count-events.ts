@@ -30,7 +30,7 @@ export async function countEvents(snapshot: Snapshot, slice: Slice) {
              ${faultOf('quarantined_not_done', Prisma.sql`quarantined AND done_at IS NULL`)},
              ${faultOf('event_without_cause', Prisma.sql`is_orphan`)}) AS faults
     FROM (
-      SELECT id, done_at, accepted_at, quarantined, caused_by, replay_of, is_delivery AS is_service,
+      SELECT id, done_at, accepted_at, quarantined, caused_by, replay_of, addressee_kind IS NOT DISTINCT FROM 'subscription' AS is_service,
              caused_by >= ${slice.keptSince}::uuid AND NOT EXISTS (
                SELECT FROM executions cause
                WHERE cause.id = events.caused_by AND cause.workspace_id = events.workspace_id) AS is_orphan

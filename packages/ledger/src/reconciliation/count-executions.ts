@@ -53,7 +53,7 @@ export async function countExecutions(snapshot: Snapshot, slice: Slice) {
                SELECT FROM json_array_elements(executions.results) AS result
                WHERE result->>'status' = 'scheduled' AND result->'waitsFor' IS NOT NULL) END AS is_awaiting,
              events.done_at IS NOT NULL AND NOT events.quarantined AS is_event_done,
-             row_number() OVER (PARTITION BY executions.event_id, executions.rule_id ORDER BY executions.id) AS copy
+             row_number() OVER (PARTITION BY executions.event_id, executions.handler_id ORDER BY executions.id) AS copy
       FROM executions
       LEFT JOIN events ON events.id = executions.event_id AND events.workspace_id = executions.workspace_id
       WHERE ${withinSlice(slice, Prisma.sql`executions.`)}

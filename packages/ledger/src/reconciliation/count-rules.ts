@@ -1,4 +1,4 @@
-import { Prisma } from '@automation/database'
+import { Prisma, writeJson } from '@automation/database'
 import { type Inconsistency, maxIds, type Slice, type Snapshot, withinSlice } from './slice.js'
 
 /** How many executions of each rule have succeeded and failed, summed over slices. */
@@ -6,11 +6,11 @@ export type RuleTally = Map<string, { successes: number; failures: number }>
 
 export async function tallyRules(snapshot: Snapshot, slice: Slice, tally: RuleTally): Promise<void> {
   const rows = await snapshot.$queryRaw<{ ruleId: string; successes: number; failures: number }[]>(Prisma.sql`
-    SELECT rule_id AS "ruleId", count(*) FILTER (WHERE status = 'succeeded')::int AS successes,
+    SELECT handler_id AS "ruleId", count(*) FILTER (WHERE status = 'succeeded')::int AS successes,
            count(*) FILTER (WHERE status = 'failed')::int AS failures
     FROM executions
     WHERE ${withinSlice(slice)}
-    GROUP BY rule_id`)
+    GROUP BY handler_id`)
   for (const { ruleId, successes, failures } of rows) {
     const known = tally.get(ruleId)
     tally.set(ruleId, {
@@ -34,7 +34,7 @@ export async function compareCounters(
     workspaceId === undefined ? Prisma.empty : Prisma.sql`AND rules.workspace_id = ${workspaceId}::uuid`
   const behind = await snapshot.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT rules.id
-    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS counted (id uuid, successes bigint, failures bigint)
+    FROM json_to_recordset(${writeJson(rows)}::json) AS counted (id uuid, successes bigint, failures bigint)
     JOIN rules ON rules.id = counted.id ${own}
     LEFT JOIN rule_counters ON rule_counters.rule_id = rules.id
     WHERE coalesce(success_count, 0) < successes OR coalesce(failure_count, 0) < failures

@@ -1,6 +1,8 @@
 import { yieldEvery } from '@automation/admission'
-import { type Database, tickIdOf } from '@automation/database'
+import { type Database, tickIdOf, writeJson } from '@automation/database'
 import { describeTick, scheduleType } from '@automation/engine'
+import { inTurns } from '../turns/in-turns.js'
+import { noteSweep } from '../turns/note-sweep.js'
 import type { UndoneEvent } from '../unfinished/unfinished-work.js'
 import { type DueSchedule, type SettledTicks, settleTicks } from './settle-ticks.js'
 
@@ -46,14 +48,20 @@ export async function makeTicks(
   database: Pick<Database, 'run'>,
   skipped: readonly string[] = [],
 ): Promise<MadeTicks> {
-  const due = await database.run<DueRule>('find_due_schedules', findDueSql, [skipped, rulesAtOnce])
+  const due = await database.run<DueRule>('find_due_schedules', findDue, [skipped, rulesAtOnce])
   const settled = await settleAll(due)
+  const isMore =
+    due.length === rulesAtOnce ||
+    settled.length < due.length ||
+    settled.some(({ ticks }) => ticks.isUnfinished)
+  // What is left may be late, and not because nobody swept.
+  if (isMore) await noteSweep(database, 'ticks')
   const readable = settled.filter(({ ticks: { fault } }) => fault === undefined)
   const rows = readable.map(rowOf)
   const made = new Set<string>()
   if (rows.length > 0)
     for (const { id } of await database.run<{ id: string }>('make_ticks', makeTicksSql, [
-      JSON.stringify(rows),
+      writeJson(rows),
       scheduleType,
     ]))
       made.add(id)
@@ -63,27 +71,32 @@ export async function makeTicks(
   })
   return {
     events: ticking.map(({ id, rule }) => {
-      return { ...rule, hasWorkspace: true, id, addressee: { kind: 'rule', id: rule.id }, jobId: id }
+      return { ...rule, hasWorkspace: true, id, addressee: { kind: 'tick', id: rule.id }, jobId: id }
     }),
     latenesses: ticking.map(({ rule, at }) => (rule.now - at) / 1_000),
     faulty: settled.flatMap(({ rule, ticks: { fault } }) =>
       fault === undefined ? [] : [{ ruleId: rule.id, fault }],
     ),
-    isMore:
-      due.length === rulesAtOnce ||
-      settled.length < due.length ||
-      settled.some(({ ticks }) => ticks.isUnfinished),
+    isMore,
   }
 }
 
 /** $1 rules to skip · $2 how many */
-const findDueSql = `
+const findDue = `
+  WITH ${inTurns({
+    table: 'rules',
+    key: 'id',
+    order: 'next_run_at',
+    ...{ from: `'-infinity'`, to: 'now()' },
+    where: 'next_run_at IS NOT NULL AND rules.id <> ALL ($1::uuid[])',
+    limit: '$2::int',
+  })}
   SELECT rules.id, version, workspace_id AS "workspaceId", created_by AS "createdBy", schedule, missed_ticks AS missed,
          round(extract(epoch FROM next_run_at) * 1000)::float8 AS "nextRunAt",
-         floor(extract(epoch FROM now()) * 1000)::float8 AS now
-  FROM rules JOIN workspaces ON workspaces.id = workspace_id
-  WHERE next_run_at <= now() AND rules.id <> ALL ($1::uuid[])
-  ORDER BY next_run_at LIMIT $2::int`
+         floor(extract(epoch FROM now()) * 1000)::float8 AS now,
+         round(extract(epoch FROM sweeps.since) * 1000)::float8 AS "sweptSince", round(extract(epoch FROM sweeps.at) * 1000)::float8 AS "sweptAt"
+  FROM rules JOIN workspaces ON workspaces.id = workspace_id LEFT JOIN sweeps ON sweeps.name = 'ticks'
+  WHERE rules.id = ANY (ARRAY(SELECT id FROM due_rows)) AND next_run_at IS NOT NULL`
 
 async function settleAll(due: DueRule[]): Promise<SettledRule[]> {
   const endsAt = performance.now() + computingMs
@@ -129,8 +142,8 @@ const makeTicksSql = `
     ORDER BY rules.id FOR NO KEY UPDATE OF rules SKIP LOCKED
   ),
   inserted_events AS (
-    INSERT INTO events (id, workspace_id, type, data, rule_id)
-    SELECT event_id, workspace_id, $2, data, id
+    INSERT INTO events (id, workspace_id, type, data, addressee_kind, addressee_id)
+    SELECT event_id, workspace_id, $2, data, 'tick', id
     FROM input_rules JOIN locked_rules USING (id) WHERE event_id IS NOT NULL
     ON CONFLICT (id) DO NOTHING
   )

@@ -3,9 +3,9 @@ import { endOfTime, firstSliceMs, fitSlice, type LowWaterMark } from './low-wate
 
 export const pageSize = 500
 const maxPages = 20
-/** The newest rows are of this last time (ms): two sweeps are at most 12 s apart, so at least two see what becomes due. */
-const newestMs = 30_000
-export const maxNewest = 2 * pageSize
+/** The new rows are of this last time (ms): two sweeps are at most 12 s apart, so at least two see what becomes due. */
+const newMs = 30_000
+export const maxNew = 2 * pageSize
 
 /** A position in the order of the rows: the last row that was read. */
 export interface Cursor {
@@ -23,21 +23,21 @@ export interface BacklogPage<Row> {
 /** Finds the first `pageSize` rows behind a cursor whose time is below `before` (epoch ms). */
 export type FindPage<Row> = (after: Cursor, before: number) => Promise<BacklogPage<Row>>
 
-/** Finds the `maxNewest` newest rows whose time is not below `from` (epoch ms), the newest first. */
-export type FindNewest<Row> = (from: number) => Promise<Row[]>
+/** Finds `maxNew` rows whose time is not below `from` (epoch ms), the newest first and in turns of their owners. */
+export type FindNew<Row> = (from: number) => Promise<Row[]>
 
 /**
  * Reads all unfinished rows of a table, page by page and the oldest first. A walk begins at the low-water mark and continues where
  * the last sweep stopped, so it reaches every row of a long backlog. A page ends with its slice of time, however few rows it has:
  * between two rows the index may contain many finished ones (low-water-mark.ts).
  *
- * A walk through a long backlog, which may be one workspace's, takes many sweeps. So each of them also reads the newest rows: work
+ * A walk through a long backlog, which may be one workspace's, takes many sweeps. So each of them also reads some of the new rows of each owner: work
  * that has just become due does not wait for the walk to come to it.
  */
 export class BacklogWalk<Row> {
   readonly #mark: LowWaterMark
   readonly #findPage: FindPage<Row>
-  readonly #findNewest: FindNewest<Row>
+  readonly #findNew: FindNew<Row>
   readonly #cursorOf: (row: Row) => Cursor
   /** undefined between two walks */
   #cursor: Cursor | undefined
@@ -46,12 +46,12 @@ export class BacklogWalk<Row> {
   constructor(
     mark: LowWaterMark,
     findPage: FindPage<Row>,
-    findNewest: FindNewest<Row>,
+    findNew: FindNew<Row>,
     cursorOf: (row: Row) => Cursor,
   ) {
     this.#mark = mark
     this.#findPage = findPage
-    this.#findNewest = findNewest
+    this.#findNew = findNew
     this.#cursorOf = cursorOf
   }
 
@@ -63,8 +63,8 @@ export class BacklogWalk<Row> {
   async *pages(now: number): AsyncGenerator<Row[]> {
     const oldest = await this.#mark.find(now)
     // First, since the sweep may be over after any page.
-    let hasNewest = this.#cursor !== undefined
-    if (hasNewest) yield await this.#newest(now)
+    let hasNew = this.#cursor !== undefined
+    if (hasNew) yield await this.#new(now)
     if (this.#cursor === undefined && oldest) {
       this.#cursor = startAt(oldest.position)
       this.#sliceMs = firstSliceMs
@@ -72,15 +72,15 @@ export class BacklogWalk<Row> {
     for (let page = 0; page < maxPages && this.#cursor; page++) {
       yield await this.#nextPage(this.#cursor, now)
       // A walk that ends with its first page has read them.
-      if (hasNewest || this.#cursor === undefined) continue
-      hasNewest = true
-      yield await this.#newest(now)
+      if (hasNew || this.#cursor === undefined) continue
+      hasNew = true
+      yield await this.#new(now)
     }
   }
 
   /** Where it takes too long, the walk goes on without it. */
-  #newest(now: number): Promise<Row[]> {
-    return this.#findNewest(now - newestMs).catch(() => [])
+  #new(now: number): Promise<Row[]> {
+    return this.#findNew(now - newMs).catch(() => [])
   }
 
   async #nextPage(cursor: Cursor, now: number): Promise<Row[]> {

@@ -1,11 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Database, newId, Prisma, type WorkspaceTransaction } from '@automation/database'
+import {
+  type Database,
+  highestId,
+  lowestId,
+  newId,
+  Prisma,
+  type WorkspaceTransaction,
+} from '@automation/database'
 import { mayRunSql } from '../may-run.js'
+import { inTurns, ownerSql } from '../turns/in-turns.js'
 
 /** How many executions a change cancels itself, in some 50 ms. Switching off must work also where a million wait. */
 const cancelledAtOnce = 1_000
 /** How many executions one statement of a worker cancels: so few that others hardly wait for a core or the disk. */
 const cancelledPerStatement = 1_000
+/** For how many cancellations. */
+const cancellationsAtOnce = 20
 /** It holds one of few connections meanwhile. */
 const maxRestMs = 250
 /** Of a transaction, its rest included. */
@@ -30,29 +40,29 @@ const cancellingLock = 7_701_202_613n
 export async function cancelWaiting(
   transaction: WorkspaceTransaction,
   workspaceId: string,
-  ruleIds: string[],
+  handlerIds: string[],
   reason: string,
 ): Promise<Map<string, number>> {
-  if (ruleIds.length === 0) return new Map()
+  if (handlerIds.length === 0) return new Map()
   await planByIndex(transaction, true)
-  const ofRules = Prisma.sql`
+  const unfinishedSql = Prisma.sql`
     SELECT id FROM executions
-    WHERE rule_id = ANY (${ruleIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid AND status IN ('waiting', 'retrying')`
-  const rows = await transaction.$queryRaw<{ ruleId: string; count: number }[]>(Prisma.sql`
-    WITH waiting_executions AS (${ofRules} LIMIT ${cancelledAtOnce} FOR UPDATE SKIP LOCKED),
+    WHERE handler_id = ANY (${handlerIds}::uuid[]) AND workspace_id = ${workspaceId}::uuid AND status IN ('waiting', 'retrying')`
+  const rows = await transaction.$queryRaw<{ handlerId: string; count: number }[]>(Prisma.sql`
+    WITH waiting_executions AS (${unfinishedSql} LIMIT ${cancelledAtOnce} FOR UPDATE SKIP LOCKED),
     cancelled_executions AS (
       UPDATE executions SET status = 'cancelled', error = ${reason}, finished_at = now(), due_at = NULL, lease = NULL
       FROM waiting_executions WHERE executions.id = waiting_executions.id
-      RETURNING executions.rule_id
+      RETURNING executions.handler_id
     )
-    SELECT rule_id AS "ruleId", count(*)::int AS count FROM cancelled_executions GROUP BY rule_id`)
-  const left = await transaction.$queryRaw<unknown[]>(Prisma.sql`${ofRules} LIMIT 1`)
+    SELECT handler_id AS "handlerId", count(*)::int AS count FROM cancelled_executions GROUP BY 1`)
+  const left = await transaction.$queryRaw<unknown[]>(Prisma.sql`${unfinishedSql} LIMIT 1`)
   await planByIndex(transaction, false)
   if (left.length > 0)
     await transaction.cancellation.createMany({
-      data: ruleIds.map((ruleId) => ({ id: newId(), workspaceId, ruleId, reason })),
+      data: handlerIds.map((handlerId) => ({ id: newId(), workspaceId, handlerId, reason })),
     })
-  return new Map(rows.map(({ ruleId, count }) => [ruleId, count]))
+  return new Map(rows.map(({ handlerId, count }) => [handlerId, count]))
 }
 
 /**
@@ -70,9 +80,12 @@ async function planByIndex(
 /** True while executions of one of these rules, or deliveries to one of these subscriptions, are still to be cancelled. */
 export async function isBeingCancelled(
   { cancellation }: Pick<WorkspaceTransaction, 'cancellation'>,
-  ruleIds: string[],
+  handlerIds: string[],
 ): Promise<boolean> {
-  return ruleIds.length > 0 && (await cancellation.findFirst({ where: { ruleId: { in: ruleIds } } })) !== null
+  return (
+    handlerIds.length > 0 &&
+    (await cancellation.findFirst({ where: { handlerId: { in: handlerIds } } })) !== null
+  )
 }
 
 /** How many rules and subscriptions still have executions to be cancelled. */
@@ -82,21 +95,36 @@ export function countCancellations({ system }: Database): Promise<number> {
 
 const mayRun = Prisma.raw(mayRunSql('rules', 'executions.id = executions.event_id'))
 
+const cancellationsInTurns = Prisma.raw(
+  inTurns({
+    table: 'cancellations',
+    ...{ key: 'id', order: 'id', from: `'${lowestId}'`, to: `'${highestId}'` },
+    where: 'true',
+    limit: `${cancellationsAtOnce}`,
+  }),
+)
+const owner = Prisma.raw(ownerSql)
+
 /**
- * Cancels executions for one of the cancellations, and removes it if none is left, not even one that is locked at this moment. One that was
- * requested by hand is left to itself as long as it may continue: it may have begun, or have been retried, since the change.
+ * Cancels executions for some of the cancellations, in equal parts for each owner, and removes those of which none is left, not even one that is locked at
+ * this moment. One that was requested by hand is left to itself as long as it may continue: it may have begun, or have been retried, since the change.
  */
 const continueCancellation = Prisma.sql`
-  WITH any_cancellation AS (
-    SELECT * FROM cancellations ORDER BY random() LIMIT 1
+  WITH ${cancellationsInTurns},
+  owned_cancellations AS MATERIALIZED (
+    SELECT cancellations.*, ${owner} AS owner, count(*) OVER (PARTITION BY ${owner}) AS siblings
+    FROM cancellations LEFT JOIN workspaces ON workspaces.id = cancellations.workspace_id
+    WHERE cancellations.id = ANY (ARRAY(SELECT id FROM due_rows))
   ),
   waiting_executions AS MATERIALIZED (
-    SELECT executions.id, any_cancellation.reason
-    FROM any_cancellation JOIN executions
-      ON executions.rule_id = any_cancellation.rule_id AND executions.workspace_id = any_cancellation.workspace_id
-    LEFT JOIN rules ON rules.id = any_cancellation.rule_id
-    WHERE executions.status IN ('waiting', 'retrying') AND ${mayRun} IS NOT TRUE
-    LIMIT ${cancelledPerStatement}
+    SELECT some_executions.id, owned_cancellations.id AS cancellation_id, reason
+    FROM owned_cancellations
+    CROSS JOIN LATERAL (
+      SELECT executions.id FROM executions LEFT JOIN rules ON rules.id = owned_cancellations.handler_id
+      WHERE executions.handler_id = owned_cancellations.handler_id AND executions.workspace_id = owned_cancellations.workspace_id
+        AND executions.status IN ('waiting', 'retrying') AND ${mayRun} IS NOT TRUE
+      LIMIT ceil(${cancelledPerStatement}::float8 / (SELECT count(DISTINCT coalesce(owner, '')) FROM owned_cancellations) / siblings)::bigint
+    ) AS some_executions
   ),
   locked_executions AS (
     SELECT id FROM executions WHERE id = ANY (ARRAY(SELECT id FROM waiting_executions)) FOR UPDATE SKIP LOCKED
@@ -109,8 +137,9 @@ const continueCancellation = Prisma.sql`
     RETURNING executions.id
   ),
   removed_cancellations AS (
-    DELETE FROM cancellations USING any_cancellation
-    WHERE cancellations.id = any_cancellation.id AND NOT EXISTS (SELECT FROM waiting_executions)
+    DELETE FROM cancellations
+    WHERE id = ANY (ARRAY(SELECT id FROM owned_cancellations))
+      AND NOT EXISTS (SELECT FROM waiting_executions WHERE cancellation_id = cancellations.id)
     RETURNING cancellations.id
   )
   SELECT (SELECT count(*) FROM cancelled_executions)::int AS cancelled, (SELECT count(*) FROM removed_cancellations)::int AS removed`

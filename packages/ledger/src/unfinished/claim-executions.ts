@@ -1,6 +1,7 @@
-import type { Database } from '@automation/database'
+import { type Database, writeJson } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
-import { addresseeOf } from '../addressee.js'
+import { type AddressColumns, addresseeOf } from '../addressee.js'
+import type { StoredDecision } from '../waits/open-wait.js'
 import { type HeldLease, leaseSeconds } from './leases.js'
 import { type LoadedEvent, parseData, parseInTurns } from './load-events.js'
 import { maxCrashes } from './poison-events.js'
@@ -12,7 +13,7 @@ export interface ClaimedExecution extends Omit<LoadedEvent, 'id'> {
   results: ActionResult[]
   startedAt: Date
   /** The rule, or the subscription of a delivery. */
-  ruleId: string
+  handlerId: string
   ruleVersion: number
   /** As may-run.ts says. null where the rule was deleted, and for a delivery; so are name, perKey, conditions and actions. */
   mayRun: boolean | null
@@ -24,18 +25,21 @@ export interface ClaimedExecution extends Omit<LoadedEvent, 'id'> {
   actions: unknown
   eventId: string
   interruptions: number
+  /** What a person has decided; null where nobody has. */
+  decision: StoredDecision | null
+  /** When it was claimed (epoch ms): a decision that is not there by now has a later moment. */
+  claimedAt: number
   /** Of one that waited for an event (OpenWait); null where it did not. */
   waitSeen: string | null
   /** So many workers have ended with it that it is not continued: its data is empty, and so are its conditions and actions. */
   isGivenUp: boolean
 }
 
-type ClaimedRow = Omit<ClaimedExecution, 'addressee' | 'data' | 'heapBytes'> & {
-  /** JSON. */
-  data: string
-  eventRuleId: string | null
-  isDelivery: boolean
-}
+type ClaimedRow = Omit<ClaimedExecution, 'addressee' | 'data' | 'heapBytes'> &
+  AddressColumns & {
+    /** JSON. */
+    data: string
+  }
 
 /**
  * A claim begins a new lease. It counts an interruption unless the previous holder is not to blame: a worker that released the
@@ -72,21 +76,22 @@ const claimExecutionsSql = `
   evaluated_executions AS (
     SELECT *, interruptions >= $3::int AS is_given_up FROM claimed_executions
   )
-  SELECT c.id AS "executionId", c.wait_seen::text AS "waitSeen", c.lease, c.interruptions, c.is_given_up AS "isGivenUp", c.results, c.started_at AS "startedAt",
-         c.rule_id AS "ruleId", c.rule_version AS "ruleVersion", (r.is_active OR (c.id = c.event_id AND r.mode <> 'shadow')) AS "mayRun",
+  SELECT c.id AS "executionId", c.wait_seen::text AS "waitSeen", c.decision, floor(date_part('epoch', clock_timestamp()) * 1000) AS "claimedAt",
+         c.lease, c.interruptions, c.is_given_up AS "isGivenUp", c.results, c.started_at AS "startedAt",
+         c.handler_id AS "handlerId", c.rule_version AS "ruleVersion", (r.is_active OR (c.id = c.event_id AND r.mode <> 'shadow')) AS "mayRun",
          coalesce(c.cancel_requested, false) AS "isCancelled",
          v.name, v.per_key AS "perKey", CASE WHEN c.is_given_up THEN '[]' ELSE v.conditions END AS conditions,
          CASE WHEN c.is_given_up THEN '[]' ELSE v.actions END AS actions,
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type,
          CASE WHEN c.is_given_up THEN '{}' ELSE e.data::text END AS data,
-         e.rule_id AS "eventRuleId", e.is_delivery AS "isDelivery", e.depth, e.root_id AS "rootId",
+         e.addressee_kind AS "addresseeKind", e.addressee_id AS "addresseeId", e.depth, e.root_id AS "rootId",
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
   FROM evaluated_executions c
   JOIN events e ON e.id = c.event_id
   JOIN workspaces w ON w.id = c.workspace_id
-  LEFT JOIN rules r ON r.id = c.rule_id
-  LEFT JOIN rule_versions v ON v.rule_id = c.rule_id AND v.version = c.rule_version`
+  LEFT JOIN rules r ON r.id = c.handler_id
+  LEFT JOIN rule_versions v ON v.rule_id = c.handler_id AND v.version = c.rule_version`
 
 /**
  * Claims executions that are due: from now on this worker holds them, as long as it renews their leases.
@@ -99,7 +104,7 @@ export async function claimExecutions(
   claims: HeldLease[],
 ): Promise<(ClaimedExecution | undefined)[]> {
   const rows = await database.run<ClaimedRow>('claim_executions', claimExecutionsSql, [
-    JSON.stringify(claims),
+    writeJson(claims),
     leaseSeconds,
     maxCrashes,
   ])
@@ -108,10 +113,10 @@ export async function claimExecutions(
   return claims.map(({ lease }) => byLease.get(lease))
 }
 
-function claimedOf({ eventRuleId: ruleId, isDelivery, data, ...claimed }: ClaimedRow): ClaimedExecution {
+function claimedOf({ addresseeKind, addresseeId, data, ...claimed }: ClaimedRow): ClaimedExecution {
   return {
     ...claimed,
     ...parseData(data),
-    addressee: addresseeOf({ ruleId, isDelivery }),
+    addressee: addresseeOf({ addresseeKind, addresseeId }),
   }
 }

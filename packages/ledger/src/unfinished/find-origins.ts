@@ -23,7 +23,7 @@ const findOriginsSql = `
   -- Not joined: while statistics are those of empty tables, a join would read all executions.
   SELECT i.id, trees.descendants, coalesce((
            SELECT causes.id <> causes.event_id
-                  AND (SELECT rules.is_active FROM rules WHERE rules.id = causes.rule_id) IS NOT TRUE
+                  AND (SELECT rules.is_active FROM rules WHERE rules.id = causes.handler_id) IS NOT TRUE
            FROM executions causes
            WHERE causes.id = (SELECT events.caused_by FROM events WHERE events.id = i.id)
            -- Retention may have removed the cause, which says nothing of its rule.

@@ -1,4 +1,4 @@
-import type { Database } from '@automation/database'
+import { type Database, writeJson } from '@automation/database'
 
 /** How long (seconds) a worker holds an execution without renewing its lease. Afterwards another worker claims it. */
 export const leaseSeconds = 8
@@ -33,7 +33,7 @@ const renewLeasesSql = `
  */
 export async function renewLeases(database: Database, held: HeldLease[]): Promise<string[]> {
   const rows = await database.runUrgent<{ lease: string }>('renew_leases', renewLeasesSql, [
-    JSON.stringify(held),
+    writeJson(held),
     leaseSeconds,
   ])
   return rows.map(({ lease }) => lease)
@@ -61,5 +61,5 @@ const releaseLeasesSql = `
 
 /** Releases executions: they are due at once, for another worker, and Postgres refuses what this worker still records of them. */
 export async function releaseLeases(database: Database, held: HeldLease[]): Promise<void> {
-  await database.run('release_leases', releaseLeasesSql, [JSON.stringify(held)])
+  await database.run('release_leases', releaseLeasesSql, [writeJson(held)])
 }

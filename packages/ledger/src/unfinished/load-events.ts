@@ -15,6 +15,8 @@ export interface LoadedEvent {
   acceptedAt: number
   /** null: all active rules of its type. */
   addressee: Addressee | null
+  /** Of a replay, the rules that a person has chosen; null: all. No execution asks for them. */
+  chosenRuleIds?: string[] | null | undefined
   /** The number of EMIT_EVENT actions between it and an event from outside. */
   depth: number
   /** The event from outside that led to it; null for one from outside. */
@@ -33,8 +35,8 @@ type EventRow = Omit<LoadedEvent, 'addressee' | 'data' | 'heapBytes'> &
 
 /** $1 events · $2 whether their data is returned even where a worker may have ended because of it */
 const loadEventsSql = `
-  SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data::text END AS data, e.rule_id AS "ruleId",
-         e.is_delivery AS "isDelivery", e.depth, e.root_id AS "rootId",
+  SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data::text END AS data, e.addressee_kind AS "addresseeKind",
+         e.addressee_id AS "addresseeId", e.chosen_rule_ids AS "chosenRuleIds", e.depth, e.root_id AS "rootId",
          round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
          w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
   FROM events e
@@ -75,6 +77,7 @@ function eventOf(row: EventRow): LoadedEvent | undefined {
     heapBytes,
     acceptedAt: row.acceptedAt,
     addressee: addresseeOf(row),
+    chosenRuleIds: row.chosenRuleIds,
     depth: row.depth,
     rootId: row.rootId,
     rulesVersion: row.rulesVersion,

@@ -1,6 +1,7 @@
-import { type Database, firstIdOf, timeOf } from '@automation/database'
+import { type Database, firstIdOf, highestId, timeOf } from '@automation/database'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
-import { type BacklogPage, BacklogWalk, maxNewest, pageSize } from './backlog-walk.js'
+import { inTurns } from '../turns/in-turns.js'
+import { type BacklogPage, BacklogWalk, maxNew, pageSize } from './backlog-walk.js'
 import { countReads, readsOfEvents, readsOfExecutions } from './count-reads.js'
 import { markEvents, markExecutions } from './oldest-due.js'
 
@@ -32,33 +33,41 @@ const nothing = { rows: [], read: 0 }
 // A page is one value, so that Postgres reads and counts all of its rows before it returns the page.
 const page = `coalesce(found.rows, '[]') AS rows`
 
-/** Selects events that are not done, in the order of their ids. */
-function selectUndone(bounds: string, direction: 'ASC' | 'DESC', limit: number): string {
-  return `
-    SELECT json_agg(page) AS rows FROM (
-      SELECT id, workspace_id AS "workspaceId", rule_id AS "ruleId", is_delivery AS "isDelivery",
-             coalesce(job_id, id) AS "jobId",
-             EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id) AS "hasWorkspace",
-             (SELECT created_by FROM workspaces WHERE workspaces.id = events.workspace_id) AS "createdBy"
-      FROM events
-      WHERE before.read >= 0 AND done_at IS NULL AND ${bounds}
-        AND accepted_at < now() - make_interval(secs => ${minimumAgeSeconds})
-      ORDER BY id ${direction}
-      LIMIT ${limit}
-    ) AS page`
-}
+const undoneColumns = `
+  id, workspace_id AS "workspaceId", addressee_kind AS "addresseeKind", addressee_id AS "addresseeId", coalesce(job_id, id) AS "jobId",
+  EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id) AS "hasWorkspace",
+  (SELECT created_by FROM workspaces WHERE workspaces.id = events.workspace_id) AS "createdBy"`
+/**
+ * The sum hides the column from the statistics: where all events that they know are young, they say that hardly any are to be found, and Postgres would read
+ * and sort all events of a backlog for each page.
+ */
+const isUndone = `done_at IS NULL AND accepted_at + make_interval(secs => ${minimumAgeSeconds}) < now()`
 
 const undoneEvents = countReads(
   readsOfEvents,
   page,
-  selectUndone('id > $1::uuid AND id < $2::uuid', 'ASC', pageSize),
+  `
+    SELECT json_agg(page) AS rows FROM (
+      SELECT ${undoneColumns} FROM events
+      WHERE before.read >= 0 AND ${isUndone} AND id > $1::uuid AND id < $2::uuid
+      ORDER BY id LIMIT ${pageSize}
+    ) AS page`,
 )
-const newestUndone = countReads(readsOfEvents, page, selectUndone('id >= $1::uuid', 'DESC', maxNewest))
+/** $1 the lowest id */
+const newUndone = `
+  WITH ${inTurns({
+    table: 'events',
+    ...{ key: 'id', order: 'id', from: '$1::uuid', to: `'${highestId}'` },
+    where: isUndone,
+    direction: 'DESC',
+    limit: `${maxNew}`,
+  })}
+  SELECT ${undoneColumns} FROM events WHERE id = ANY (ARRAY(SELECT id FROM due_rows)) AND done_at IS NULL`
 
 type UndoneRow = Omit<UndoneEvent, 'addressee'> & AddressColumns
 
-function undoneEventOf({ ruleId, isDelivery, ...event }: UndoneRow): UndoneEvent {
-  return { ...event, addressee: addresseeOf({ ruleId, isDelivery }) }
+function undoneEventOf({ addresseeKind, addresseeId, ...event }: UndoneRow): UndoneEvent {
+  return { ...event, addressee: addresseeOf({ addresseeKind, addresseeId }) }
 }
 
 /** Creates a walk through the events of all workspaces that are not done. */
@@ -70,45 +79,42 @@ export function walkEvents(database: Database): BacklogWalk<UndoneEvent> {
       const [page] = await database.run<BacklogPage<UndoneRow>>('find_undone', undoneEvents, bounds)
       return page ? { rows: page.rows.map(undoneEventOf), read: page.read } : nothing
     },
-    async (from) => {
-      const [page] = await database.run<BacklogPage<UndoneRow>>('find_newest_undone', newestUndone, [
-        firstIdOf(from),
-      ])
-      return page?.rows.map(undoneEventOf) ?? []
-    },
+    async (from) =>
+      (await database.run<UndoneRow>('find_new_undone', newUndone, [firstIdOf(from)])).map(undoneEventOf),
     ({ id }) => ({ time: timeOf(id), id }),
   )
 }
 
-/** Selects executions that are due, in the order of that time. */
-function selectDue(bounds: string, direction: 'ASC' | 'DESC', limit: number): string {
-  return `
-    SELECT json_agg(page) AS rows FROM (
-      SELECT id, event_id AS "eventId", workspace_id AS "workspaceId",
-             (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt",
-             EXISTS (SELECT FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "hasWorkspace",
-             (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"
-      FROM executions
-      WHERE before.read >= 0 AND due_at <= now() AND ${bounds}
-      ORDER BY due_at ${direction}, id ${direction}
-      LIMIT ${limit}
-    ) AS page`
-}
+const dueColumns = `
+  id, event_id AS "eventId", workspace_id AS "workspaceId", (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt",
+  EXISTS (SELECT FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "hasWorkspace",
+  (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"`
 
 const dueExecutions = countReads(
   readsOfExecutions,
   page,
-  selectDue(
-    `(due_at, id) > (to_timestamp($1::float8 / 1000), $2::uuid) AND due_at < to_timestamp($3::float8 / 1000)`,
-    'ASC',
-    pageSize,
-  ),
+  `
+    SELECT json_agg(page) AS rows FROM (
+      SELECT ${dueColumns} FROM executions
+      WHERE before.read >= 0 AND due_at <= now()
+        AND (due_at, id) > (to_timestamp($1::float8 / 1000), $2::uuid) AND due_at < to_timestamp($3::float8 / 1000)
+      ORDER BY due_at, id LIMIT ${pageSize}
+    ) AS page`,
 )
-const newestDue = countReads(
-  readsOfExecutions,
-  page,
-  selectDue('due_at >= to_timestamp($1::float8 / 1000)', 'DESC', maxNewest),
-)
+/** Those that have waited in turns, and the newest of all: a worker that ends leaves no more than it had places for. $1 epoch ms */
+const newDue = `
+  WITH ${inTurns({
+    table: 'executions',
+    ...{ key: 'id', order: 'due_at', from: 'to_timestamp($1::float8 / 1000)', to: 'now()' },
+    where: `due_at IS NOT NULL AND status IN ('waiting', 'retrying')`,
+    direction: 'DESC',
+    limit: `${maxNew}`,
+  })},
+  newest_rows AS (
+    SELECT id FROM executions WHERE due_at <= now() AND due_at >= to_timestamp($1::float8 / 1000) ORDER BY due_at DESC LIMIT ${maxNew}
+  )
+  SELECT ${dueColumns} FROM executions
+  WHERE id = ANY (ARRAY(SELECT id FROM due_rows UNION SELECT id FROM newest_rows)) AND due_at <= now()`
 
 /** Creates a walk through the executions of all workspaces that are due. */
 export function walkExecutions(database: Database): BacklogWalk<UnclaimedExecution> {
@@ -119,10 +125,7 @@ export function walkExecutions(database: Database): BacklogWalk<UnclaimedExecuti
       const [page] = await database.run<BacklogPage<UnclaimedExecution>>('find_due', dueExecutions, bounds)
       return page ?? nothing
     },
-    async (from) => {
-      const [page] = await database.run<BacklogPage<UnclaimedExecution>>('find_newest_due', newestDue, [from])
-      return page?.rows ?? []
-    },
+    (from) => database.run<UnclaimedExecution>('find_new_due', newDue, [from]),
     ({ dueAt, id }) => ({ time: dueAt, id }),
   )
 }

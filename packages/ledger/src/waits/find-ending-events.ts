@@ -140,7 +140,7 @@ const findUnkeyedEventsSql = `
                          || '70008000000000000000')::uuid
       WHERE rule_versions.workspace_id = $1::uuid AND rule_versions.rule_id = $3::uuid AND rule_versions.version = $4::int
         AND rule_versions.created_at > to_timestamp($6::float8 / 1000) - interval '1 hour'
-        AND events.type = $2 AND events.rule_id IS NULL AND events.done_at IS NOT NULL AND NOT events.quarantined
+        AND events.type = $2 AND events.addressee_kind IS NULL AND events.done_at IS NOT NULL AND NOT events.quarantined
         AND events.rules_version < (
           SELECT min(rule_states.rules_version) FROM rule_states
           WHERE rule_states.workspace_id = $1::uuid AND rule_states.rule_id = $3::uuid AND rule_states.version = $4::int)

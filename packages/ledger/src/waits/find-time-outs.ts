@@ -78,7 +78,7 @@ export class TimeOuts {
 const readBacklogSql = `
   WITH undone_events AS MATERIALIZED (
     SELECT workspace_id, type, min(accepted_at) AS accepted_at FROM events
-    WHERE done_at IS NULL AND rule_id IS NULL GROUP BY workspace_id, type
+    WHERE done_at IS NULL AND addressee_kind IS NULL GROUP BY workspace_id, type
   ),
   writing AS MATERIALIZED (
     SELECT min(xact_start) AS since FROM pg_stat_activity

@@ -1,3 +1,5 @@
+import type { MadeDecision } from '@automation/engine'
+
 /**
  * An execution that waits for an event. What wakes it decides nothing: it is due then, is claimed, and looks by itself.
  *
@@ -27,6 +29,9 @@ export const nothingSeen = '-1'
 export const maxOpenWaits = 10_000
 export const tooManySeen = '-2'
 
+/** What a person has decided for an execution, with the moment at which that was. */
+export type StoredDecision = MadeDecision & { readonly at: string }
+
 /** An execution that a commit made due. */
 export interface WokenExecution {
   executionId: string
@@ -36,3 +41,7 @@ export interface WokenExecution {
   createdBy: string | null
   dueAt: Date
 }
+
+/** A WokenExecution, of `executions`. */
+export const wokenColumnsSql = `executions.id AS "executionId", executions.event_id AS "eventId", executions.workspace_id AS "workspaceId",
+    executions.due_at AS "dueAt", (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"`

@@ -1,5 +1,6 @@
 import type { Database, Statements } from '@automation/database'
-import type { WokenExecution } from './open-wait.js'
+import { inTurns } from '../turns/in-turns.js'
+import { type WokenExecution, wokenColumnsSql } from './open-wait.js'
 
 /** How many executions one statement wakes, in some 20 ms. */
 const wokenAtOnce = 1_000
@@ -31,33 +32,39 @@ const wakeWaitsSql = `
   )
   UPDATE executions SET due_at = now() FROM waiting_executions
   WHERE executions.id = waiting_executions.id
-  RETURNING executions.id AS "executionId", executions.event_id AS "eventId", executions.workspace_id AS "workspaceId", executions.due_at AS "dueAt",
-            (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"`
+  RETURNING ${wokenColumnsSql}`
 
 /** Wakes what waits for keys that events have left. Beyond a thousand it is left to workers (wakeOn). */
 export function wakeWaits(statements: Statements, keys: readonly string[]): Promise<WokenExecution[]> {
   return statements.run<WokenExecution>('wake_waits', wakeWaitsSql, [keys, wokenAtOnce])
 }
 
-/** $1 the key before · $2 how many */
-const findWakingKeysSql = `
-  SELECT id::text AS id FROM event_keys WHERE is_waking AND id > $1::bigint ORDER BY id LIMIT $2`
+/** $1 how many */
+const findWaking = `
+  WITH ${inTurns({
+    table: 'event_keys',
+    ...{ key: 'id', order: 'id', from: '0', to: `${Number.MAX_SAFE_INTEGER}` },
+    where: 'is_waking',
+    limit: '$1::int',
+  })}
+  SELECT id::text AS id FROM due_rows`
 
 /**
- * Wakes what the commits of events have left waiting, key by key, until only locked rows are left: these have their turn in the next sweep. The sweeper adds
- * the jobs.
+ * Wakes what the commits of events have left waiting, a thousand of each key at a time and the keys in turns of their owners, until only locked rows are
+ * left: these have their turn in the next sweep. The sweeper adds the jobs.
  *
  * @returns how many were woken
  */
 export async function wakeOn(database: Pick<Database, 'run'>, isOver: () => boolean): Promise<number> {
   let sum = 0
-  for (let before: string | undefined = '0'; before !== undefined && !isOver(); ) {
-    const values = [before, keysAtOnce]
-    const keys: { id: string }[] = await database.run('find_waking_keys', findWakingKeysSql, values)
-    for (const { id } of keys)
-      for (let woken = wokenAtOnce; woken === wokenAtOnce && !isOver(); sum += woken)
-        woken = (await wakeWaits(database, [id])).length
-    before = keys.length < keysAtOnce ? undefined : keys.at(-1)?.id
+  for (let before = '', isLeft = true; isLeft && !isOver(); ) {
+    const keys = await database.run<{ id: string }>('find_waking_keys', findWaking, [keysAtOnce])
+    let woken = 0
+    for (const { id } of keys) if (!isOver()) woken += (await wakeWaits(database, [id])).length
+    sum += woken
+    const found = keys.map(({ id }) => id).join()
+    isLeft = woken > 0 || found !== before
+    before = found
   }
   return sum
 }

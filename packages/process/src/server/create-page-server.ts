@@ -1,5 +1,6 @@
 import Fastify, { type FastifyReply, LogController } from 'fastify'
 import { logOptions } from '../telemetry/index.js'
+import { readForwardedAddresses } from './forwarded-addresses.js'
 import { refuseBrokenRequest } from './refuse-broken-request.js'
 import type { SecurityHeaders } from './security-headers.js'
 import { slowReaders } from './slow-readers.js'
@@ -34,6 +35,7 @@ export async function createPageServer({ name, logLevel, trustProxy, headers }: 
         .headers({ ...headers, 'cache-control': 'no-store' })
         .send({ error: 'The URL cannot be decoded' }),
   })
+  if (trustProxy !== false) readForwardedAddresses(app)
   // A form on another site can send text together with the browser's cookie or login, but it cannot send JSON.
   app.removeContentTypeParser('text/plain')
   app.addHook('onSend', async (_request, reply) => {

@@ -1,7 +1,9 @@
 import { EnvironmentError } from './read-environment.js'
+import { spareLoopback } from './spare-loopback.js'
 
 /** Reads the configuration at the start of a process. If it is invalid, prints the faults and exits with code 1. */
 export function readOrExit<Config>(readConfig: () => Config): Config {
+  spareLoopback()
   try {
     return readConfig()
   } catch (error) {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { normalizeIP } from '@fastify/rate-limit'
+import { networkOf } from '../server/network-of.js'
 
 /** Failed logins within a minute, of one client and of all together, beyond which attempts are delayed. */
 const allowedOfClient = 10
@@ -44,7 +44,7 @@ export class FailedLogins {
 
   /** @returns undefined at once where too many attempts are delayed; otherwise an attempt, as soon as it may be checked */
   async reserve(address: string): Promise<LoginAttempt | undefined> {
-    const client = clientOf(address)
+    const client = networkOf(address)
     if (this.#isDelayed(client) && !(await this.#delay(client))) return undefined
     const counted = [this.#count(this.#renewed(client)), this.#count(this.#all)]
     return {
@@ -104,8 +104,4 @@ export class FailedLogins {
 interface Window {
   failures: number
   endsAt: number
-}
-
-function clientOf(address: string): string {
-  return normalizeIP(address, 64)
 }

@@ -1,5 +1,6 @@
 export { createCachedReading } from './cached-reading.js'
 export { hideSecrets } from './hide-secrets.js'
+export { logLibraries } from './log-libraries.js'
 export { logOptions } from './log-options.js'
 export { measureRequests } from './measure-requests.js'
 export { batchBuckets, type Metrics, openMetrics, waitBuckets } from './metrics.js'

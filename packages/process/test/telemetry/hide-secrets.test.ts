@@ -75,9 +75,9 @@ t.test('the time for a line grows with its length and no faster, whatever the li
     '%5b[',
   ]) {
     const line = part.repeat(400_000 / part.length)
-    const startedAt = performance.now()
+    const startedAt = process.cpuUsage()
     hideSecrets(line)
-    const ms = performance.now() - startedAt
+    const ms = process.cpuUsage(startedAt).user / 1_000
     // Quadratic time is some twenty seconds here, linear time some milliseconds.
     t.ok(ms < 2_000, `${part}: ${ms.toFixed(0)} ms`)
   }

@@ -1,8 +1,7 @@
 import { DateTime, orNull } from '@automation/access'
 import { BacktestReport } from '@automation/backtest'
-import { Actions, Conditions, PerKeyOrNone } from '@automation/engine'
 import { Type } from 'typebox'
-import { GroupOrNone, OrderOrNone, ScheduleOrNone } from '../rule-schemas.js'
+import { DraftToSave } from '../rule-schemas.js'
 
 export const BacktestPace = Type.Enum(['gentle', 'full'], { title: 'BacktestPace' })
 export type BacktestPace = Type.Static<typeof BacktestPace>
@@ -11,16 +10,15 @@ const BacktestStatus = Type.Enum(['waiting', 'running', 'done', 'failed', 'cance
   title: 'BacktestStatus',
 })
 
-/** Shape before vocabulary: here a trigger is any string. */
+const { name: _, description: __, ...effective } = DraftToSave.properties
+const ofRule = { description: 'Default: that of the rule, if one is named' }
 const TestedRule = Type.Object(
   {
+    ...effective,
     trigger: Type.String({ description: 'An event type of the workspace' }),
-    group: Type.Optional({ ...GroupOrNone, description: 'Default: that of the rule, if one is named' }),
-    order: Type.Optional({ ...OrderOrNone, description: 'Default: that of the rule, if one is named' }),
-    schedule: Type.Optional(ScheduleOrNone),
-    perKey: Type.Optional({ ...PerKeyOrNone, description: 'Default: that of the rule, if one is named' }),
-    conditions: Type.Optional(Conditions),
-    actions: Actions,
+    group: Type.Optional({ ...effective.group, ...ofRule }),
+    order: Type.Optional({ ...effective.order, ...ofRule }),
+    perKey: Type.Optional({ ...effective.perKey, ...ofRule }),
   },
   { title: 'TestedRule', additionalProperties: false },
 )

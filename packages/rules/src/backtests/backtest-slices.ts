@@ -1,5 +1,6 @@
 import type { BacktestReport, BacktestSubject, SavedBacktest } from '@automation/backtest'
-import { type Database, newId } from '@automation/database'
+import { type Database, newId, writeJson } from '@automation/database'
+import { ownerSql } from '@automation/ledger'
 import type { BacktestPace } from './backtest-schemas.js'
 
 /** A worker that has a slice stores it long before; if it does not, another one begins the slice again. */
@@ -29,19 +30,33 @@ export interface ClaimedBacktest {
 }
 
 /**
- * Claims the backtest whose turn it is, under a new lease: workspaces take turns by their last slice, and so do the backtests of one. Those that
- * have ended count, too: otherwise a workspace whose backtests end in one slice would always be first. Workers skip what another one claims at the same time.
+ * Claims the backtest whose turn it is, under a new lease: owners take turns by their last slice, then workspaces of an owner, and so do the backtests of one.
+ * Those that have ended count, too: otherwise an owner whose backtests end in one slice would always be first. Workers skip what another one claims at the
+ * same time.
  *
  * $1 lease · $2 seconds
  */
-const claimSql = `
-  WITH next AS (
-    SELECT backtests.id FROM backtests
+const claimNext = `
+  WITH asking AS MATERIALIZED (
+    SELECT DISTINCT workspace_id AS id FROM backtests
+    WHERE status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status])
+  ),
+  workspace_turns AS MATERIALIZED (
+    SELECT workspaces.id, ${ownerSql} AS owner,
+           (SELECT max(turn_at) FROM backtests WHERE backtests.workspace_id = workspaces.id) AS turn_at
+    FROM workspaces
+    WHERE id IN (SELECT id FROM asking)
+       OR created_by IN (SELECT created_by FROM workspaces JOIN asking USING (id))
+  ),
+  turns AS MATERIALIZED (
+    SELECT id, turn_at, max(turn_at) OVER (PARTITION BY owner) AS owner_turn_at FROM workspace_turns
+  ),
+  next AS (
+    SELECT backtests.id FROM backtests LEFT JOIN turns ON turns.id = backtests.workspace_id
     WHERE backtests.status = ANY (ARRAY['waiting'::backtest_status, 'running'::backtest_status])
       AND (backtests.lease_until IS NULL OR backtests.lease_until < now())
-    ORDER BY (SELECT max(siblings.turn_at) FROM backtests AS siblings WHERE siblings.workspace_id = backtests.workspace_id) NULLS FIRST,
-             backtests.turn_at NULLS FIRST, backtests.id
-    LIMIT 1 FOR UPDATE SKIP LOCKED
+    ORDER BY owner_turn_at NULLS FIRST, turns.turn_at NULLS FIRST, backtests.turn_at NULLS FIRST, backtests.id
+    LIMIT 1 FOR UPDATE OF backtests SKIP LOCKED
   )
   UPDATE backtests
   SET status = 'running', lease = $1::uuid, lease_until = now() + $2 * interval '1 second', turn_at = clock_timestamp(),
@@ -57,7 +72,7 @@ const claimSql = `
 
 /** @returns undefined where none waits */
 export async function claimBacktest(database: Database): Promise<ClaimedBacktest | undefined> {
-  const rows = await database.run<ClaimedBacktest>('claim_backtest', claimSql, [newId(), leaseSeconds])
+  const rows = await database.run<ClaimedBacktest>('claim_backtest', claimNext, [newId(), leaseSeconds])
   return rows[0]
 }
 
@@ -89,15 +104,7 @@ export async function storeSlice(
   },
 ): Promise<boolean> {
   const { state, after = null, historyFrom, report } = slice
-  const values = [
-    id,
-    lease,
-    JSON.stringify(state),
-    after,
-    JSON.stringify(report),
-    report.isComplete,
-    historyFrom,
-  ]
+  const values = [id, lease, writeJson(state), after, writeJson(report), report.isComplete, historyFrom]
   return (await database.run('store_backtest_slice', storeSql, values)).length > 0
 }
 
@@ -136,7 +143,7 @@ export async function failBacktest(
   error: string,
   report?: BacktestReport,
 ): Promise<void> {
-  const values = [id, lease, error, report === undefined ? null : JSON.stringify(report)]
+  const values = [id, lease, error, report === undefined ? null : writeJson(report)]
   await database.run('fail_backtest', failSql, values)
 }
 

@@ -1,56 +1,28 @@
 import type { BacktestSubject } from '@automation/backtest'
-import type { WorkspaceDatabase } from '@automation/database'
-import type { Grouped, RuleDefinition } from '@automation/engine'
+import { effectiveFields, type WorkspaceDatabase } from '@automation/database'
+import { completeDefinition, type DefinitionFields, pickFields } from '../rule-fields.js'
 
 /** @returns the rule as it is now; undefined where the workspace has no such rule */
 export async function readActiveVersion(
   { rule }: Pick<WorkspaceDatabase, 'rule'>,
   id: string,
 ): Promise<BacktestSubject['active']> {
-  const found = await rule.findUnique({
-    where: { id },
-    select: {
-      version: true,
-      trigger: true,
-      group: true,
-      order: true,
-      schedule: true,
-      perKey: true,
-      conditions: true,
-      actions: true,
-    },
-  })
+  const found = await rule.findUnique({ where: { id } })
   return found === null ? undefined : activeVersionOf(found)
 }
 
 /** The part of a rule that is tested. */
-export function activeVersionOf({
-  version,
-  ...tested
-}: Tested & { version: number }): NonNullable<BacktestSubject['active']> {
-  return { version, definition: definitionToTest(tested) }
+export function activeVersionOf(
+  rule: DefinitionFields & { version: number },
+): NonNullable<BacktestSubject['active']> {
+  return { version: rule.version, definition: definitionToTest(rule) }
 }
 
-/** What is tested of a definition that was checked. */
-export function definitionToTest({
-  trigger,
-  group = null,
-  order = null,
-  schedule = null,
-  perKey = null,
-  conditions,
-  actions,
-}: Tested): TestedDefinition {
+/** What is tested of a definition that was checked: what it does, without what it leaves out. */
+export function definitionToTest(definition: Partial<DefinitionFields>): TestedDefinition {
+  const { schedule, perKey, ...tested } = pickFields(completeDefinition(definition), effectiveFields)
   const optional = { ...(schedule === null ? {} : { schedule }), ...(perKey === null ? {} : { perKey }) }
-  return { trigger, group, order, ...optional, conditions, actions } as unknown as TestedDefinition
+  return { ...tested, ...optional } as TestedDefinition
 }
 
-interface Tested extends Partial<Grouped> {
-  trigger: string
-  schedule?: unknown
-  perKey?: unknown
-  conditions: unknown
-  actions: unknown
-}
-
-type TestedDefinition = RuleDefinition & Grouped & { trigger: string }
+type TestedDefinition = NonNullable<BacktestSubject['draft']>

@@ -7,6 +7,7 @@ import {
   readClock,
   type WorkspaceDatabase,
   type WorkspaceTransaction,
+  writeJson,
 } from '@automation/database'
 import { readHistoryFrom } from './history-from.js'
 import { readEarlierRules } from './read-earlier-rules.js'
@@ -72,14 +73,13 @@ export async function findDifference(
   return row === null ? undefined : present(row)
 }
 
-/** Ends the differences of rules: those of their drafts, of the shadows, or both. A slice in progress stores nothing any more. */
+/** Ends the differences of rules. A slice in progress stores nothing any more. */
 export async function cancelDifferences(
   { backtest }: Pick<WorkspaceTransaction, 'backtest'>,
   ruleIds: string[],
-  kinds: ('draft' | 'shadow')[] = ['draft', 'shadow'],
 ): Promise<void> {
   await backtest.updateMany({
-    where: { ruleId: { in: ruleIds }, kind: { in: kinds } },
+    where: { ruleId: { in: ruleIds }, kind: { not: null } },
     data: { ...cancelled(), report: Prisma.DbNull },
   })
 }
@@ -142,7 +142,7 @@ async function begin(
     WITH found AS (${lockCompared(compared, workspaceId)})
     INSERT INTO backtests
       (id, workspace_id, rule_id, kind, subject, range_from, range_to, history_from, pace, created_by)
-    SELECT ${newId()}::uuid, ${workspaceId}::uuid, rule_id, ${kindOf(compared)}, ${JSON.stringify(subject)}::json, ${from}, ${to},
+    SELECT ${newId()}::uuid, ${workspaceId}::uuid, rule_id, ${kindOf(compared)}, ${writeJson(subject)}::json, ${from}, ${to},
            ${historyFrom === null ? null : new Date(historyFrom)}::timestamptz, 'gentle', ${actor}
     FROM found
     ON CONFLICT (rule_id, kind) DO UPDATE
@@ -158,7 +158,7 @@ async function begin(
 function lockCompared({ ruleId, draftId, since }: Compared, workspaceId: string): Prisma.Sql {
   return draftId === undefined
     ? Prisma.sql`SELECT id AS rule_id FROM rules
-        WHERE id = ${ruleId}::uuid AND workspace_id = ${workspaceId}::uuid AND mode = 'shadow' AND NOT is_active
+        WHERE id = ${ruleId}::uuid AND workspace_id = ${workspaceId}::uuid AND mode = 'shadow'
           AND updated_at = ${since} FOR SHARE`
     : Prisma.sql`SELECT rule_id FROM rule_drafts
         WHERE rule_id = ${ruleId}::uuid AND workspace_id = ${workspaceId}::uuid AND id = ${draftId}::uuid FOR SHARE`

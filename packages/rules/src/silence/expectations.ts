@@ -1,4 +1,4 @@
-import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { Prisma, type WorkspaceTransaction, writeJson } from '@automation/database'
 import { parseDuration } from '@automation/engine'
 
 interface ExpectingRule {
@@ -25,6 +25,6 @@ export async function expectMatches(
   await transaction.$executeRaw(Prisma.sql`
     INSERT INTO rule_silences (rule_id, workspace_id, seconds)
     SELECT id, ${workspaceId}::uuid, seconds
-    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS input (id uuid, seconds float8)
+    FROM json_to_recordset(${writeJson(rows)}::json) AS input (id uuid, seconds float8)
     ON CONFLICT (rule_id) DO UPDATE SET seconds = excluded.seconds, counted_from = now(), checked_at = now(), silent_at = NULL`)
 }

@@ -2,6 +2,9 @@ import { publish } from '@automation/access'
 import { type Database, Prisma } from '@automation/database'
 import type { Silence } from '@automation/ledger'
 
+/** So long (ms) a report waits for a change of its rule: reports of all owners have few places. */
+const lockMs = 300
+
 /**
  * Reports that a rule has become silent, or that it is heard again: once, in the commit that notes it. A worker that dies before has reported
  * nothing, and the next look finds it again. A rule that has matched or was edited since the look waits for the next one.
@@ -11,6 +14,7 @@ import type { Silence } from '@automation/ledger'
 export function reportSilence(database: Database, silence: Silence): Promise<boolean> {
   const { ruleId, workspaceId, wasSilent, lastMatchAt, countedFrom } = silence
   return database.forWorkspace(workspaceId).$transaction(async (transaction) => {
+    await transaction.$queryRaw(Prisma.sql`SELECT set_config('lock_timeout', ${`${lockMs}ms`}, true)`)
     const [noted] = await transaction.$queryRaw<{ name: string; expectEvery: string; at: Date }[]>(Prisma.sql`
       UPDATE rule_silences SET silent_at = CASE WHEN silent_at IS NULL THEN now() END
       FROM rules

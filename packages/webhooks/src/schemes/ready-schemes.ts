@@ -1,7 +1,28 @@
 import type { Scheme, SchemeName } from './scheme.js'
 
 /** The schemes that need no description by the person who sets them up. */
-export const readySchemes: Readonly<Record<Exclude<SchemeName, 'automation' | 'generic'>, Scheme>> = {
+export const readySchemes: Readonly<Record<Exclude<SchemeName, 'generic'>, Scheme>> = {
+  automation: {
+    title: 'a sender of your own',
+    signature: {
+      headers: ['x-signature'],
+      separator: ',',
+      prefix: 'v1=',
+      isPrefixOptional: true,
+      encoding: 'hex',
+    },
+    secretIdHeader: 'x-signature-id',
+    timestamp: { headers: ['x-timestamp'], isInSeconds: true },
+    signed: '{id}.{timestamp}.{body}',
+    hash: 'sha256',
+    key: 'bytes',
+    id: { headers: ['x-idempotency-key'], paths: [], isSigned: true, hasOneBody: true },
+    type: { headers: [], paths: ['type'], dataFrom: 'data' },
+    bodies: ['json'],
+    headers: [],
+    advice:
+      'The key is the text after whsec_, base64-decoded; what is signed is <X-Idempotency-Key>.<X-Timestamp>.<body>, as it is sent; and X-Signature is v1= and the HMAC-SHA256 in hex',
+  },
   standard_webhooks: {
     title: 'Standard Webhooks',
     signature: {
@@ -62,7 +83,10 @@ export const readySchemes: Readonly<Record<Exclude<SchemeName, 'automation' | 'g
     id: { headers: ['x-shopify-webhook-id', 'shopify-webhook-id'], paths: [], isSigned: false },
     type: { headers: ['x-shopify-topic', 'shopify-topic'], paths: [] },
     bodies: ['json'],
-    headers: ['x-shopify-topic', 'x-shopify-shop-domain', 'x-shopify-api-version', 'x-shopify-triggered-at'],
+    headers: ['topic', 'shop-domain', 'api-version', 'triggered-at'].flatMap((name) => [
+      `x-shopify-${name}`,
+      `shopify-${name}`,
+    ]),
     advice:
       'Webhooks of an app are signed with its client secret, those of the admin with the secret that stands below the list of webhooks there',
   },
@@ -77,7 +101,7 @@ export const readySchemes: Readonly<Record<Exclude<SchemeName, 'automation' | 'g
     type: { headers: [], paths: ['event.type', 'type', 'command'] },
     bodies: ['json', 'form:payload', 'form'],
     headers: ['x-slack-retry-num', 'x-slack-retry-reason'],
-    handshake: { path: 'type', is: 'url_verification', challenge: 'challenge' },
+    handshake: { path: 'type', is: 'url_verification', challenge: 'challenge', answer: 'text' },
     // Slack shows the body of a response to the person who entered a command.
     response: { status: 200, contentType: 'text/plain', body: '' },
     advice:
@@ -87,6 +111,7 @@ export const readySchemes: Readonly<Record<Exclude<SchemeName, 'automation' | 'g
     title: 'Twilio',
     signature: { headers: ['x-twilio-signature'], separator: '', prefix: '', encoding: 'base64' },
     signed: '{url}{fields}',
+    isPortOptional: true,
     bodyHashIn: 'bodySHA256',
     hash: 'sha1',
     key: 'text',
@@ -99,5 +124,42 @@ export const readySchemes: Readonly<Record<Exclude<SchemeName, 'automation' | 'g
     response: { status: 200, contentType: 'text/xml', body: '<Response/>' },
     advice:
       'Twilio signs with the auth token of the account that owns the number, and the URL exactly as it is entered at Twilio; compare publicUrl with it: http or https, host, path, and a slash at its end',
+  },
+  zoom: {
+    title: 'Zoom',
+    signature: { headers: ['x-zm-signature'], separator: '', prefix: 'v0=', encoding: 'hex' },
+    // It repeats a webhook after 5, 25 and 85 minutes, and does not say whether it signs another time then.
+    timestamp: { headers: ['x-zm-request-timestamp'], maxAgeSeconds: 2 * 3600 },
+    signed: 'v0:{timestamp}:{body}',
+    hash: 'sha256',
+    key: 'text',
+    id: { headers: [], paths: [], isSigned: true },
+    // The time of the event, in ms, is in its body.
+    identifiedBy: 'body',
+    type: { headers: [], paths: ['event'] },
+    bodies: ['json'],
+    headers: [],
+    handshake: {
+      path: 'event',
+      is: 'endpoint.url_validation',
+      challenge: 'payload.plainToken',
+      answer: { challenge: 'plainToken', signature: 'encryptedToken' },
+    },
+    advice:
+      'Zoom signs with the Secret Token of the app (Features, Access), not with its verification token or client secret',
+  },
+  meta: {
+    title: 'Meta',
+    // The header of GitHub, in the same notation.
+    signature: { headers: ['x-hub-signature-256'], separator: '', prefix: 'sha256=', encoding: 'hex' },
+    signed: '{body}',
+    hash: 'sha256',
+    key: 'text',
+    id: { headers: [], paths: [], isSigned: false },
+    type: { headers: [], paths: ['entry[0].changes[0].field', 'object'] },
+    bodies: ['json'],
+    headers: [],
+    hasUrlChallenge: true,
+    advice: 'Meta signs with the App Secret of the app (App settings, Basic), not with an access token',
   },
 }

@@ -27,10 +27,11 @@ export function readHeader(headers: SchemeRequest['headers'], names: readonly st
 
 /** The texts of all signatures, at most 16, as they were sent. */
 export function readSignatures({ signature }: Scheme, headers: SchemeRequest['headers']): string[] {
-  const { separator, prefix } = signature
-  return splitHeader(readHeader(headers, signature.headers), separator)
-    .filter((part) => part.startsWith(prefix))
-    .map((part) => part.slice(prefix.length))
+  const { separator, prefix, isPrefixOptional = false } = signature
+  return splitHeader(readHeader(headers, signature.headers), separator).flatMap((part) => {
+    if (part.startsWith(prefix)) return [part.slice(prefix.length)]
+    return isPrefixOptional ? [part.replace(new RegExp(`^${prefix}`, 'i'), '')] : []
+  })
 }
 
 /** As it was signed; '' where there is none. */
@@ -43,21 +44,27 @@ export function readTimestamp({ timestamp, signature }: Scheme, headers: SchemeR
   return part === undefined ? '' : part.slice(prefix.length)
 }
 
-/** What the provider has signed. */
+/** What the provider has signed. @param spelling of its URL: the first one is that of the settings */
 export function listSignedParts(
   { scheme, publicUrl = '' }: SchemeInUse,
   request: SchemeRequest,
+  spelling = 0,
 ): (Buffer | string)[] {
   const { headers, body } = request
   const parts: Record<string, () => Buffer | string> = {
     id: () => readHeader(headers, scheme.id.headers),
     timestamp: () => readTimestamp(scheme, headers),
     body: () => body,
-    url: () => urlOf(publicUrl, request),
+    url: () => urlOf(scheme.isPortOptional ? (spellUrl(publicUrl)[spelling] ?? '') : publicUrl, request),
     fields: () => (request.isForm ? joinFieldsOnce(body) : ''),
   }
   // Every other piece is the name of a part.
   return scheme.signed.split(partNames).map((piece, at) => (at % 2 === 0 ? piece : (parts[piece]?.() ?? '')))
+}
+
+/** In how many spellings of its URL a scheme may be signed: each of them costs an HMAC, whatever the URL is. */
+export function countSpellings({ isPortOptional }: Scheme): number {
+  return isPortOptional ? 2 : 1
 }
 
 /** The signature that the provider should have written. */
@@ -81,6 +88,15 @@ const maxSignatures = 16
 function splitHeader(value: string, separator: string): string[] {
   const parts = separator === '' ? [value] : value.split(separator, maxSignatures)
   return parts.map((part) => part.trim())
+}
+
+/** Without user and password, which are sent in a header, with the port as it is entered, and the other way: without it, or with the usual one. */
+function spellUrl(url: string): [string, string] {
+  const [, scheme = '', host = '', port, path = ''] =
+    /^(https?:\/\/)(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)(:\d*)?(.*)$/is.exec(url) ?? []
+  const usual = /^https/i.test(scheme) ? ':443' : ':80'
+  const [entered, other] = [port ?? '', port === undefined ? usual : '']
+  return [`${scheme}${host}${entered}${path}`, `${scheme}${host}${other}${path}`]
 }
 
 function urlOf(publicUrl: string, { query }: SchemeRequest): string {

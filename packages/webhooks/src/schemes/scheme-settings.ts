@@ -35,6 +35,22 @@ export const SchemeSettings = Type.Object(
           'Further headers that rules can read as `headers.<name in lowercase>` of WEBHOOK_RECEIVED',
       }),
     ),
+    repeatsFor: Type.Optional(
+      Type.String({
+        pattern: '^(?:0|[1-9]\\d{0,6}[smhdw])$',
+        patternError: 'be a duration such as 1h, or 0',
+        description:
+          'How long a webhook with the same body is a repeat, where the provider signs neither its id nor a time: from 5m to 30d. Without it: 30d, and 5m for generic. 0 only where the id is signed.',
+      }),
+    ),
+    verifyToken: Type.Optional(
+      Type.String({
+        pattern: '^[\\x21-\\x7e]{8,200}$',
+        patternError: 'be 8 to 200 printable characters of ASCII without blanks',
+        description:
+          'meta: the verify token that is entered at Meta, for the challenge before the first webhook',
+      }),
+    ),
     publicUrl: Type.Optional(
       Type.String({
         pattern: '^https?://[^\\s#]+$',
@@ -74,7 +90,9 @@ export const SchemeSettings = Type.Object(
         description: 'generic: how the text of the secret is read as a key. Without it: text',
       }),
     ),
-    timestampHeader: HeaderOrNone('generic: the header with the Unix time, if it is signed'),
+    timestampHeader: HeaderOrNone(
+      'generic: the header with the time, if it is signed: Unix time in seconds, ms, µs or ns, or RFC 3339',
+    ),
     timestampPrefix: Type.Optional(
       Type.String({
         minLength: 1,

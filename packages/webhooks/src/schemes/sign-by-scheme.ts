@@ -6,6 +6,8 @@ export interface UnsignedWebhook extends Omit<SchemeRequest, 'headers'> {
   /** Unix seconds. */
   timestamp: string
   type: string
+  /** Of the secret, for a scheme that sends it. */
+  secretId?: string
 }
 
 /** The headers with which the provider would send it. */
@@ -14,13 +16,14 @@ export function signByScheme(
   key: Buffer,
   webhook: UnsignedWebhook,
 ): Record<string, string> {
-  const { signature, timestamp, id, type } = inUse.scheme
+  const { signature, secretIdHeader, timestamp, id, type } = inUse.scheme
   const headers: Record<string, string> = {}
   const set = ([name]: readonly string[], value: string) => {
     if (name !== undefined) headers[name] = value
   }
   set(id.headers, webhook.id)
   set(type.headers, webhook.type)
+  if (secretIdHeader !== undefined) headers[secretIdHeader] = webhook.secretId ?? ''
   set(timestamp?.headers ?? [], (timestamp?.prefix ?? '') + webhook.timestamp)
   const parts = listSignedParts(inUse, { ...webhook, headers })
   const text = signature.prefix + signParts(inUse.scheme, key, parts)

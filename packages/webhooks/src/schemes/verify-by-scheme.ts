@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import {
+  countSpellings,
   isBodyCovered,
   listSignedParts,
   readSignatures,
@@ -9,16 +10,23 @@ import {
 } from './scheme-request.js'
 
 /**
- * Whether one of the signatures of a request is right. It computes one HMAC, whatever was sent. Signatures are compared as texts: base64 has
- * several spellings of the same bytes.
+ * Whether one of the signatures of a request is right. It computes as many HMACs as its scheme has spellings of a URL, whatever was sent. Signatures
+ * are compared as texts: base64 has several spellings of the same bytes.
+ *
+ * @param hmacs so many are computed, if that is more: what another scheme would cost
  */
-export function verifyByScheme(inUse: SchemeInUse, key: Buffer, request: SchemeRequest): boolean {
+export function verifyByScheme(inUse: SchemeInUse, key: Buffer, request: SchemeRequest, hmacs = 1): boolean {
   const { scheme } = inUse
-  const expected = Buffer.from(signParts(scheme, key, listSignedParts(inUse, request)))
+  const spellings = countSpellings(scheme)
+  const sent = readSignatures(scheme, request.headers).map((text) =>
+    Buffer.from(scheme.signature.encoding === 'hex' ? text.toLowerCase() : text),
+  )
   let isRight = false
-  for (const text of readSignatures(scheme, request.headers)) {
-    const sent = Buffer.from(scheme.signature.encoding === 'hex' ? text.toLowerCase() : text)
-    if (sent.length === expected.length && timingSafeEqual(sent, expected)) isRight = true
+  for (let at = 0; at < Math.max(spellings, hmacs); at++) {
+    const parts = listSignedParts(inUse, request, at % spellings)
+    const expected = Buffer.from(signParts(scheme, key, parts))
+    for (const one of sent)
+      if (one.length === expected.length && timingSafeEqual(one, expected)) isRight = true
   }
   return isRight && isBodyCovered(scheme, request)
 }

@@ -40,13 +40,13 @@ export async function runStorm({ seed, seconds, rules, workers, outageMs }: Opti
     await changes.stop()
     await untilQuiet(() => database.system.event.count({ where: { type: 'SCHEDULE', doneAt: null } }))
     const ticks = await database.system.$queryRaw<Tick[]>`
-      SELECT events.id, events.rule_id AS "ruleId", data, extract(epoch FROM accepted_at)::float8 * 1000 AS "acceptedAt",
+      SELECT events.id, events.addressee_id AS "ruleId", data, extract(epoch FROM accepted_at)::float8 * 1000 AS "acceptedAt",
              count(DISTINCT executions.id)::int AS executions, count(tasks.id)::int AS tasks
       FROM events
       LEFT JOIN executions ON executions.event_id = events.id
       LEFT JOIN tasks ON tasks.execution_id = executions.id
       WHERE type = 'SCHEDULE' GROUP BY events.id
-      ORDER BY events.rule_id, events.data ->> 'scheduledAt'`
+      ORDER BY events.addressee_id, events.data ->> 'scheduledAt'`
     const states = await database.system.$queryRaw<{ id: string; nextRunAt: number | null; now: number }[]>`
       SELECT id, extract(epoch FROM next_run_at)::float8 * 1000 AS "nextRunAt", extract(epoch FROM now())::float8 * 1000 AS now
       FROM rules WHERE trigger = 'SCHEDULE'`

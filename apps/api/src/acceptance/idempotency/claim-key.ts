@@ -1,4 +1,4 @@
-import { Prisma, type WorkspaceTransaction } from '@automation/database'
+import { Prisma, type WorkspaceTransaction, writeJson } from '@automation/database'
 import { keyHours, type RequestKey } from '@automation/ledger'
 import type { StoredResponse } from './stored-response.js'
 
@@ -31,6 +31,6 @@ export async function keepResponse(
   response: StoredResponse,
 ): Promise<void> {
   await transaction.$executeRaw(Prisma.sql`
-    UPDATE idempotency_keys SET answer = ${JSON.stringify(response)}::json
+    UPDATE idempotency_keys SET answer = ${writeJson(response)}::json
     WHERE workspace_id = ${workspaceId}::uuid AND key = ${key}`)
 }

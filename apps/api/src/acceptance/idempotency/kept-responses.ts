@@ -1,4 +1,4 @@
-import { createBatcher, createReadBatcher, type Database } from '@automation/database'
+import { createBatcher, createReadBatcher, type Database, writeJson } from '@automation/database'
 import { keyHours, type RequestKey } from '@automation/ledger'
 import type { StoredResponse } from './stored-response.js'
 
@@ -42,7 +42,7 @@ async function findRequests(
 ): Promise<(KnownRequest | undefined)[]> {
   const rows = requests.map(({ workspaceId, key }, index) => ({ workspace_id: workspaceId, key, index }))
   const found = await database.run<KnownRequest & { index: number }>('find_requests', findRequestsSql, [
-    JSON.stringify(rows),
+    writeJson(rows),
     keyHours,
   ])
   const byIndex = new Map(found.map((request) => [request.index, request]))
@@ -70,6 +70,6 @@ async function keepResponses(database: Database, answered: AnsweredEvent[]): Pro
     event_id: eventId,
     answer: response,
   }))
-  await database.run('keep_responses', keepResponsesSql, [JSON.stringify(rows)])
+  await database.run('keep_responses', keepResponsesSql, [writeJson(rows)])
   return rows.map(() => true)
 }

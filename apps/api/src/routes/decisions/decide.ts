@@ -1,5 +1,6 @@
 import { isUuid, type WorkspaceTransaction } from '@automation/database'
-import { type DecisionRow, lockDecision, recordDecision } from '@automation/ledger'
+import { type DecisionRow, readDecisionRow } from '@automation/history'
+import { lockDecision, recordDecision, type WokenExecution } from '@automation/ledger'
 import { refusals } from '../../errors.js'
 
 /** Who decides what. */
@@ -14,12 +15,17 @@ export interface ToDecide {
   hasRole(roles: NonNullable<DecisionRow['asked']>['roles']): boolean
 }
 
-/** @throws a refusal where the caller may not, or nobody can any more */
+/**
+ * @returns also the execution, if it is due by that: its job is to be added after the commit
+ * @throws a refusal where the caller may not, or nobody can any more
+ */
 export async function decide(
   transaction: WorkspaceTransaction,
   { workspaceId, executionId, choice, reason, by, hasRole }: ToDecide,
-): Promise<{ row: DecisionRow; eventId: string }> {
-  const row = isUuid(executionId) ? await lockDecision(transaction, workspaceId, executionId) : null
+): Promise<{ row: DecisionRow; woken: WokenExecution | undefined }> {
+  if (!isUuid(executionId)) throw refusals.decisionNotFound()
+  await lockDecision(transaction, workspaceId, executionId)
+  const row = await readDecisionRow(transaction, workspaceId, executionId)
   if (!row?.asked) throw refusals.decisionNotFound()
   const { options, roles, ask } = row.asked
   if (roles && !hasRole(roles)) throw refusals.accessDenied(`One of the roles ${roles.join(', ')} is needed`)
@@ -29,9 +35,10 @@ export async function decide(
   if (reason === undefined && ask?.includes('reason'))
     throw refusals.invalid([{ field: 'reason', message: 'Required' }])
   const made = { choice, ...(reason !== undefined && { reason }), by }
-  const decision = await recordDecision(transaction, workspaceId, row, made)
-  if (decision === undefined) throw refusals.decisionExpired()
-  return { row: { ...row, status: 'decided', decision }, eventId: decision.eventId }
+  const recorded = await recordDecision(transaction, workspaceId, row, made)
+  if (recorded === undefined) throw refusals.decisionExpired()
+  const { decision, woken } = recorded
+  return { row: { ...row, status: 'decided', decision }, woken }
 }
 
 function refuseEnded({ status, decision }: DecisionRow): void {

@@ -1,6 +1,7 @@
 import { type Administrator, changeWorkspace, orNull } from '@automation/access'
 import { expiredChoice, maxReasonLength } from '@automation/engine'
-import { type DecisionRow, type DecisionStatus, listDecisions } from '@automation/ledger'
+import { type DecisionRow, type DecisionStatus, listDecisions } from '@automation/history'
+import type { WokenExecution } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
@@ -138,11 +139,11 @@ export const decisionRoutes: FastifyPluginAsyncTypebox = async (app) => {
         hasRole: (roles = []) =>
           permissions !== undefined && roles.some((role) => permits(permissions, role)),
       }
-      let eventId: string | undefined
+      let woken: WokenExecution | undefined
       const change = (administrator: Administrator) =>
         changeWorkspace(administrator, async (transaction) => {
           const decided = await decide(transaction, toDecide)
-          eventId = decided.eventId
+          woken = decided.woken
           return {
             result: decided.row,
             entry: { action: 'execution.decided', subject: executionId, details: body },
@@ -151,9 +152,7 @@ export const decisionRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const stored = await changeOnce(request, change, (row) => {
         return { status: 200, headers: {}, body: present(row) }
       })
-      const { id: workspaceId, createdBy } = workspace
-      if (eventId !== undefined)
-        server.inbox.publish([{ id: eventId, workspaceId, createdBy, addressee: null }])
+      if (woken !== undefined) server.inbox.resume(woken)
       return sendStored(reply, stored)
     },
   })

@@ -1,5 +1,6 @@
 import { escapeHtml, maxReasonLength } from '@automation/engine'
-import type { DecisionRow } from '@automation/ledger'
+import type { DecisionRow } from '@automation/history'
+import { writePage } from '@automation/process/server'
 
 /** What a page asks, or says. */
 export type LinkPage =
@@ -12,24 +13,7 @@ export type LinkPage =
 /** Writes a page that works without scripts. Names of rules and options are texts of strangers, and escaped. */
 export function writeLinkPage(page: LinkPage): string {
   const { title, lines } = describePage(page)
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex, nofollow">
-<meta name="referrer" content="no-referrer">
-<title>${escapeHtml(title)}</title>
-<link rel="stylesheet" href="/decide/style.css">
-</head>
-<body>
-<main>
-<h1>${escapeHtml(title)}</h1>
-${lines.join('\n')}
-</main>
-</body>
-</html>
-`
+  return writePage(escapeHtml(title), lines)
 }
 
 function describePage(page: LinkPage): { title: string; lines: string[] } {

@@ -1,10 +1,14 @@
 import type { IncomingMessage } from 'node:http'
-import { changeWorkspace, createDecisionTokens } from '@automation/access'
+import { changeWorkspace, createDecisionTokens, findTenant, type Tenant } from '@automation/access'
 import { isUuid } from '@automation/database'
-import { maxReasonLength } from '@automation/engine'
-import { type DecisionRow, readDecisionRow } from '@automation/ledger'
+import { cutText, maxReasonLength } from '@automation/engine'
+import { type DecisionRow, readDecisionRow } from '@automation/history'
 import { securityHeaders } from '@automation/process/server'
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { administratorOf } from '../../access/administrator.js'
+import { openWorkspace } from '../../access/request-workspace.js'
+import { readInTurn } from '../../admission.js'
 import { Refusal } from '../../errors.js'
 import { strangerAt } from '../../plugins/body-budget.js'
 import { refusalFor } from '../../plugins/errors.js'
@@ -24,6 +28,11 @@ const policy = [
   "frame-ancestors 'none'",
 ]
 
+/** So long (ms) a page waits for its turn, and a decision for another change of its workspace. Its slot in the console is one of few. */
+const busyMs = 2_000
+/** How long (ms) this process may use a plan that another process has changed. */
+const tenantTtlMs = 1_000
+
 interface Link {
   workspaceId: string
   executionId: string
@@ -37,8 +46,8 @@ interface Link {
  *   GET, HEAD ─▶ a page with the options: nothing is decided, however often programs open the link
  *   POST      ─▶ the token of that page ─▶ the decision, once
  *
- * A wrong link is one and the same 404, and costs a token of its address, but no statement. A right one costs a token of its own decision: so many people
- * can decide from one address.
+ * A wrong link is one and the same 404, and costs a token of its address, but no statement. A right one costs a token of its own decision and of
+ * the links of its workspace and creator: so many people can decide from one address. Its reads wait for the turn of the workspace.
  */
 export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> = async (
   app,
@@ -52,20 +61,28 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
     async (request: FastifyRequest, payload: IncomingMessage) =>
       (await readBody(request, payload, () => strangerAt(request.ip))).toString(),
   )
+  const tenants = new LRUCache<string, { found: Tenant | undefined }>({
+    max: 10_000,
+    ttl: tenantTtlMs,
+    fetchMethod: async (workspaceId) => ({ found: await findTenant(app.database, workspaceId) }),
+  })
+  app.accessCaches.push(tenants)
   app.addHook('onRequest', async (request, reply) => {
     const link = readLink(request)
-    if (link) request.bucketOwner = ownerOf(link)
+    const tenant = link && (await tenants.fetch(link.workspaceId.toLowerCase()))?.found
+    if (tenant) enterWorkspace(request, link, tenant)
     await app.consumeToken(request, reply)
     const limitation = limitationOf(request)
     if (limitation) throw limitation
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const { statusCode: status = 500, headers = {} } = refusalFor(error, request) ?? {}
+    const refusal = refusalFor(error, request)
+    if (refusal === undefined) request.log.error({ err: error }, 'the page of a decision failed')
+    const { statusCode: status = 500, headers = {} } = refusal ?? {}
     reply.headers(headers)
-    if (status >= 500) request.log.error({ err: error }, 'the page of a decision failed')
     const message =
       status === 429
-        ? 'There were too many requests from your network. Try again in a minute.'
+        ? 'There were too many requests. Try again in a minute.'
         : 'This did not work. Open the link again to see whether it was decided.'
     return send(reply.status(status), { kind: 'later', message })
   })
@@ -78,7 +95,7 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
 
   app.get('/:workspaceId/:executionId/:token/:choice', { config, schema }, async (request, reply) => {
     const link = readLink(request)
-    const row = link && (await find(link))
+    const row = link && (await find(request, link))
     if (!row) return send(reply.status(404), { kind: 'unknown' })
     return send(reply, showRow(row, link))
   })
@@ -88,7 +105,7 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
     { config, schema, bodyLimit: maxFormBytes },
     async (request, reply) => {
       const link = readLink(request)
-      const row = link && (await find(link))
+      const row = link && (await find(request, link))
       if (!row) return send(reply.status(404), { kind: 'unknown' })
       const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
       if (!tokens.isOfPage(link.token, form.get('page') ?? ''))
@@ -96,11 +113,11 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
       const choice = form.get('choice') ?? ''
       const reason = readReason(form.get('reason'))
       try {
-        await decideByLink(link, choice, reason)
+        await decideByLink(request, link, choice, reason)
         return send(reply, { kind: 'made', choice })
       } catch (error) {
         if (!(error instanceof Refusal) || error.statusCode >= 500) throw error
-        const now = await find(link)
+        const now = await find(request, link)
         const fault = reason === undefined ? 'Choose one, and say why.' : 'Choose one of these.'
         return send(reply.status(error.statusCode), now ? showRow(now, link, fault) : { kind: 'unknown' })
       }
@@ -114,8 +131,10 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
   }
 
   /** A decision for roles has no links, so a link to it is not right either. */
-  async function find({ workspaceId, executionId }: Link): Promise<DecisionRow | undefined> {
-    const row = await readDecisionRow(app.database.forWorkspace(workspaceId), workspaceId, executionId)
+  async function find(request: FastifyRequest, { executionId }: Link): Promise<DecisionRow | undefined> {
+    if (request.bucketOwner === undefined) return undefined
+    const { id, reads } = request.workspace
+    const row = await readDecisionRow(reads, id, executionId)
     return row?.asked && !row.asked.roles ? row : undefined
   }
 
@@ -125,18 +144,18 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
   }
 
   async function decideByLink(
-    { workspaceId, executionId }: Link,
+    request: FastifyRequest,
+    { executionId }: Link,
     choice: string,
     reason: string | undefined,
   ): Promise<void> {
-    const publish = (events: Parameters<typeof app.inbox.publish>[0]) => app.inbox.publish(events)
-    const administrator = { database: app.database, workspaceId, actor: 'link', publish }
-    const { eventId, createdBy } = await changeWorkspace(administrator, async (transaction) => {
+    const workspaceId = request.workspace.id
+    const administrator = { ...administratorOf(request), lockMs: busyMs }
+    const woken = await changeWorkspace(administrator, async (transaction) => {
       const toDecide = { workspaceId, executionId, choice, reason, by: 'link', hasRole: () => false }
       const decided = await decide(transaction, toDecide)
-      const workspace = await transaction.workspace.findUniqueOrThrow({ where: { id: workspaceId } })
       return {
-        result: { eventId: decided.eventId, createdBy: workspace.createdBy },
+        result: decided.woken,
         entry: {
           action: 'execution.decided',
           subject: executionId,
@@ -144,18 +163,29 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
         },
       }
     })
-    publish([{ id: eventId, workspaceId, createdBy, addressee: null }])
+    if (woken !== undefined) app.inbox.resume(woken)
   }
 }
 
-function ownerOf({ executionId }: Link): NonNullable<FastifyRequest['bucketOwner']> {
-  return { owner: `decision:${executionId.toLowerCase()}`, rateClass: 'authenticated', tenant: undefined }
+/** Who has a right link is a guest of its workspace. */
+function enterWorkspace(request: FastifyRequest, link: Link, tenant: Tenant): void {
+  const workspaceId = link.workspaceId.toLowerCase()
+  request.bucketOwner = {
+    kind: 'links',
+    owner: `decision:${link.executionId.toLowerCase()}`,
+    rateClass: 'authenticated',
+    tenant: { ...tenant, workspaceId },
+  }
+  const workspace = { id: workspaceId, actor: 'link', createdBy: tenant.createdBy }
+  request.workspace = openWorkspace(request.server.database, workspace, (read) =>
+    readInTurn(request, read, { mostMs: busyMs }),
+  )
 }
 
 /** Browsers send line breaks as CRLF. What Postgres cannot store is left out. */
 function readReason(text: string | null): string | undefined {
   const clean = (text ?? '').replaceAll('\r\n', '\n').replaceAll('\0', '').toWellFormed().trim()
-  return clean === '' ? undefined : clean.slice(0, maxReasonLength).toWellFormed()
+  return clean === '' ? undefined : cutText(clean, maxReasonLength)
 }
 
 function send(reply: FastifyReply, page: LinkPage): FastifyReply {

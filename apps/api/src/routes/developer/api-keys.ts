@@ -34,7 +34,11 @@ export const apiKeyRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     handler: async ({ query, workspace }) =>
-      cutList(await listApiKeys(workspace.database), query, ({ id }) => id),
+      cutList(await listApiKeys(workspace.database), query, {
+        list: 'api-keys',
+        placeOf: ({ id }) => id,
+        isNewestFirst: true,
+      }),
   })
 
   app.post('/', {

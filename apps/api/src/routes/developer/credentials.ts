@@ -40,7 +40,10 @@ export const credentialRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> = a
       },
     },
     handler: async ({ query, workspace }) =>
-      cutList(await listCredentials(workspace.database), query, ({ name }) => name),
+      cutList(await listCredentials(workspace.database), query, {
+        list: 'credentials',
+        placeOf: ({ name }) => name,
+      }),
   })
 
   app.get('/:name', {

@@ -66,7 +66,7 @@ export const deliveryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { where, ...page } = pageArguments(query, limit)
       const rows = await workspace.reads.execution.findMany({
         // Of every delivery it is the subscription's, and it has an index.
-        where: { AND: [where, { ruleId: id }] },
+        where: { AND: [where, { handlerId: id }] },
         select: fields,
         ...page,
       })

@@ -33,7 +33,10 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
       },
     },
     handler: async ({ query, workspace }) =>
-      cutList(await listMembers(workspace.database), query, ({ userId }) => userId),
+      cutList(await listMembers(workspace.database), query, {
+        list: 'members',
+        placeOf: ({ createdAt, userId }) => `${createdAt} ${userId}`,
+      }),
   })
 
   app.get('/:userId', {

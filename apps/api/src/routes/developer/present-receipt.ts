@@ -20,7 +20,7 @@ export const Receipt = Type.Object(
     idempotencyKey: orNull(
       Type.String({
         description:
-          'X-Idempotency-Key, or what identifies a webhook of a provider: its id, or a hash of what is signed. null if it was rejected without one.',
+          'X-Idempotency-Key, or what identifies a webhook of a provider: its id, or a hash of what is signed (of a challenge `challenge:` and a hash). null if it was rejected without one.',
       }),
     ),
     signatureId: Type.Optional(

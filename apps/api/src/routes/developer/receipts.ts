@@ -95,7 +95,7 @@ function filterOf({ provider, from, to }: { provider?: string; from?: string; to
   }
 }
 
-/** The signature doctor's findings say which secrets exist, and only admins manage those. */
+/** The findings of the signature diagnosis say which secrets exist, and only admins manage those. */
 function isAskedByAdmin({ caller }: FastifyRequest): boolean {
   const permissions = caller?.permissions
   return typeof permissions === 'object' && permits(permissions, 'admin')

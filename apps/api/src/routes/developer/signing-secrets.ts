@@ -62,7 +62,11 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       },
     },
     handler: async ({ query, workspace }) =>
-      cutList(await listSigningSecrets(workspace.database, query), query, ({ id }) => id),
+      cutList(await listSigningSecrets(workspace.database, query), query, {
+        list: 'signing-secrets',
+        placeOf: ({ id }) => id,
+        isNewestFirst: true,
+      }),
   })
 
   app.post('/', {

@@ -49,7 +49,11 @@ export const subscriptionRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> =
       },
     },
     handler: async ({ query, workspace }) =>
-      cutList(await listSubscriptions(app.database, workspace.id), query, ({ id }) => id),
+      cutList(await listSubscriptions(app.database, workspace.id), query, {
+        list: 'subscriptions',
+        placeOf: ({ id }) => id,
+        isNewestFirst: true,
+      }),
   })
 
   app.post('/', {

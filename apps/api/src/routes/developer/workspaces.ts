@@ -54,7 +54,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
         userId === undefined
           ? [await findWorkspace(database, id)]
           : await listWorkspaces(app.database, userId)
-      return cutList(found, query, (workspace) => workspace.id)
+      return cutList(found, query, { list: 'workspaces', placeOf: ({ id }) => id })
     },
   })
 

@@ -107,7 +107,7 @@ export const eventTypeRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'deleteEventType',
       summary: 'Delete an event type of the workspace that no rule uses. Its events stay',
       description:
-        'A type that a rule uses is 409 with `event_type_in_use`, and one of the catalogue 409 with `event_type_of_catalogue`.',
+        'A type that a rule, or the settings of a signing secret, use is 409 with `event_type_in_use`, and one of the catalogue 409 with `event_type_of_catalogue`.',
       params: Type.Object({ name: Type.String({ description: 'Name of the event type' }) }),
       response: { 204: Type.Null(), ...refusalResponses(404, 409, 413, 415) },
     },

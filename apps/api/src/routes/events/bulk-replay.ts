@@ -1,4 +1,5 @@
-import { countReplayable, type Narrowing, narrowEvents } from '@automation/ledger'
+import { countReplayable, narrowEvents } from '@automation/history'
+import type { Narrowing } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

@@ -1,5 +1,6 @@
 import { orNull } from '@automation/access'
-import type { EventProgress, EventRow, ListedEventRow } from '@automation/ledger'
+import type { EventProgress, EventRow, ListedEventRow } from '@automation/history'
+import { findQuarantineReason } from '@automation/ledger'
 import { Type } from 'typebox'
 import { TriggerResult } from '../../acceptance/results.js'
 import { Excerpt } from '../../lists/excerpt.js'
@@ -10,7 +11,7 @@ const OptionalId = (description: string) => orNull(Type.String({ format: 'uuid',
 export const EventStatus = Type.Enum(['accepted', 'running', 'done', 'quarantined'], {
   title: 'EventStatus',
   description:
-    'accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, so it is not processed any more. It can be replayed.',
+    'accepted: no worker has claimed the event. running: an execution of it is not finished. done: all of its executions are finished. quarantined: five workers crashed while they processed the event, or it could not be processed or stored in five attempts, so it is not processed any more. It can be replayed.',
 })
 export type EventStatus = Type.Static<typeof EventStatus>
 
@@ -22,6 +23,10 @@ export const EventData = Type.Unsafe<object>({
   type: 'object',
   additionalProperties: true,
 })
+
+export const QuarantineReason = Type.Optional(
+  Type.String({ description: 'If the event is quarantined: why' }),
+)
 
 /** An event in a list, without its data and results. */
 export const ListedEvent = Type.Object(
@@ -39,10 +44,16 @@ export const ListedEvent = Type.Object(
     }),
     causedBy: OptionalId('Execution that emitted the event with EMIT_EVENT'),
     replayOf: OptionalId('Event that this one replays'),
+    chosenRules: orNull(
+      Type.Array(Id, {
+        description: 'Set if the event is a replay of chosen rules: their ids. null: all rules of its type',
+      }),
+    ),
     status: EventStatus,
     crashes: Type.Integer({
       description: 'Number of workers known to have crashed while they processed the event',
     }),
+    quarantineReason: QuarantineReason,
     acceptedAt: Timestamp,
     doneAt: orNull(
       Type.String({
@@ -102,13 +113,21 @@ export function presentEventRow(row: EventRow) {
     workspaceId: row.workspaceId,
     type: row.type,
     eventType: row.type,
-    ruleId: row.ruleId,
-    subscriptionId: row.isDelivery ? row.ruleId : null,
+    ruleId: row.addresseeId,
+    subscriptionId: row.addresseeKind === 'subscription' ? row.addresseeId : null,
     depth: row.depth,
     causedBy: row.causedBy,
     replayOf: row.replayOf,
+    // Prisma reads none of a list as an empty one.
+    chosenRules: row.chosenRuleIds?.length ? row.chosenRuleIds : null,
     crashes: row.crashes,
+    ...presentQuarantine(row),
     acceptedAt: row.acceptedAt.toISOString(),
     doneAt: row.doneAt?.toISOString() ?? null,
   }
+}
+
+export function presentQuarantine(event: Parameters<typeof findQuarantineReason>[0]) {
+  const quarantineReason = findQuarantineReason(event)
+  return quarantineReason === undefined ? {} : { quarantineReason }
 }

@@ -18,7 +18,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> 
 ) => {
   await app.register(postRoutes, { workLimits })
   await app.register(postBatchRoutes)
-  await app.register(eventListRoutes)
+  await app.register(eventListRoutes, { workLimits })
   await app.register(sampleRoutes)
   await app.register(newestRoutes)
   await app.register(eventReadRoutes)

@@ -1,5 +1,5 @@
 import { orNull } from '@automation/access'
-import { findNewerEvents, mostNewer } from '@automation/ledger'
+import { findNewerEvents, mostNewer } from '@automation/history'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { checkQuery } from '../../lists/history-filter.js'

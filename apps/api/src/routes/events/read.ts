@@ -1,5 +1,6 @@
 import { isUuid } from '@automation/database'
-import { isUnfinished, type RuleEvaluation, readProgress } from '@automation/ledger'
+import { readProgress } from '@automation/history'
+import { isUnfinished, type RuleEvaluation } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { triggerResultOf } from '../../acceptance/results.js'

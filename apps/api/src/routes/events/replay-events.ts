@@ -1,6 +1,7 @@
 import { NotAdmitted } from '@automation/admission'
-import { isTick, newId, newTickId } from '@automation/database'
-import { findReplayable, type Narrowing } from '@automation/ledger'
+import { newId } from '@automation/database'
+import { findReplayable } from '@automation/history'
+import type { Narrowing } from '@automation/ledger'
 import type { FastifyRequest } from 'fastify'
 import { refusals } from '../../errors.js'
 
@@ -41,7 +42,7 @@ export async function replayEvents(
     const events = await findReplayable(workspace.reads, narrowing, last, size)
     const replays = events.map(({ id: replayOf, ...event }) => ({
       ...event,
-      id: isTick({ ...event, id: replayOf }) ? newTickId() : newId(),
+      id: newId(),
       workspaceId: workspace.id,
       createdBy: workspace.createdBy,
       replayOf,

@@ -1,4 +1,4 @@
-import { findSampleEvents, maxSampleBytes } from '@automation/ledger'
+import { findSampleEvents, maxSampleBytes } from '@automation/history'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { checkQuery, checkTypeInQuery } from '../../lists/history-filter.js'

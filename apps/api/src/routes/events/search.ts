@@ -7,23 +7,23 @@ import {
   parseTimestamp,
   type WorkLimits,
 } from '@automation/engine'
-import { listEventsByIds, type ScannedEvent } from '@automation/ledger'
+import { listEventsByIds } from '@automation/history'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
-import type { Evaluate } from '../../evaluation/evaluator.js'
-import { scanInTurns } from '../../evaluation/scan-in-turns.js'
+import { readWords } from '../../evaluation/find-words.js'
 import { addExcerpts, ExcerptQuery } from '../../lists/excerpt.js'
 import { readRange, TimeRange } from '../../lists/history-filter.js'
 import { bodyFaults } from '../../plugins/validation.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { findFaults, refuseFaults } from '../rules/check-rule.js'
 import { ListedEvent, presentListedEvent } from './event-schemas.js'
+import { findEvents, SearchWords } from './find-events.js'
 
 const EventSearch = Type.Object(
   {
     conditions: Conditions,
+    q: SearchWords,
     eventType: Type.Optional(Type.String({ description: 'Only events of this type' })),
     type: Type.Optional(Type.String({ description: 'Another name of eventType' })),
     ...TimeRange,
@@ -54,8 +54,6 @@ const FoundEvents = Type.Object(
 )
 
 const defaultLimit = 50
-/** Of one page, which is short where few events match. */
-const pageLimits = { events: 20_000, ms: 2_000 }
 
 export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
   app,
@@ -68,7 +66,7 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
       operationId: 'searchEvents',
       summary: 'Find events whose data matches conditions, newest first',
       description:
-        'The conditions are those of rules, evaluated as of the time when the event was accepted. A page searches at most 20,000 events, so it can be short or empty and still have a nextCursor. Deliveries to subscriptions are not included.',
+        'The conditions are those of rules, evaluated as of the time when the event was accepted; `q` looks for words, as in the list of events. A page searches at most 20,000 events, so it can be short or empty and still have a nextCursor. Deliveries to subscriptions are not included.',
       body: EventSearch,
       response: { 200: FoundEvents, ...refusalResponses(413, 415, 422) },
     },
@@ -84,7 +82,10 @@ export const searchRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }>
       )
         throw await app.eventTypes.refusalOf(workspace.id, body.type, 'eventType')
       const after = body.cursor === undefined ? undefined : readEnd(body.cursor, body)
-      const { ids, scanned, notJudged, end } = await findMatches(request, body, after, workLimits)
+      const { limit = defaultLimit, q = '', conditions } = body
+      const range = { ...(body.type !== undefined && { type: body.type }), ...readRange(timesOf(body)) }
+      const wanted = { conditions: normaliseConditions(conditions), words: readWords(q), range, limit }
+      const { ids, scanned, notJudged, end } = await findEvents(request, wanted, after, workLimits)
       const events = (await listEventsByIds(workspace.reads, workspace.id, ids)).map(presentListedEvent)
       return {
         events: body.excerpt
@@ -108,32 +109,8 @@ function nameType(body: EventSearch): EventSearch {
   return { ...search, type: eventType }
 }
 
-async function findMatches(
-  request: FastifyRequest,
-  { conditions: written, type, from, to, limit = defaultLimit }: EventSearch,
-  after: string | undefined,
-  limits: WorkLimits,
-) {
-  const conditions = normaliseConditions(written)
-  const range = {
-    order: 'newest first' as const,
-    ...(type !== undefined && { type }),
-    ...readRange({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) }),
-  }
-  const ids: string[] = []
-  let notJudged = 0
-  const examineEvents = async (events: ScannedEvent[], evaluate: Evaluate) => {
-    const slice = events.map(({ json, acceptedAt }) => ({ json, acceptedAt }))
-    const turn = await evaluate('matchEvents', { conditions, events: slice, limits })
-    notJudged += turn.notJudged
-    for (const index of turn.matched) {
-      ids.push((events[index] as ScannedEvent).id)
-      if (ids.length === limit) return { used: index + 1, isOver: true }
-    }
-    return turn
-  }
-  const { scanned, end } = await scanInTurns(request, range, after, pageLimits, examineEvents)
-  return { ids, scanned, notJudged, end }
+function timesOf({ from, to }: EventSearch) {
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
 function findTimeFaults({ from, to }: Partial<EventSearch>) {
@@ -155,7 +132,7 @@ function readEnd(cursor: string, search: EventSearch): string {
   return id
 }
 
-function digestOf({ conditions, type, from, to }: EventSearch): string {
-  const text = JSON.stringify([conditions, type, from, to])
+function digestOf({ conditions, q, type, from, to }: EventSearch): string {
+  const text = JSON.stringify([conditions, type, from, to, q])
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }

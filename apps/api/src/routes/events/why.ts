@@ -7,7 +7,7 @@ import {
   findUnconsidered,
   listConsidered,
   readEvaluatedEvent,
-} from '@automation/ledger'
+} from '@automation/history'
 import { maxRules } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -17,11 +17,13 @@ import { refusals } from '../../errors.js'
 import { checkQuery } from '../../lists/history-filter.js'
 import { linkNext } from '../../lists/link-next.js'
 import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../../responses.js'
+import { presentQuarantine, QuarantineReason } from './event-schemas.js'
 
 const RuleVerdict = Type.Enum(
   [
     'matched',
     'outranked',
+    'left_out',
     'suppressed',
     'not_matched',
     'not_judged',
@@ -37,7 +39,7 @@ const RuleVerdict = Type.Enum(
   {
     title: 'RuleVerdict',
     description:
-      'Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. suppressed: they matched, but `perKey` of the rule did not grant an execution. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.',
+      'Result of the rule for this event. matched, not_matched: the conditions were evaluated. outranked: they matched, but another rule of its group came first and ran instead. left_out: the event is a replay of chosen rules, and this one was not among them. suppressed: they matched, but `perKey` of the rule did not grant an execution. not_judged: the execution failed before that, and its error says why. In all other cases the rule was not considered. inactive: it was switched off when the event was processed. created_later: it was created after the event was processed. other_type: it had a different trigger. deleted: it was deleted before. quarantined: the event is quarantined. pending: no worker has evaluated the event yet. not_considered: the event was addressed to a single other rule, or the rule that emitted it was switched off first. not_known: the definition that would explain it is no longer stored.',
   },
 )
 
@@ -77,6 +79,7 @@ const EventWhy = Type.Object(
       description:
         'The time that conditions were evaluated as of: when the event was accepted. null if it is not known, or if the event is not evaluated yet.',
     }),
+    quarantineReason: QuarantineReason,
     isPending: Type.Boolean({
       description: 'true: no worker has evaluated the event yet, so it is not known which rules it will meet',
     }),
@@ -110,7 +113,7 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       operationId: 'explainEvent',
       summary: 'Explain why each rule matched an event, or did not',
       description:
-        'Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.',
+        'Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order, and what a person left out of a replay. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.',
       params: Type.Object({ id: Id }),
       querystring: WhyQuery,
       response: { 200: EventWhy, ...refusalResponses(404) },
@@ -141,6 +144,7 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         type: event.type,
         eventType: event.type,
         judgedAt: event.rulesVersion === null ? null : event.acceptedAt.toISOString(),
+        ...presentQuarantine(event),
         isPending: event.doneAt === null && event.rulesVersion === null && !event.quarantined,
         nextCursor,
       })

@@ -50,9 +50,9 @@ export const acknowledgeRoutes: FastifyPluginAsyncTypebox = async (app) => {
           throw refusals.notFailed((execution ?? presentUnstarted(event)).status)
         }
         const details = { error: result.error, executionId: id }
-        return { result, entry: { action: 'failures.acknowledged', subject: result.ruleId, details } }
+        return { result, entry: { action: 'failures.acknowledged', subject: result.handlerId, details } }
       })
-      const { ruleId, error, until, at } = acknowledged
+      const { handlerId: ruleId, error, until, at } = acknowledged
       return { ruleId, error, until: until.toISOString(), by: actor, at: at.toISOString() }
     },
   })
@@ -78,7 +78,7 @@ export const acknowledgeRoutes: FastifyPluginAsyncTypebox = async (app) => {
         const details = { error: removed.error, executionId: id }
         return {
           result: undefined,
-          entry: { action: 'failures.unacknowledged', subject: removed.ruleId, details },
+          entry: { action: 'failures.unacknowledged', subject: removed.handlerId, details },
         }
       })
       return reply.status(204).send(null)

@@ -1,12 +1,7 @@
 import { type Administrator, changeWorkspace } from '@automation/access'
 import { isUuid, type WorkspaceTransaction } from '@automation/database'
-import {
-  cancelExecution,
-  cancelMany,
-  countCancellable,
-  type ExecutionStatus,
-  narrowExecutions,
-} from '@automation/ledger'
+import { narrowExecutions } from '@automation/history'
+import { cancelExecution, cancelMany, countCancellable, type ExecutionStatus } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'

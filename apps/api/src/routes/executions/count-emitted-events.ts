@@ -1,6 +1,6 @@
 import type { UnscopedRows } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
-import { countEmitted } from '@automation/ledger'
+import { countEmitted } from '@automation/history'
 
 /** The output of an EMIT_EVENT with forEach. */
 interface Emission {

@@ -1,6 +1,7 @@
 import { orNull } from '@automation/access'
 import { decisionType, Suppression } from '@automation/engine'
-import { type ListedExecutionRow, waitsForKey } from '@automation/ledger'
+import type { ListedExecutionRow } from '@automation/history'
+import { waitsForKey } from '@automation/ledger'
 import { Type } from 'typebox'
 import { ExecutionResult } from '../../acceptance/execution-result.js'
 import { EvaluationStatus } from '../../acceptance/results.js'
@@ -68,8 +69,8 @@ export function presentExecutionRow(row: ExecutionRow) {
     workspaceId: row.workspaceId,
     eventId: row.eventId,
     eventType: row.eventType,
-    ruleId: row.ruleId,
-    subscriptionId: row.isDelivery ? row.ruleId : null,
+    ruleId: row.handlerId,
+    subscriptionId: row.isDelivery ? row.handlerId : null,
     ruleVersion: row.ruleVersion,
     status: row.status,
     error: row.error,

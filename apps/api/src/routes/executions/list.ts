@@ -1,7 +1,5 @@
 import {
   type ExecutionFilter,
-  type ExecutionStatus,
-  executionStatuses,
   type ListedExecutionRow,
   listExecutions,
   listUnstarted,
@@ -9,7 +7,8 @@ import {
   type UnstartedRow,
   type UnstartedStatus,
   unstartedStatuses,
-} from '@automation/ledger'
+} from '@automation/history'
+import { type ExecutionStatus, executionStatuses } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

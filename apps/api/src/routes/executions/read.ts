@@ -13,12 +13,13 @@ import {
   Trace,
   type WorkLimits,
 } from '@automation/engine'
+import { readEvaluatedEvent, type UnstartedRow } from '@automation/history'
 import {
+  type AddressColumns,
   type Addressee,
   addresseeOf,
   findCollected,
-  readEvaluatedEvent,
-  type UnstartedRow,
+  findQuarantineReason,
 } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -80,7 +81,7 @@ export const executionReadRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLi
       if (!isUuid(params.id)) throw refusals.executionNotFound()
       const { event, execution: row } = await findExecution(database, params.id)
       if (row === null) return presentUnstarted(event)
-      const { id: executionId, ruleId, status, error } = row
+      const { id: executionId, handlerId: ruleId, status, error } = row
       const results = row.results as unknown as ActionResult[]
       const [shown, batch] = await Promise.all([
         countEmittedEvents(database, row, results),
@@ -130,7 +131,7 @@ export async function findExecution(
 
 type StoredEvent = Omit<Prisma.EventGetPayload<object>, 'data'>
 
-type EventToPresent = Omit<UnstartedRow, 'ruleId'> & { ruleId: string | null }
+type EventToPresent = Omit<UnstartedRow, keyof AddressColumns> & AddressColumns
 
 /** The execution of an addressee can be presented before it has a row of its own, and without one. */
 export function presentUnstarted(event: EventToPresent | null): Execution {
@@ -151,7 +152,7 @@ export function presentUnstarted(event: EventToPresent | null): Execution {
     actionsExecuted: 0,
     dryRun: false,
     results: [],
-    error: errorOfUnstarted(addressee, status),
+    error: errorOfUnstarted(event, addressee, status),
     suppressed: null,
     cancelRequested: false,
     startedAt: null,
@@ -167,8 +168,13 @@ function statusOfUnstarted({ doneAt, quarantined, ruleSetId }: EventToPresent) {
   return ruleSetId === null ? 'cancelled' : 'not_matched'
 }
 
-function errorOfUnstarted({ kind }: Addressee, status: Execution['status']): string | null {
-  if (status === 'failed') return 'Quarantined: several workers crashed while they processed this event'
+function errorOfUnstarted(
+  event: EventToPresent,
+  { kind }: Addressee,
+  status: Execution['status'],
+): string | null {
+  const reason = findQuarantineReason(event)
+  if (reason !== undefined) return `Quarantined: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`
   if (status !== 'cancelled') return null
   return kind === 'subscription' ? 'Subscription not found' : 'Automation rule not found'
 }
@@ -186,11 +192,11 @@ async function explainExecution(
   {
     id,
     workspaceId,
-    ruleId,
+    handlerId: ruleId,
     ruleVersion: version,
     eventId,
     results,
-  }: Pick<ExecutionRow, 'id' | 'workspaceId' | 'ruleId' | 'ruleVersion' | 'eventId'> & {
+  }: Pick<ExecutionRow, 'id' | 'workspaceId' | 'handlerId' | 'ruleVersion' | 'eventId'> & {
     results: ActionResult[]
   },
   limits: WorkLimits,

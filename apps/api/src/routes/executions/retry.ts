@@ -1,11 +1,10 @@
 import { type Administrator, changeWorkspace } from '@automation/access'
 import { isUuid, type WorkspaceTransaction } from '@automation/database'
 import type { PerKey } from '@automation/engine'
+import { narrowExecutions, narrowToExecution } from '@automation/history'
 import {
   addresseeOf,
   countRetryable,
-  narrowExecutions,
-  narrowToExecution,
   reopenExecutions,
   retryableStatuses,
   type VersionToRun,
@@ -155,7 +154,9 @@ async function findObstacle(
   const { event, execution } = await findExecution(transaction, id)
   if (execution !== null && execution.id !== id) return refusals.executionNotFound()
   if (execution === null && event?.quarantined) return refusals.quarantined()
-  const { status, ruleId } = execution ?? presentUnstarted(event)
+  const { status, ruleId } = execution
+    ? { ...execution, ruleId: execution.handlerId }
+    : presentUnstarted(event)
   if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable(status)
   if (execution?.cancelRequested) return refusals.cancelledByHand()
   // A delivery has the id of its event.

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { maySign, toleranceSeconds } from '@automation/webhooks'
+import { maxPingBytes, maySign, toleranceSeconds } from '@automation/webhooks'
 import type { FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 
@@ -10,9 +10,7 @@ export interface IncomingDelivery {
   workspaceId: string
   /** X-Idempotency-Key: the event's id at the provider. */
   id: string
-  /** X-Timestamp, Unix seconds. */
-  timestamp: string
-  signature: string
+  /** X-Signature-Id: the id of the secret that signs. */
   signatureId: string
   headers: IncomingHttpHeaders
   /** The part of its URL after the question mark, as it was sent. */
@@ -59,8 +57,6 @@ export function readDelivery({ params, headers, body, url }: FastifyRequest): In
     provider,
     workspaceId: workspaceId.toLowerCase(),
     id: header('x-idempotency-key'),
-    timestamp: header('x-timestamp'),
-    signature: header('x-signature'),
     signatureId: header('x-signature-id').toLowerCase(),
     headers,
     query: url.includes('?') ? url.slice(url.indexOf('?') + 1) : '',
@@ -70,10 +66,10 @@ export function readDelivery({ params, headers, body, url }: FastifyRequest): In
 }
 
 /**
- * Whether a delivery has to be verified with the secrets of its provider: it names none, and a header may be a signature. Its headers alone
+ * Whether a delivery has to be verified with all secrets of its provider: it names none, and a header may be a signature. Its headers alone
  * decide, since a refusal must not say which scheme a workspace uses.
  */
-export function isOfProvider({ signatureId, headers }: IncomingDelivery): boolean {
+export function needsAllSecrets({ signatureId, headers }: IncomingDelivery): boolean {
   return signatureId === '' && Object.keys(headers).some(maySign)
 }
 
@@ -88,25 +84,46 @@ export function refuseUnsigned(delivery: IncomingDelivery): never {
   throw new DeliveryRefusal('signature', refusals.notSigned())
 }
 
+/** Whether the body is JSON by its type, as each sender of our own scheme says. */
+export function isJson({ headers }: Pick<IncomingDelivery, 'headers'>): boolean {
+  return /^application\/(?:json|[\w.-]+\+json)\s*(?:;|$)/i.test(headers['content-type'] ?? '')
+}
+
+/** Whether a provider may send a body of this type. JSON as text, or without a type, is tried as JSON. */
+export function hasKnownType(delivery: IncomingDelivery): boolean {
+  const { 'content-type': type = '' } = delivery.headers
+  return isJson(delivery) || delivery.isForm || /^(?:text\/plain\s*(?:;|$)|$)/i.test(type)
+}
+
+/** A short form without anything that could sign it. */
+export function mayBePing({ isForm, headers }: IncomingDelivery): boolean {
+  const length = Number(headers['content-length'] ?? maxPingBytes + 1)
+  return isForm && length <= maxPingBytes && ownHeaders.every((name) => isMissing(headers, name))
+}
+
 function isForm({ 'content-type': type = '' }: IncomingHttpHeaders): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(type)
 }
 
+/** Those of our own scheme, in the order in which they are asked for. */
+const ownHeaders = ['X-Idempotency-Key', 'X-Timestamp', 'X-Signature', 'X-Signature-Id']
+
 /** @throws a 400 refusal; a signature of any look is left to the comparison */
-export function checkHeaders({ id, timestamp, signature, signatureId }: IncomingDelivery): void {
-  if (id === '') refuse('Header X-Idempotency-Key is required')
-  if (timestamp === '') refuse('Header X-Timestamp is required')
-  if (signature === '') refuse('Header X-Signature is required')
-  if (signatureId === '') refuse('Header X-Signature-Id is required')
+export function checkHeaders({ id, headers }: IncomingDelivery): void {
+  const missing = ownHeaders.find((name) => isMissing(headers, name))
+  if (missing !== undefined) refuse(`Header ${missing} is required`)
   if (!/^[A-Za-z0-9_:-]{1,255}$/.test(id))
     refuse('Header X-Idempotency-Key must be 1 to 255 letters, digits, or any of _ : -')
-  if (!/^\d{1,15}$/.test(timestamp)) refuse('Header X-Timestamp must be Unix seconds')
+  if (!/^\d{1,15}$/.test(`${headers['x-timestamp']}`)) refuse('Header X-Timestamp must be Unix seconds')
 }
 
-/** @param timestamp Unix seconds */
-export function isOutsideWindow(timestamp: string, now: number): boolean {
-  // Of what is no number, too.
-  return !(Math.abs(now / 1_000 - Number(timestamp)) <= toleranceSeconds)
+function isMissing(headers: IncomingHttpHeaders, name: string): boolean {
+  return !headers[name.toLowerCase()]
+}
+
+/** @param at epoch ms @param maxAgeSeconds of the scheme, if it has its own */
+export function isOutsideWindow(at: number, now: number, maxAgeSeconds = toleranceSeconds): boolean {
+  return !(now - at <= maxAgeSeconds * 1_000 && at - now <= toleranceSeconds * 1_000)
 }
 
 /** SHA-256, as hex. */

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Sealer } from '@automation/access'
-import { newId } from '@automation/database'
 import { toleranceSeconds } from '@automation/webhooks'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { createUseNotes } from '../../access/last-used.js'
 import type { ApiMetrics } from '../../api-metrics.js'
-import { isPassing, type Refusal, refusals } from '../../errors.js'
+import { refusals } from '../../errors.js'
 import { strangerAt } from '../../plugins/body-budget.js'
 import { refusalFor } from '../../plugins/errors.js'
 import { readBody } from '../../plugins/read-body.js'
@@ -17,21 +16,23 @@ import { DataWarnings, Id, refusalResponses } from '../../responses.js'
 import {
   checkHeaders,
   DeliveryRefusal,
-  hashBody,
+  hasKnownType,
   type IncomingDelivery,
-  isOfProvider,
-  isOutsideWindow,
+  isJson,
+  mayBePing,
+  needsAllSecrets,
   readDelivery,
   rejectionReason,
 } from './delivery.js'
+import { describeRefusal, otherReason } from './describe-refusal.js'
 import { openKnownReceipts } from './known-receipts.js'
-import { SecretOpener, type StoredSecret } from './open-secrets.js'
-import { createPayloadReader, eventsOfPayload, type Payload } from './payload.js'
-import { ProviderReceiver } from './receive-from-provider.js'
+import { SecretOpener } from './open-secrets.js'
+import { createPayloadReader } from './payload.js'
+import { addUrlChallenges, checkPing } from './questions.js'
+import { DeliveryReceiver } from './receive-delivery.js'
 import { openRejectionLog } from './rejections.js'
 import { openTallies } from './tallies.js'
-import { createDeliveryVerifier } from './verify-delivery.js'
-import { ProviderVerifier } from './verify-provider.js'
+import { DeliveryVerifier } from './verify-delivery.js'
 
 const Delivered = Type.Object(
   {
@@ -73,13 +74,11 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
   const noteUse = createUseNotes((id, lastUsedAt) =>
     app.database.system.signingSecret.updateMany({ where: { id }, data: { lastUsedAt } }),
   )
-  const verifier = createDeliveryVerifier(app, opener, noteUse)
-  const readPayload = createPayloadReader(app)
-  const known = openKnownReceipts(app.redis, queuePrefix)
-  const providers = new ProviderReceiver(app, {
-    verifier: new ProviderVerifier(app.database, opener, noteUse),
-    readPayload,
-    known,
+  const verifier = new DeliveryVerifier(app, opener, noteUse)
+  const receiver = new DeliveryReceiver(app, {
+    verifier,
+    readPayload: createPayloadReader(app),
+    known: openKnownReceipts(app.redis, queuePrefix),
     draw: drawToken,
   })
   const rejections = openRejectionLog(app.database, (events) => app.inbox.publish(events), sealer, app.log)
@@ -89,22 +88,25 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     await tallies.close()
   })
   app.removeAllContentTypeParsers()
-  const types = ['application/json', 'application/x-www-form-urlencoded']
-  app.addContentTypeParser(types, async (request: FastifyRequest, payload: IncomingMessage) => {
+  // Some providers send JSON as text, or without a type.
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
     const head = readDelivery(request)
-    // Our own scheme has JSON alone.
-    if (head.isForm && !isOfProvider(head)) throw new DeliveryRefusal('content_type', refusals.notJson())
+    const isRead = isJson(head) || needsAllSecrets(head) ? hasKnownType(head) : mayBePing(head)
+    if (!isRead) throw new DeliveryRefusal('content_type', refusals.notJson())
     return readBody(request, payload, async () => {
-      const isForeign = isOfProvider(head)
-      if (!isForeign) checkHeaders(head)
-      // A scheme of a provider names no secret, and whether the provider has one is nobody's business.
-      const isKnown = !isForeign && (await verifier.namesSecret(head))
+      if (!needsAllSecrets(head) && isJson(head)) checkHeaders(head)
+      // Of one that names no secret, whether its provider has one is nobody's business.
+      const isKnown = await verifier.namesSecret(head)
       return isKnown ? { key: `webhooks:${head.workspaceId}` } : strangerAt(request.ip)
     })
   })
 
+  addUrlChallenges(app, receiver)
+
   /** A refused request without a verified sender consumes a token of its IP's bucket. */
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    // A challenge in a URL has paid, and one that is refused leaves no row.
+    if (request.method !== 'POST') throw error
     const isPaid = request.bucketOwner !== undefined
     if (!isPaid) await app.consumeToken(request, reply)
     const limitation = isPaid ? undefined : limitationOf(request)
@@ -165,49 +167,28 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     },
     handler: async (request, reply) => {
       const delivery = readDelivery(request)
-      if (isOfProvider(delivery)) return receiveFromProvider(request, reply, delivery)
-      checkHeaders(delivery)
-      const secret = await verifier.verify(delivery)
-      if (secret === undefined) throw new DeliveryRefusal('signature', refusals.notSigned())
-      if (isOutsideWindow(delivery.timestamp, Date.now()))
-        throw new DeliveryRefusal('timestamp', refusals.staleTimestamp())
-      const [found] = await Promise.all([known.find(delivery), drawToken(request, reply, secret)])
-      const payload = readPayload(request, delivery, ['json'])
-      const bodyHash = hashBody(delivery)
-      const stored = found
-        ? { ...found, isFirst: false }
-        : await accept(request, delivery, secret, bodyHash, payload)
-      if (stored.bodyHash !== bodyHash) throw new DeliveryRefusal('reused_id', refusals.eventIdReused())
+      if (!needsAllSecrets(delivery)) {
+        if (delivery.isForm) {
+          checkPing(delivery)
+          await drawToken(request, reply)
+          return sendText(reply, { contentType: 'text/plain', body: '' })
+        }
+        checkHeaders(delivery)
+      }
+      const received = await receiver.receive(request, reply, delivery)
+      const { stored, payload, bodyDiffers, challenge, scheme } = received
       countAccepted(delivery, stored)
-      return reply.status(stored.isFirst ? 202 : 200).send(presentDelivered(stored, payload))
+      const response = challenge ?? scheme.response
+      if (response !== undefined) return sendText(reply, response)
+      return reply.status(stored.isFirst ? 202 : 200).send({
+        id: stored.id,
+        receiptState: 'accepted' as const,
+        deduplicated: !stored.isFirst,
+        ...(payload.warnings && { warnings: payload.warnings }),
+        ...(bodyDiffers && { bodyDiffers }),
+      })
     },
   })
-
-  async function receiveFromProvider(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    delivery: IncomingDelivery,
-  ) {
-    const { stored, payload, scheme, bodyDiffers, challenge } = await providers.receive(
-      request,
-      reply,
-      delivery,
-    )
-    countAccepted(delivery, stored)
-    if (challenge !== undefined)
-      return reply
-        .status(200)
-        .type('text/plain')
-        .send(challenge as never)
-    const { response } = scheme
-    if (response !== undefined)
-      return reply
-        .status(response.status)
-        .type(response.contentType)
-        .send(response.body as never)
-    const delivered = { ...presentDelivered(stored, payload), ...(bodyDiffers && { bodyDiffers }) }
-    return reply.status(stored.isFirst ? 202 : 200).send(delivered)
-  }
 
   function countAccepted({ workspaceId }: IncomingDelivery, { isFirst }: { isFirst: boolean }): void {
     app.metrics.deliveries[isFirst ? 'accepted' : 'duplicate'].inc()
@@ -227,60 +208,25 @@ export const incomingWebhookRoutes: FastifyPluginAsyncTypebox<{
     tenant?: NonNullable<BucketOwner['tenant']>,
   ): Promise<void> {
     if (tenant !== undefined)
-      request.bucketOwner = { owner: `webhooks:${tenant.workspaceId}`, rateClass: 'enterprise', tenant }
+      request.bucketOwner = {
+        kind: 'webhooks',
+        owner: `webhooks:${tenant.workspaceId}`,
+        rateClass: 'enterprise',
+        tenant,
+      }
     await app.consumeToken(request, reply)
     const limitation = limitationOf(request)
     if (limitation) throw limitation
   }
-
-  async function accept(
-    request: FastifyRequest,
-    delivery: IncomingDelivery,
-    { id: secretId, createdBy }: Pick<StoredSecret, 'id' | 'createdBy'>,
-    bodyHash: string,
-    payload: Payload,
-  ) {
-    const { workspaceId, provider, id: key } = delivery
-    const id = newId()
-    const events = await eventsOfPayload(
-      { ...delivery, createdBy },
-      id,
-      payload,
-      request.bodyLength,
-      app.eventTypes,
-    )
-    request.eventId = events[0]?.id
-    const receipt = { id, workspaceId, provider, key, bodyHash, secretId }
-    const stored = await app.inbox.acceptWebhook(receipt, events)
-    if (!stored.isFirst) known.remember(delivery, stored)
-    return stored
-  }
 }
 
-function presentDelivered({ id, isFirst }: { id: string; isFirst: boolean }, { warnings }: Payload) {
-  return {
-    id,
-    receiptState: 'accepted' as const,
-    deduplicated: !isFirst,
-    ...(warnings && { warnings }),
-  }
+/** What a provider wants instead of our response. */
+function sendText(reply: FastifyReply, { status = 200, contentType, body }: TextResponse) {
+  return reply.status(status).type(contentType).send(body)
 }
 
-/** Of a refusal that names fields, which the sender has chosen. */
-const maxSaid = 500
-
-function describeRefusal(refusal: Refusal | undefined): string {
-  const { body } = refusal ?? refusals.notSigned()
-  const said =
-    'error' in body ? [body.error] : body.errors.map(({ field, message }) => `${field}: ${message}`)
-  return said.join(', ').slice(0, maxSaid).toWellFormed()
-}
-
-/** Of a refusal that is not written down. */
-function otherReason(error: FastifyError): 'rate_limit' | 'size' | 'unavailable' | 'fault' {
-  const { statusCode = 500 } = error
-  if (statusCode === 429) return 'rate_limit'
-  // The body has not come as it was announced.
-  if (statusCode < 500) return 'size'
-  return statusCode === 503 || isPassing(error) ? 'unavailable' : 'fault'
+interface TextResponse {
+  status?: number
+  contentType: string
+  body: string
 }

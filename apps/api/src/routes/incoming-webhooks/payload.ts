@@ -1,13 +1,9 @@
-import type { Tenant } from '@automation/access'
-import { newId } from '@automation/database'
-import { type Fault, isEventTypeName, mayHaveLongNumber, readJson } from '@automation/engine'
-import type { NewEvent } from '@automation/ledger'
-import { type BodyForm, readForm } from '@automation/webhooks'
+import { type Fault, mayHaveLongNumber, readJson } from '@automation/engine'
+import { type BodyForm, nestForm, readForm } from '@automation/webhooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal, refusals } from '../../errors.js'
 import { warnOfTexts } from '../../long-numbers.js'
 import { decodeBody, findUnstorableValues } from '../../plugins/bodies.js'
-import type { EventTypes } from '../../plugins/event-types.js'
 import { DeliveryRefusal, type IncomingDelivery } from './delivery.js'
 
 /** The JSON of a delivery, and what of it is stored in another form. */
@@ -49,9 +45,10 @@ export function createPayloadReader(app: FastifyInstance) {
     const { payload } = fields
     if (forms.includes('form:payload') && typeof payload === 'string') return readStorable(request, payload)
     if (!forms.includes('form')) throw refusals.bodyNotForm()
-    const faults = findUnstorableValues(fields)
+    const nested = nestForm(fields)
+    const faults = findUnstorableValues(nested)
     if (faults.length > 0) throw refusals.invalid(faults)
-    return { payload: fields }
+    return { payload: nested }
   }
 
   function readStorable(request: FastifyRequest, text: string): Payload {
@@ -75,31 +72,3 @@ export function weighForm(payload: unknown): number {
 }
 
 export type ReadPayload = ReturnType<typeof createPayloadReader>
-
-/** What a webhook becomes: WEBHOOK_RECEIVED, and the event that its body names, as `{ type, data }`. */
-export async function eventsOfPayload(
-  { workspaceId, provider, createdBy }: IncomingDelivery & Pick<Tenant, 'createdBy'>,
-  receiptId: string,
-  { payload, ...warned }: Payload,
-  bytes: number,
-  types: EventTypes,
-): Promise<NewEvent[]> {
-  const event = (type: string, data: object) => ({
-    id: newId(),
-    workspaceId,
-    createdBy,
-    type,
-    data,
-    bytes,
-    addressee: null,
-  })
-  const received = event('WEBHOOK_RECEIVED', { provider, receiptId, payload, ...warned })
-  const { type, data } = (payload ?? {}) as { type?: unknown; data?: unknown }
-  const named = typeof type === 'string' ? type.toUpperCase().replaceAll('.', '_') : ''
-  if (named === received.type || !isEventTypeName(named) || !isObject(data)) return [received]
-  return (await types.hadLately(workspaceId, named)) ? [received, event(named, data)] : [received]
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -6,11 +6,10 @@ import {
   signingSecretState,
 } from '@automation/access'
 import { type Database, isUuid, newId, type Prisma } from '@automation/database'
+import { cutText } from '@automation/engine'
 import {
   diagnose,
-  diagnoseHeaders,
-  diagnoseProvider,
-  type KnownProviderSecret,
+  type KnownSecret,
   presentFinding,
   type SchemeName,
   type SchemeSettings,
@@ -19,7 +18,7 @@ import {
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { createLocalBuckets } from '../../rate-limit/token-bucket.js'
-import { type IncomingDelivery, isOfProvider, type RejectionReason } from './delivery.js'
+import type { IncomingDelivery, RejectionReason } from './delivery.js'
 
 type SigningSecretRow = Prisma.SigningSecretGetPayload<object>
 
@@ -38,7 +37,6 @@ const maxWaiting = 30
 const unknownNames = { max: 10_000, ttl: 60_000 }
 /** How many secrets the diagnosis tries: all active ones, and the newest of the others. */
 const maxSecrets = 50
-const diagnosable: ReadonlySet<RejectionReason> = new Set(['header', 'signature', 'timestamp'])
 /** Reasons that are found only after the signature was verified. */
 const verified: ReadonlySet<RejectionReason> = new Set(['timestamp', 'body', 'reused_id'])
 
@@ -117,7 +115,7 @@ export function openRejectionLog(
     unknown.delete(nameOf(delivery))
     const findings = explain(rejection, secrets)
     const rejectionId = newId()
-    const key = id === '' ? null : id.slice(0, 255)
+    const key = id === '' ? null : cutText(id, 255)
     const deliveries = await own.$transaction(async (transaction) => {
       await transaction.webhookRejection.create({
         data: {
@@ -138,46 +136,36 @@ export function openRejectionLog(
   }
 
   function explain({ delivery, reason, said }: Rejection, secrets: SigningSecretRow[]): SignatureFinding[] {
-    const isRead = diagnosable.has(reason)
-    const diagnosis =
-      isRead || !verified.has(reason)
-        ? diagnoseDelivery(delivery, secrets.flatMap(openKnownSecret), isRead)
-        : []
-    return isRead ? diagnosis : [presentFinding({ code: 'refused', about: said }), ...diagnosis]
+    const refused = presentFinding({ code: 'refused', about: said })
+    if (reason === 'body' || reason === 'reused_id') return [refused]
+    const isOfSignature = reason === 'signature' || reason === 'timestamp'
+    const findings = diagnose(delivery, secrets.map(openKnownSecret), isOfSignature)
+    const isExplained = isOfSignature || (reason === 'header' && findings.length > 0)
+    return isExplained ? findings : [refused, ...findings]
   }
 
-  function openKnownSecret(secret: SigningSecretRow): KnownProviderSecret[] {
-    const { id, provider, sealed } = secret
+  function openKnownSecret(secret: SigningSecretRow): KnownSecret {
+    const { id, provider } = secret
     const scheme = secret.scheme as SchemeName
     const settings = secret.settings as SchemeSettings | null
-    try {
-      const key = sealer.open(sealed, sealingContext(secret))
-      return [{ id, provider, key, scheme, settings, state: signingSecretState(secret, Date.now()) }]
-    } catch {
-      // Sealed with a key that ENCRYPTION_KEY does not have. The diagnosis uses the other secrets.
-      return []
+    return {
+      id,
+      provider,
+      scheme,
+      settings,
+      state: signingSecretState(secret, Date.now()),
+      key: openKey(secret),
     }
   }
-}
 
-/**
- * By the scheme of the provider's newest secret. A provider whose secrets have our own may still send in its own: diagnose names it then.
- *
- * @param isRead whether the body was read
- */
-function diagnoseDelivery(
-  delivery: IncomingDelivery,
-  secrets: KnownProviderSecret[],
-  isRead: boolean,
-): SignatureFinding[] {
-  const foreign = secrets.filter(({ scheme }) => scheme !== 'automation')
-  const [newest, ...others] = secrets.filter(({ provider }) => provider === delivery.provider)
-  const hadForeign = others.some(({ scheme }) => scheme !== 'automation')
-  if ((newest && newest.scheme !== 'automation') || (hadForeign && isOfProvider(delivery)))
-    return diagnoseProvider(delivery, foreign, isRead)
-  if (!isRead) return diagnoseHeaders(delivery)
-  const own = secrets.filter(({ scheme }) => scheme === 'automation')
-  return diagnose(delivery, own)
+  function openKey(secret: SigningSecretRow): Buffer | undefined {
+    try {
+      return sealer.open(secret.sealed, sealingContext(secret))
+    } catch {
+      // Sealed with a key that ENCRYPTION_KEY does not have.
+      return undefined
+    }
+  }
 }
 
 function nameOf({ workspaceId, provider }: IncomingDelivery): string {

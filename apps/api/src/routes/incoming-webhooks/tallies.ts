@@ -1,4 +1,4 @@
-import { type Database, isUuid } from '@automation/database'
+import { type Database, isUuid, writeJson } from '@automation/database'
 import type { FastifyBaseLogger } from 'fastify'
 
 interface Tally {
@@ -52,7 +52,7 @@ export function openTallies(database: Database, log: FastifyBaseLogger) {
     tallies = new Map()
     const rows = [...written].map(([workspace_id, tally]) => ({ workspace_id, ...tally }))
     try {
-      await database.run('add_tallies', statement, [JSON.stringify(rows)])
+      await database.run('add_tallies', statement, [writeJson(rows)])
     } catch (error) {
       log.warn({ err: error }, 'deliveries could not be counted; the next round retries')
       for (const [workspaceId, { duplicates, rejected }] of written) {

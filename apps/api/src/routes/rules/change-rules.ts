@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
-import { type Fault, findPerKeyFaults, findRuleFaults } from '@automation/engine'
+import {
+  type DefinitionToCheck,
+  type Fault,
+  findPerKeyFaults,
+  findRuleFaults,
+  pickToCheck,
+} from '@automation/engine'
 import {
   changeRules,
   findGroupFaults,
@@ -18,7 +24,7 @@ import type { FastifyRequest } from 'fastify'
 import { administratorOf } from '../../access/administrator.js'
 import { refusals } from '../../errors.js'
 import { isTagRefused } from '../../etag.js'
-import { type DefinitionToCheck, findFaults, isCheapToCheck, refuseFaults } from './check-rule.js'
+import { findFaults, isCheapToCheck, refuseFaults } from './check-rule.js'
 import type { RuleRow } from './present-rule.js'
 
 /** Every change of rules that a request asks for (packages/rules/src/change-rules.ts). */
@@ -48,9 +54,8 @@ export async function updateRule(
         if (isShadow(found) && fields.isActive === true && fields.mode === undefined)
           refuseFaults([{ field: 'isActive', message: 'The rule is in shadow mode: also set mode to live' }])
         const whole = { ...found, ...settleSchedule(settleGroup(fields)) }
-        const { conditions, actions, perKey } = whole
         refuseFaults([...findGroupFaults(whole), ...findTriggerFaults(whole), ...findPerKeyFaults(whole)])
-        const definition = { conditions, actions, perKey }
+        const definition = pickToCheck(whole)
         if (isCheapToCheck(request, definition)) refuseFaults(findRuleFaults(definition))
         else if (checked && isDeepStrictEqual(checked.definition, definition)) refuseFaults(checked.faults)
         else return { result: { unchecked: definition }, entry: undefined }

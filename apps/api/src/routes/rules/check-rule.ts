@@ -1,8 +1,10 @@
 import { isUuid } from '@automation/database'
 import {
+  type DefinitionToCheck,
   type Fault,
   findRuleFaults,
   normaliseRule,
+  pickToCheck,
   type RuleDefinition,
   usesPatterns,
 } from '@automation/engine'
@@ -54,18 +56,9 @@ export async function readOwnTypes(
   return listOwnNames(body).length === 0 ? none : server.eventTypes.readOwn(workspace.id)
 }
 
-export interface DefinitionToCheck {
-  conditions?: unknown
-  actions?: unknown
-  perKey?: unknown
-}
-
 /** The faults of a definition. */
-export async function findFaults(
-  request: FastifyRequest,
-  { conditions, actions, perKey }: DefinitionToCheck,
-): Promise<Fault[]> {
-  const definition = { conditions, actions, perKey }
+export async function findFaults(request: FastifyRequest, body: DefinitionToCheck): Promise<Fault[]> {
+  const definition = pickToCheck(body)
   return isCheapToCheck(request, definition)
     ? findRuleFaults(definition)
     : request.evaluate('findFaults', definition)

@@ -1,7 +1,7 @@
 import { listCredentials } from '@automation/access'
-import { type CheckedRule, CheckResult } from '@automation/check'
+import { CheckResult } from '@automation/check'
 import { Prisma, type WorkspaceReads } from '@automation/database'
-import { type Fault, isTrigger, type RuleDefinition } from '@automation/engine'
+import { type CheckedRule, type Fault, isTrigger, type RuleDefinition } from '@automation/engine'
 import {
   completeMode,
   maxRules,

@@ -1,4 +1,12 @@
-import { Prisma, type WorkspaceReads } from '@automation/database'
+import {
+  bodyFields,
+  type DefinitionField,
+  definitionFields,
+  keptFields,
+  Prisma,
+  selectFields,
+  type WorkspaceReads,
+} from '@automation/database'
 import { sizeRules } from '@automation/ledger'
 import type { StoredRuleToCheck } from '../../evaluation/check-set.js'
 import { readInParts, type SizedRule, type SizedVersion } from './list-by-bytes.js'
@@ -15,8 +23,8 @@ export async function writeRules(
 ): Promise<string> {
   const ids = rules.map(({ id }) => id)
   const rows = await reads.$queryRows<Texts<Omit<RuleRow, 'counters'>>>(Prisma.sql`
-    SELECT id, workspace_id AS "workspaceId", name, description, trigger, group_name AS "group", group_order AS "order",
-           schedule, per_key AS "perKey", conditions::text, actions::text, is_active AS "isActive", mode, expect_every AS "expectEvery", next_run_at AS "nextRunAt", version, created_at AS "createdAt", updated_at AS "updatedAt"
+    SELECT id, workspace_id AS "workspaceId", ${select(definitionFields)}, is_active AS "isActive", mode, expect_every AS "expectEvery",
+           next_run_at AS "nextRunAt", version, created_at AS "createdAt", updated_at AS "updatedAt"
     FROM rules WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${ids}::uuid[]) ORDER BY id DESC`)
   const found = await reads.ruleCounters.findMany({ where: { ruleId: { in: ids } } })
   const counters = new Map(found.map((row) => [row.ruleId, row]))
@@ -31,18 +39,21 @@ export async function writeVersions(
 ): Promise<string> {
   const numbers = versions.map(({ version }) => version)
   const rows = await reads.$queryRows<Texts<Parameters<typeof presentVersion>[0]>>(Prisma.sql`
-    SELECT version, name, description, trigger, group_name AS "group", group_order AS "order",
-           schedule, per_key AS "perKey", conditions::text, actions::text, created_at AS "createdAt", created_by AS "createdBy"
+    SELECT version, ${select(definitionFields)}, created_at AS "createdAt", created_by AS "createdBy"
     FROM rule_versions
     WHERE workspace_id = ${workspaceId}::uuid AND rule_id = ${ruleId}::uuid AND version = ANY (${numbers}::int[])
     ORDER BY version DESC`)
   return rows.map((row) => write(presentVersion(row))).join()
 }
 
+function select(fields: readonly DefinitionField[]): Prisma.Sql {
+  return Prisma.raw(selectFields(fields, { texts: bodyFields }))
+}
+
 /** Writes an object whose conditions and actions are JSON already. */
 function write(presented: object): string {
   const members = Object.entries(presented).map(([name, value]) => {
-    const isJson = name === 'conditions' || name === 'actions'
+    const isJson = bodyFields.some((field) => field === name)
     return `"${name}":${isJson ? value : JSON.stringify(value)}`
   })
   return `{${members.join()}}`
@@ -63,8 +74,7 @@ export async function readAllDefinitions(
   const sizes = await sizeRules(reads, workspaceId, narrowing)
   const parts = readInParts(sizes.reverse(), (rows) =>
     reads.$queryRows<StoredRuleToCheck>(Prisma.sql`
-      SELECT id, name, trigger, group_name AS "group", group_order AS "order", schedule, per_key AS "perKey", is_active AS "isActive",
-             conditions::text, actions::text
+      SELECT id, ${select(keptFields)}, is_active AS "isActive"
       FROM rules
       WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${rows.map(({ id }) => id)}::uuid[]) ${narrowing} ORDER BY id`),
   )

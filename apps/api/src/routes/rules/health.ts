@@ -1,5 +1,6 @@
 import type { Prisma, WorkspaceDatabase } from '@automation/database'
-import { countsOf, findAcknowledged } from '@automation/ledger'
+import { findAcknowledged } from '@automation/history'
+import { countsOf } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { Id, refusalResponses, Timestamp } from '../../responses.js'
@@ -36,10 +37,11 @@ export const AttentionItem = Type.Object(
         'auto_paused',
         'guard_tripped',
         'silent',
+        'recent_failure',
       ],
       {
         description:
-          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored. silent: the rule has matched nothing for as long as its `expectEvery`.',
+          'failures: the rule fails often, or its latest executions failed. unknown_outcome: it is unknown whether a call was made. event_loop: a chain of emitted events reached its limit. work_budget: evaluating the rule exceeded its limit; after three such events in a row the rule is switched off. event_budget: the rule emitted more events than one event may cause, or than a workspace may emit per minute. worker_crashes: two workers crashed while they ran only this rule, so it was switched off. auto_paused: the rule was switched off because of its failures. guard_tripped: the promoted version exceeded a limit of its guard, so the previous version was restored. silent: the rule has matched nothing for as long as its `expectEvery`. recent_failure: the latest execution of an active rule failed within the last 24 hours, and there is no other reason; a success or an acknowledgement takes the rule off. There may be more reasons in later versions: show those that you do not know as they are.',
       },
     ),
     explanation: Type.String({
@@ -49,7 +51,7 @@ export const AttentionItem = Type.Object(
     since: {
       ...Timestamp,
       description:
-        'When it began. failures: the first of the failures in a row; the latest failure if the latest execution succeeded.',
+        'When it began. failures: the first of the failures in a row; the latest failure if the latest execution succeeded. recent_failure: the latest failure.',
     },
     failuresInARow: Type.Integer({
       minimum: 0,
@@ -61,6 +63,7 @@ export const AttentionItem = Type.Object(
 type AttentionItem = Type.Static<typeof AttentionItem>
 const AttentionList = Type.Object({ rules: Type.Array(AttentionItem) }, { title: 'AttentionList' })
 
+const dayMs = 86_400_000
 const recentDays = 7
 /** The reasons for which rules are paused. */
 const lasting: ReadonlySet<string> = new Set(['auto_paused', 'work_budget', 'worker_crashes'])
@@ -107,7 +110,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'listRulesNeedingAttention',
       summary: 'List the rules that need attention, latest first',
       description:
-        'Each with its `reason`, such as failures, a pause or a rollback. A rule whose last failure somebody acknowledged is left out until it fails again, unless an earlier failure is the reason. Use it for a page or an alert: an empty list means that no rule needs a person.',
+        'Each with its `reason`, such as failures, a pause or a rollback. Rules with nothing but a recent failure (`recent_failure`) follow after all others. A rule whose last failure somebody acknowledged is left out until it fails again, unless an earlier failure is the reason. Use it for a page or an alert: an empty list means that no rule needs a person.',
       response: { 200: AttentionList, ...refusalResponses() },
     },
     handler: async ({ workspace: { reads } }) => ({
@@ -118,7 +121,8 @@ export const healthRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
 /** What happened once is news for some days; a rule that was paused stays on the list until somebody sees to it. */
 export async function findRulesNeedingAttention(database: WorkspaceDatabase): Promise<AttentionItem[]> {
-  const recently = new Date(Date.now() - recentDays * 86_400_000)
+  const now = Date.now()
+  const recently = new Date(now - recentDays * dayMs)
   const isRecent = { gte: recently }
   const candidates = await database.ruleCounters.findMany({
     where: {
@@ -131,7 +135,7 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
   })
   const acknowledged = await findAcknowledged(database, candidates)
   const evaluated = candidates
-    .map((counters) => evaluate(counters, recently))
+    .map((counters) => evaluate(counters, recently) ?? tellRecentFailure(counters, new Date(now - dayMs)))
     .filter((item) => item !== undefined)
     .filter((item) => !(acknowledged.has(item.id) && isOfLastFailure(item)))
   // A rule is listed once. That it was paused comes first, then its guard, then its silence.
@@ -141,23 +145,31 @@ export async function findRulesNeedingAttention(database: WorkspaceDatabase): Pr
   const silent = (await findSilent(database)).filter(({ id }) => !others.has(id))
   const told = new Set([...tripped, ...silent].map(({ id }) => id))
   const items = [...evaluated.filter(({ id }) => !told.has(id)), ...tripped, ...silent].sort(
-    (one, other) => newsOf(other) - newsOf(one),
+    (one, other) => Number(isOnce(one)) - Number(isOnce(other)) || newsOf(other) - newsOf(one),
   )
   // Names are another question, and a rule may have been deleted before it is asked: then it needs no attention.
   const named = await database.rule.findMany({
     where: { id: { in: items.map(({ id }) => id) } },
-    select: { id: true, name: true },
+    select: { id: true, name: true, isActive: true },
   })
-  const names = new Map(named.map(({ id, name }) => [id, name]))
+  const byId = new Map(named.map((rule) => [rule.id, rule]))
   return items.flatMap((item) => {
-    const name = names.get(item.id)
-    return name === undefined ? [] : [{ ...item, name }]
+    const rule = byId.get(item.id)
+    return rule === undefined || (isOnce(item) && !rule.isActive) ? [] : [{ ...item, name: rule.name }]
   })
+}
+
+function isOnce({ reason }: Evaluated): boolean {
+  return reason === 'recent_failure'
 }
 
 /** Another failure does not say what became of a call that may have arrived: its own reason stays. */
 function isOfLastFailure({ reason, since, lastFailureAt }: Evaluated): boolean {
-  return reason === 'failures' || (passing.has(reason) && Date.parse(since) >= Date.parse(lastFailureAt))
+  return (
+    reason === 'failures' ||
+    reason === 'recent_failure' ||
+    (passing.has(reason) && Date.parse(since) >= Date.parse(lastFailureAt))
+  )
 }
 
 /** Rules that keep failing have news with each failure. epoch ms */
@@ -202,7 +214,7 @@ type Evaluated = Omit<AttentionItem, 'name'>
 function evaluate(counters: Candidate, recently: Date): Evaluated | undefined {
   const { attentionReason, attentionAt } = counters
   if (attentionReason !== null && attentionAt !== null) {
-    const reason = attentionReason as Exclude<AttentionItem['reason'], 'failures'>
+    const reason = attentionReason as keyof typeof sentences
     if (lasting.has(reason) || attentionAt >= recently)
       return tell(counters, reason, attentionAt, sentences[reason])
   }
@@ -213,7 +225,18 @@ function evaluate(counters: Candidate, recently: Date): Evaluated | undefined {
   return tell(counters, 'failures', since ?? recently, failures)
 }
 
+/** One failure is no pattern, but somebody should know of it: until the rule succeeds, for a day at most. */
+function tellRecentFailure(counters: Candidate, aDayAgo: Date): Evaluated | undefined {
+  const { lastFailureAt, lastSuccessAt, consecutiveFailures } = counters
+  if (lastFailureAt === null || lastFailureAt < aDayAgo) return undefined
+  const lead = lastSuccessAt === null ? 1 : lastFailureAt.getTime() - lastSuccessAt.getTime()
+  // Both in the same ms: the count knows which of them was recorded last.
+  const isLatest = lead > 0 || (lead === 0 && consecutiveFailures > 0n)
+  return isLatest ? tell(counters, 'recent_failure', lastFailureAt, sentences.recent_failure) : undefined
+}
+
 const sentences = {
+  recent_failure: 'The latest execution failed, within the last 24 hours',
   unknown_outcome: 'A worker crashed during a call, so it is unknown whether the call arrived',
   event_loop: 'An event was not emitted, because its chain of events reached the limit',
   work_budget: 'Evaluating the rule exceeded its limit',

@@ -1,4 +1,4 @@
-import { Prisma, type WorkspaceDatabase } from '@automation/database'
+import { Prisma, sizeFields, type WorkspaceDatabase } from '@automation/database'
 
 /** How many bytes of rows are in memory for one list. One row alone may have more. */
 const maxBytesAtOnce = 524_288
@@ -21,8 +21,7 @@ export async function findPageOfVersions(
   limit: number,
 ): Promise<{ versions: SizedVersion[]; isLast: boolean }> {
   const sizes = await reads.$queryRaw<SizedVersion[]>(Prisma.sql`
-    SELECT version, (octet_length(name) + octet_length(description) + octet_length(conditions::text)
-                     + octet_length(actions::text))::float8 AS bytes
+    SELECT version, (${Prisma.raw(sizeFields())})::float8 AS bytes
     FROM rule_versions
     WHERE workspace_id = ${workspaceId}::uuid AND rule_id = ${ruleId}::uuid AND version < ${below}
     ORDER BY version DESC LIMIT ${limit + 1}`)

@@ -1,5 +1,5 @@
 import { orNull } from '@automation/access'
-import { countByRule, maxCountedByTime, type RuleCounts } from '@automation/ledger'
+import { countByRule, maxCountedByTime, type RuleCounts } from '@automation/history'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { CountedWindow, presentWindow, windowQuery } from '../../lists/time-window.js'

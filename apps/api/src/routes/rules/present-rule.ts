@@ -1,6 +1,6 @@
-import type { Prisma } from '@automation/database'
+import { type Prisma, summaryFields } from '@automation/database'
 import { countsOf } from '@automation/ledger'
-import { definitionOf, type FullDefinition, modeOf } from '@automation/rules'
+import { definitionOf, type FullDefinition, modeOf, pickFields } from '@automation/rules'
 import type { FastifyReply } from 'fastify'
 import type { StoredResponse } from '../../acceptance/idempotency/stored-response.js'
 import type { Rule, RuleSummary, RuleVersion } from './rule-schemas.js'
@@ -10,27 +10,16 @@ export type RuleRow = Prisma.RuleGetPayload<{ include: { counters: true } }>
 type SummaryRow = Omit<RuleRow, 'conditions' | 'actions'>
 
 /** Presents a row as the full rule of all responses. */
-export function presentRule({ conditions, actions, ...row }: RuleRow): Rule {
-  const { id, name, description, trigger, group, order, schedule, perKey, ...rest } = presentSummary(row)
-  return {
-    ...{ id, name, description, trigger, group, order, schedule, perKey },
-    conditions: conditions as Rule['conditions'],
-    actions: actions as Rule['actions'],
-    ...rest,
-  }
+export function presentRule(row: RuleRow): Rule {
+  const { id, ...rest } = presentSummary(row)
+  return { id, ...(definitionOf(row) as FullDefinition), ...rest }
 }
 
 export function presentSummary({ counters, ...rule }: SummaryRow): RuleSummary {
   const { successCount, failureCount } = countsOf(counters)
   return {
     id: rule.id,
-    name: rule.name,
-    description: rule.description,
-    trigger: rule.trigger as Rule['trigger'],
-    group: rule.group,
-    order: rule.order,
-    schedule: rule.schedule as Rule['schedule'],
-    perKey: rule.perKey as Rule['perKey'],
+    ...(pickFields(rule, summaryFields) as Pick<Rule, (typeof summaryFields)[number]>),
     isActive: rule.isActive,
     mode: modeOf(rule),
     nextRunAt: rule.nextRunAt?.toISOString() ?? null,

@@ -81,26 +81,25 @@ export const ruleReadRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
-const shadows = { mode: 'shadow', isActive: false }
-
 function filterOf({
   trigger,
   isActive,
   mode,
+  label = [],
   q,
 }: {
   trigger?: string
   isActive?: boolean
   mode?: RuleMode
+  label?: string[]
   q?: string
 }) {
   const contains = { contains: escapeLike(q ?? ''), mode: 'insensitive' as const }
   return {
     ...(trigger === undefined ? {} : { trigger }),
-    AND: [
-      isActive === undefined ? {} : { isActive },
-      mode === undefined ? {} : mode === 'shadow' ? shadows : { NOT: shadows },
-    ],
+    labels: { hasEvery: label },
+    ...(isActive === undefined ? {} : { isActive }),
+    ...(mode === undefined ? {} : { mode }),
     ...(q === undefined ? {} : { OR: [{ name: contains }, { description: contains }] }),
   }
 }

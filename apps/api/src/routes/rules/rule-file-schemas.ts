@@ -1,4 +1,10 @@
-import { EmailTemplateToCreate, maxRules, maxTemplates, RuleToCreate } from '@automation/rules'
+import {
+  EmailTemplateToCreate,
+  FullDefinition,
+  maxRules,
+  maxTemplates,
+  RuleToCreate,
+} from '@automation/rules'
 import { Type } from 'typebox'
 
 // The examples stand in the requests of createRule and createEmailTemplate, and one component has one shape.
@@ -33,6 +39,12 @@ export const RuleFileToImport = Type.Object(
         description: 'Permanently delete rules and email templates that are not in the file. Default: false.',
       }),
     ),
+    labels: Type.Optional({
+      ...FullDefinition.properties.labels,
+      minItems: 1,
+      description:
+        'Change and delete only rules that have all of these labels, which all rules of the file must have. Email templates of the file are created and changed, and none is deleted.',
+    }),
     maxDeletions: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -69,6 +81,12 @@ const PlannedChanges = Type.Object(
     delete: Names,
     unchanged: Names,
     others: Type.Array(Type.String(), { description: 'Not in the file, and kept: `prune` deletes them' }),
+    almostSame: Type.Optional(
+      Type.Array(Type.Object({ name: Type.String(), other: Type.String() }, { title: 'AlmostSameName' }), {
+        description:
+          'New names, and others from which only blanks at the ends or the Unicode form of letters differ. Absent if there are none.',
+      }),
+    ),
   },
   { title: 'PlannedChanges' },
 )

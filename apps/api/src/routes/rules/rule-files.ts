@@ -1,6 +1,6 @@
 import type { Administrator } from '@automation/access'
 import { Prisma } from '@automation/database'
-import type { Fault } from '@automation/engine'
+import { type Fault, pickToCheck } from '@automation/engine'
 import { sizeRules } from '@automation/ledger'
 import {
   checkRuleFile,
@@ -13,12 +13,11 @@ import {
   planImport,
   presentPlan,
   type RuleFile,
-  type RuleToCreate,
   refuseExcessDeletions,
 } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Type } from 'typebox'
+import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { refusals } from '../../errors.js'
@@ -27,6 +26,7 @@ import { maxResponseBytes, maxResponseMib } from '../../evaluation/bounds.js'
 import { refusalResponses } from '../../responses.js'
 import { sumOf } from './list-by-bytes.js'
 import { RuleFileOfApi, RuleFileToImport, RuleImport } from './rule-file-schemas.js'
+import { LabelsQuery } from './rule-schemas.js'
 
 /** All rules and email templates of a workspace as one file, in both directions. */
 export const ruleFileRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -34,14 +34,16 @@ export const ruleFileRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'viewer' },
     schema: {
       operationId: 'exportRules',
-      summary: 'Export all rules and email templates as a file',
+      summary: 'Export rules and email templates as a file',
       description:
-        'Sorted by name, without ids, times and counters: the same rules always give the same file. It names credentials, and never holds them. Beyond 4 MiB it is 400 with `result_too_large`: `rules export` of the command line has no such limit. A response of more than 1 MiB costs a token of the rate limit for each MiB.',
+        'All of them, or the rules with a label and no email templates. Sorted by name, without ids, times and counters: the same rules always give the same file. It names credentials, and never holds them. Beyond 4 MiB it is 400 with `result_too_large`: export it label by label. A response of more than 1 MiB costs a token of the rate limit for each MiB.',
+      querystring: Type.Object({ label: LabelsQuery }),
       response: { 200: RuleFileOfApi, ...refusalResponses() },
     },
     handler: async (request, reply) => {
-      await payForAll(request, reply, 'export them with the command line')
-      const file = await exportRules(request.workspace.database)
+      const { label = [] } = request.query
+      await payForAll(request, reply, 'export the rules label by label', label)
+      const file = await exportRules(request.workspace.database, label)
       return reply.send(file as never)
     },
   })
@@ -52,15 +54,16 @@ export const ruleFileRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'importRules',
       summary: 'Change rules and email templates to match a file: all of it, or nothing',
       description:
-        'A dry run, which only shows the changes, unless `dryRun` is false. Items are matched by name, and several rules of one name by their definitions. The ETag of a dry run names the changes that it shows: send it as If-Match with the import, which is 412 if somebody has changed what they are about. Deletions of more than a third need `maxDeletions` (409, `limit_reached`). A rule without `isActive` keeps its state, and a new one is active. The file has no `tests`: `rules import` of the command line runs them first. A workspace with more than 4 MiB of rules and email templates is 400 with `result_too_large`, and needs the command line.',
+        'A dry run, which only shows the changes, unless `dryRun` is false. Items are matched by name, and several rules of one name by their definitions. The ETag of a dry run names the changes that it shows: send it as If-Match with the import, which is 412 if somebody has changed what they are about. Deletions of more than a third need `maxDeletions` (409, `limit_reached`). A rule without `isActive` keeps its state, and a new one is active. The file has no `tests`: `rules import` of the command line runs them first. A workspace with more than 4 MiB of rules and email templates is 400 with `result_too_large`: change its rules one by one.',
       headers: IfMatchHeader,
       body: RuleFileToImport,
       response: { 200: RuleImport, ...refusalResponses(409, 412, 413, 415, 422) },
     },
     handler: async (request, reply) => {
       const { body, workspace } = request
-      const { prune = false, maxDeletions, dryRun = true } = body
-      await payForAll(request, reply, 'import the file with the command line')
+      const { prune = false, labels, maxDeletions, dryRun = true } = body
+      const options = { prune, labels }
+      await payForAll(request, reply, 'change the rules one by one')
       const file = await readFile(request, body.file)
       const missingCredentials = await listMissingCredentials(workspace.database, file.rules)
       const accept = (planned: PlannedImport) => {
@@ -69,14 +72,14 @@ export const ruleFileRoutes: FastifyPluginAsyncTypebox = async (app) => {
         return planned.plan
       }
       if (dryRun) {
-        const plan = accept(await planImport(workspace.database, file, { prune }))
+        const plan = accept(await planImport(workspace.database, file, options))
         reply.header('etag', tagOf(plan))
         return reply.send({ applied: false, ...presentPlan(plan), missingCredentials })
       }
       const apply = (administrator: Administrator) =>
-        importRules(administrator, file, { prune }, (planned) => {
+        importRules(administrator, file, options, (planned) => {
           const plan = accept(planned)
-          refuseExcessDeletions(plan, maxDeletions, 'maxDeletions')
+          refuseExcessDeletions(plan, maxDeletions)
           return plan
         })
       const present = (plan: ImportPlan) => {
@@ -89,20 +92,25 @@ export const ruleFileRoutes: FastifyPluginAsyncTypebox = async (app) => {
 }
 
 /** All of it is read and parsed here. @throws refusals: 400 for more than 4 MiB, 429 where no token is left */
-async function payForAll(request: FastifyRequest, reply: FastifyReply, advice: string): Promise<void> {
+async function payForAll(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  advice: string,
+  labels: readonly string[] = [],
+): Promise<void> {
   const { id, reads } = request.workspace
-  const rules = sumOf(await sizeRules(reads, id))
+  const rules = sumOf(await sizeRules(reads, id, Prisma.sql`AND labels @> ${labels}::text[]`))
   const [templates] = await reads.$queryRaw<{ bytes: number }[]>(Prisma.sql`
     SELECT coalesce(sum(coalesce(octet_length(text), 0) + coalesce(octet_length(html), 0)), 0)::float8 AS bytes
     FROM email_templates WHERE workspace_id = ${id}::uuid`)
-  const bytes = rules + (templates?.bytes ?? 0)
+  const bytes = rules + (labels.length > 0 ? 0 : (templates?.bytes ?? 0))
   if (bytes > maxResponseBytes) throw refusals.resultTooLarge(maxResponseMib, advice)
   await request.server.payForBytes(request, reply, bytes)
 }
 
 /** The evaluator compiles the patterns of its rules. @throws a 422 refusal with all faults */
 async function readFile(request: FastifyRequest, json: Type.Static<typeof RuleFileOfApi>): Promise<RuleFile> {
-  const definitions = json.rules.map(({ conditions, actions }: RuleToCreate) => ({ conditions, actions }))
+  const definitions = json.rules.map(pickToCheck)
   const [ownTypes, faults] = await Promise.all([
     request.server.eventTypes.readOwn(request.workspace.id),
     request.evaluate('findFaultsOfAll', { definitions }),

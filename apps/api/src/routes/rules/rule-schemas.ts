@@ -1,7 +1,7 @@
 import { orNull } from '@automation/access'
 import { ExpectEvery, FullDefinition, maxRules, RuleMode } from '@automation/rules'
 import { Type } from 'typebox'
-import { SearchText } from '../../lists/search-text.js'
+import { SearchText, StorableText } from '../../lists/search-text.js'
 import { Id, NextCursor, PageQuery, Timestamp } from '../../responses.js'
 
 /** A full rule, as every response contains it. */
@@ -46,12 +46,20 @@ export const rulesLimit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: maxRules, description: 'Maximum number of items on the page' }),
 )
 
+/** In a query: each is a parameter of its own. */
+export const LabelsQuery = Type.Optional({
+  ...FullDefinition.properties.labels,
+  items: Type.String({ ...FullDefinition.properties.labels.items, ...StorableText }),
+  description: 'Only rules with this label. It may be repeated: with all of them',
+})
+
 export const RuleListQuery = Type.Object({
   ...PageQuery,
   eventType: Type.Optional(Type.String({ description: 'Only rules that this event type triggers' })),
   trigger: Type.Optional(Type.String({ description: 'The same as eventType' })),
   isActive: Type.Optional(Type.Boolean({ description: 'Only active rules, or only inactive ones' })),
   mode: Type.Optional(RuleMode),
+  label: LabelsQuery,
   q: Type.Optional(
     Type.String({ ...SearchText, description: 'Text that the name or the description contains' }),
   ),

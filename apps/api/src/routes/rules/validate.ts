@@ -1,5 +1,5 @@
-import { type CheckedRule, compareWithEvents } from '@automation/check'
-import { findRuleWarnings, type RuleDefinition } from '@automation/engine'
+import { compareWithEvents } from '@automation/check'
+import { type CheckedRule, findRuleWarnings, type RuleDefinition } from '@automation/engine'
 import {
   arrangeRule,
   completeDefinition,
@@ -8,6 +8,7 @@ import {
   FullDefinition,
   findWarningsOfCredentials,
   maxRuleBytes,
+  omittedInFiles,
   RuleMode,
   RuleToCreate,
 } from '@automation/rules'
@@ -23,10 +24,7 @@ const ValidatedRule = Type.Object(
     rule: Type.Object(
       {
         ...FullDefinition.properties,
-        group: Type.Optional(FullDefinition.properties.group),
-        order: Type.Optional(FullDefinition.properties.order),
-        schedule: Type.Optional(FullDefinition.properties.schedule),
-        perKey: Type.Optional(FullDefinition.properties.perKey),
+        ...omittedInFiles,
         isActive: Type.Boolean(),
         mode: Type.Optional(RuleMode),
         expectEvery: Type.Optional(ExpectEvery),

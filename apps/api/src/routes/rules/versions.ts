@@ -1,6 +1,6 @@
 import type { Administrator } from '@automation/access'
 import type { WorkspaceDatabase } from '@automation/database'
-import type { Fault } from '@automation/engine'
+import { compileShape, type Fault, limitFaults } from '@automation/engine'
 import {
   changeRules,
   type DefinitionFields,
@@ -15,7 +15,6 @@ import { changeOnce } from '../../acceptance/idempotency/change-once.js'
 import { sendStored } from '../../acceptance/idempotency/stored-response.js'
 import { refusals } from '../../errors.js'
 import { IfMatchHeader } from '../../etag.js'
-import { bodyFaults } from '../../plugins/validation.js'
 import { PageQuery, refusalResponses } from '../../responses.js'
 import { findRuleToChange, saveRule } from './change-rules.js'
 import { findFaults, readOwnTypes, refuseFaults, ruleId } from './check-rule.js'
@@ -133,13 +132,13 @@ async function refuseUnknownRule(database: Versions, id: string): Promise<void> 
   if ((await database.rule.count({ where: { id } })) === 0) throw refusals.ruleNotFound()
 }
 
+const findShapeFaults = compileShape(FullDefinition)
+
 /** What could be saved once may be none today: operators, actions and event types come and go. */
 export async function findOutdated(request: FastifyRequest, definition: DefinitionFields): Promise<Fault[]> {
-  const hasShape = request.compileValidationSchema(FullDefinition, 'body')
-  const validation = hasShape({ ...definition }) ? [] : (hasShape.errors ?? [])
   const { faults, unknownTrigger } = findRuleBodyFaults(
     definition,
-    bodyFaults({ validation }),
+    limitFaults(findShapeFaults(definition)),
     await findFaults(request, definition),
     await readOwnTypes(request, definition),
   )

@@ -1,5 +1,6 @@
 import type { Administrator } from '@automation/access'
 import type { WorkspaceTransaction } from '@automation/database'
+import { cutText } from '@automation/engine'
 import {
   changeRules,
   completeDefinition,
@@ -148,8 +149,8 @@ export const ruleWriteRoutes: FastifyPluginAsyncTypebox<{ bodyLimitBytes: number
 
 function cloneFields(source: RuleRow): RuleFields {
   const definition = definitionOf(source)
-  // A name may not grow past its limit (in characters, not halves of them), or the copy could not be saved again.
-  const name = [...`Copy of ${source.name}`].slice(0, maxNameLength).join('')
+  // A name may not grow past its limit, or the copy could not be saved again.
+  const name = cutText(`Copy of ${source.name}`, maxNameLength)
   return { ...definition, name, isActive: false, mode: modeOf(source), expectEvery: source.expectEvery }
 }
 

@@ -1,4 +1,4 @@
-import { actionDefinitions, scheduleType } from '@automation/engine'
+import { type ActionType, actionDefinitions, scheduleType } from '@automation/engine'
 import { show } from '../show.js'
 import type { LooseAction } from './kept-configs.js'
 
@@ -12,7 +12,7 @@ export interface ActionWords {
 }
 
 /** Only words: fields, their order and their kinds follow from the schemas of the engine. */
-const words: Readonly<Record<string, Omit<ActionWords, 'main'> & { main?: string }>> = {
+const words: Readonly<Record<ActionType, Omit<ActionWords, 'main'> & { main?: string }>> = {
   CREATE_TASK: {
     verb: 'create a task',
     fields: {
@@ -65,9 +65,11 @@ const words: Readonly<Record<string, Omit<ActionWords, 'main'> & { main?: string
   },
 }
 
-/** An action type without words of its own is called by its name, and so are its fields. */
+/** An action type that this page does not know is called by its name, and so are its fields. */
 export function wordsOf(type: string): ActionWords {
-  const own = words[type] ?? { verb: type.toLowerCase().replaceAll('_', ' '), fields: {} }
+  const own = Object.hasOwn(words, type)
+    ? words[type as ActionType]
+    : { verb: type.toLowerCase().replaceAll('_', ' '), fields: {} }
   return { main: firstField(type), ...own }
 }
 

@@ -1,6 +1,5 @@
-import { listPhrases } from '@automation/check'
 import type { Condition } from '@automation/client'
-import { quantifiers } from '@automation/engine'
+import { listPhrases, quantifiers } from '@automation/engine'
 import { type Hours, isHours } from './hours.js'
 
 /** A condition that consists of others. */

@@ -1,5 +1,5 @@
-import { describe } from '@automation/check'
 import type { Condition } from '@automation/client'
+import { describeCondition as describe } from '@automation/engine'
 import { show, showControls } from '../show.js'
 import { childrenOf, groupKindOf, isClause, isTime } from './condition-kinds.js'
 import { describeHours } from './hours.js'

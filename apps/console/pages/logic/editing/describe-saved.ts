@@ -1,6 +1,6 @@
 import type { Rule } from '@automation/client'
 import { scheduleType } from '@automation/engine'
-import type { DraftEvaluation } from '../evaluate-draft.js'
+import type { Evaluation } from '../evaluate-definition.js'
 import { nameType } from './action-words.js'
 
 /** What is true once a rule is saved: `On. 19 of the last 100 events would have run it.` */
@@ -13,7 +13,7 @@ export function describeSaved(
     nextRunAt,
     perKey,
   }: Pick<Rule, 'mode' | 'isActive' | 'trigger' | 'version'> & Partial<Pick<Rule, 'nextRunAt' | 'perKey'>>,
-  { verdicts }: Pick<DraftEvaluation, 'verdicts'>,
+  { verdicts }: Pick<Evaluation, 'verdicts'>,
   writeTime: (iso: string) => string,
 ): string {
   const state = mode === 'shadow' ? 'In shadow mode: it does nothing' : isActive ? 'On' : 'Off'

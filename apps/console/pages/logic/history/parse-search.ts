@@ -1,6 +1,6 @@
 import type { Condition } from '@automation/client'
 
-type Parsed = { conditions: Condition[] } | { fault: string }
+type Parsed = { conditions: Condition[]; q: string } | { fault: string }
 
 const operators: Readonly<Record<string, string>> = {
   '=': 'equals',
@@ -17,30 +17,28 @@ const operators: Readonly<Record<string, string>> = {
 const comparison = /^([^\s"=!<>~≠≥≤]+)\s*(>=|<=|!=|≥|≤|≠|=|>|<|~)\s*(.*)$/su
 /** What one search may have, as one rule. */
 const mostClauses = 50
+/** Of the words, as the API takes them. */
+const mostCharacters = 200
 const day = /^\d{4}-\d{2}-\d{2}/
 
 /**
- * What somebody looks for in the data of events: `score > 80, country = DE, name ~ ada`, each of which has to hold, or words that any field
+ * What somebody looks for in the data of events: `score > 80, country = DE, name ~ ada`, each of which has to hold, and words, which any field
  * has.
- *
- * @param fields that events have, as far as it is known: a word is looked for in them
  */
-export function parseSearch(text: string, fields: readonly string[]): Parsed {
+export function parseSearch(text: string): Parsed {
   const conditions: Condition[] = []
-  const parts = splitParts(text)
-  const inFields = fields.slice(0, mostClauses / (2 * parts.length))
-  for (const part of parts) {
+  const words: string[] = []
+  for (const part of splitParts(text)) {
     const [, field, sign = '', raw = ''] = comparison.exec(part) ?? []
-    const found = field === undefined ? findWord(part, inFields) : compare(field, sign, raw.trim())
+    const found = field === undefined ? undefined : compare(field, sign, raw.trim())
     if (typeof found === 'string') return { fault: found }
-    conditions.push(found as Condition)
+    if (found === undefined) words.push(readText(part))
+    else conditions.push(found as Condition)
   }
-  return { conditions }
-}
-
-/** Whether some of it is looked for in any field. */
-export function hasWord(text: string): boolean {
-  return splitParts(text).some((part) => !comparison.test(part))
+  const q = words.join(' ')
+  if (conditions.length > mostClauses) return { fault: `Must have at most ${mostClauses} comparisons` }
+  if (q.length > mostCharacters) return { fault: `Must have at most ${mostCharacters} characters of words` }
+  return { conditions, q }
 }
 
 /** At commas, and not within quotes. */
@@ -62,19 +60,6 @@ function compare(field: string, sign: string, raw: string): object | string {
     field,
     operator: sign === '>' || operator.endsWith('greater_than_or_equal') ? 'after' : 'before',
     value: raw,
-  }
-}
-
-function findWord(part: string, fields: readonly string[]): object | string {
-  if (fields.length === 0)
-    return 'Must name a field, such as name ~ ada: no event tells yet which fields there are'
-  const text = readText(part)
-  const value = readValue(part)
-  return {
-    any: fields.flatMap((field) => [
-      { field, operator: 'contains_any', value: spell(text) },
-      ...(typeof value === 'string' ? [] : [{ field, operator: 'equals', value }]),
-    ]),
   }
 }
 

@@ -1,12 +1,11 @@
+import schema from 'schema:CredentialToPut'
 import type { Credential, CredentialKind, CredentialToPatch, CredentialToPut } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
-import { useChange } from '../../state/use-change.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
-import { DialogForm } from '../dialog-form.js'
-import { Select } from '../select.js'
-import { TextField } from '../text-field.js'
+import { Opener } from '../opener.js'
+import { type FieldText, SchemaForm } from '../schema-form.js'
 import { When } from '../when.js'
 
 const kinds: Record<CredentialKind, string> = {
@@ -16,20 +15,24 @@ const kinds: Record<CredentialKind, string> = {
 }
 
 /** The fields of each kind, and what they are called. */
-const fieldsOf = {
-  text: [['value', 'Value', 'secret']],
-  basic: [
-    ['username', 'User name', 'text'],
-    ['password', 'Password', 'secret'],
-  ],
-  oauth2: [
-    ['tokenUrl', 'Token URL', 'text'],
-    ['clientId', 'Client id', 'text'],
-    ['clientSecret', 'Client secret', 'secret'],
-    ['scope', 'Scope (optional)', 'optional'],
-    ['audience', 'Audience (optional)', 'optional'],
-  ],
-} as const satisfies Record<CredentialKind, readonly (readonly [keyof CredentialToPut, string, string])[]>
+const fieldsOf: Record<CredentialKind, Record<string, FieldText>> = {
+  text: { value: { label: 'Value', kind: 'password', required: true } },
+  basic: {
+    username: { label: 'User name', required: true },
+    password: { label: 'Password', kind: 'password' },
+  },
+  oauth2: {
+    tokenUrl: { label: 'Token URL', required: true },
+    clientId: { label: 'Client id', required: true },
+    clientSecret: { label: 'Client secret', kind: 'password', required: true },
+    scope: { label: 'Scope (optional)' },
+    audience: { label: 'Audience (optional)' },
+    clientAuthentication: {
+      label: 'Where the token endpoint reads the client',
+      words: { header: 'in the Authorization header', body: 'in the body' },
+    },
+  },
+}
 
 export function Credentials() {
   return (
@@ -44,7 +47,7 @@ export function Credentials() {
         title: 'No credentials',
         text: 'A rule sends a credential by its name, so that nobody reads the token in the rule.',
       }}
-      add={{ label: 'New credential', form: (close) => <PutCredential close={close} /> }}
+      add={{ label: 'New credential', form: <PutCredential /> }}
       row={({ id: _id, ...credential }) => (
         <>
           <th scope="row">
@@ -58,7 +61,9 @@ export function Credentials() {
           </td>
           <td data-label="" class="actions-cell">
             <span class="row">
-              <Change credential={credential} />
+              <Opener label="Change…" title={`Change ${credential.name}`} look="small">
+                <PutCredential of={credential} />
+              </Opener>
               <Confirm
                 label="Delete"
                 title={`Delete the credential ${credential.name}`}
@@ -75,87 +80,57 @@ export function Credentials() {
   )
 }
 
-function Change({ credential }: { credential: Credential }) {
-  const [isOpen, open] = useState(false)
-  const label = `Change ${credential.name}`
-  return (
-    <>
-      <button type="button" class="small" aria-label={label} onClick={() => open(true)}>
-        Change…
-      </button>
-      {isOpen && <PutCredential of={credential} close={() => open(false)} />}
-    </>
-  )
-}
-
 /** @param of the one that is changed; undefined for a new one */
-function PutCredential({ of, close }: { of?: Credential; close: () => void }) {
-  const { change, problem, isBusy } = useChange('credentials')
-  const [name, setName] = useState(of?.name ?? '')
-  const [kind, setKind] = useState<CredentialKind>(of?.kind ?? 'text')
-  const [hosts, setHosts] = useState(of?.hosts.join(', ') ?? '')
-  const [values, setValues] = useState<Record<string, string>>({})
+function PutCredential({ of }: { of?: Credential }) {
+  const [values, set] = useState<Values>({
+    name: of?.name ?? '',
+    kind: of?.kind ?? 'text',
+    hosts: of?.hosts ?? [],
+  })
+  const { name, kind, hosts } = values
   // Of another kind it has other values: all of them are needed.
   const isPart = of !== undefined && kind === of.kind
-  const put = async () => {
-    const given = fieldsOf[kind].flatMap(([field]) => (values[field] ? [[field, values[field]]] : []))
-    const list = hosts.split(/[\s,]+/).filter((host) => host !== '')
-    const { clientAuthentication } = values
-    const client = kind === 'oauth2' && clientAuthentication && { clientAuthentication }
-    const fields = { hosts: list, ...Object.fromEntries(given), ...client }
+  const fields = Object.entries(fieldsOf[kind]).map(([field, text]) => {
+    const words = isPart && text.words ? { '': 'as before', ...text.words } : text.words
+    return [field, { ...text, required: !isPart && text.required, ...(words && { words }) }]
+  })
+  const put = () => {
+    const typed = Object.keys(fieldsOf[kind]).flatMap((field) =>
+      values[field] ? [[field, values[field]]] : [],
+    )
+    const given = { hosts, ...Object.fromEntries(typed) }
     const { credentials } = api().developer
-    const send = () =>
-      isPart
-        ? credentials.patch(of.name, fields as CredentialToPatch)
-        : credentials.put(name.trim(), { kind, ...fields } as CredentialToPut)
-    if ((await change(send)) !== undefined) close()
+    return isPart
+      ? credentials.patch(of.name, given as CredentialToPatch)
+      : credentials.put(name.trim(), { kind, ...given } as CredentialToPut)
   }
   return (
-    <DialogForm
+    <SchemaForm<Values, Credential>
       title={of === undefined ? 'New credential' : `Change ${of.name}`}
       send="Save"
-      {...{ close, problem, isBusy }}
+      reads="credentials"
+      isPart
+      schema={schema}
+      texts={{
+        ...(!of && { name: { label: 'Name', required: true, maxLength: 64, placeholder: 'CRM' } }),
+        kind: { label: 'Kind', words: kinds },
+        ...Object.fromEntries(fields),
+        hosts: { label: 'Hosts that it is sent to', placeholder: 'api.example.com' },
+      }}
       submit={put}
       note={
         of === undefined
           ? 'A credential of this name is replaced. Its values cannot be shown again.'
           : 'What you leave empty stays as it is. Calls use the new values within a second, and rules stay as they are.'
       }
-    >
-      {of === undefined && (
-        <TextField label="Name" required maxLength={64} value={name} placeholder="CRM" set={setName} />
-      )}
-      <Select label="Kind" value={kind} options={kinds} set={setKind} />
-      {fieldsOf[kind].map(([field, label, type]) => (
-        <TextField
-          key={field}
-          label={label}
-          required={!isPart && type !== 'optional' && field !== 'password'}
-          type={type === 'secret' ? 'password' : 'text'}
-          autocomplete="off"
-          value={values[field] ?? ''}
-          set={(typed) => setValues({ ...values, [field]: typed })}
-        />
-      ))}
-      {kind === 'oauth2' && (
-        <Select
-          label="Where the token endpoint reads the client"
-          value={values.clientAuthentication ?? (isPart ? '' : 'header')}
-          options={{
-            ...(isPart && { '': 'as before' }),
-            header: 'in the Authorization header',
-            body: 'in the body',
-          }}
-          set={(clientAuthentication) => setValues({ ...values, clientAuthentication })}
-        />
-      )}
-      <TextField
-        label="Hosts that it is sent to"
-        required
-        value={hosts}
-        placeholder="api.example.com"
-        set={setHosts}
-      />
-    </DialogForm>
+      {...{ values, set }}
+    />
   )
+}
+
+interface Values {
+  [field: string]: unknown
+  name: string
+  kind: CredentialKind
+  hosts: string[]
 }

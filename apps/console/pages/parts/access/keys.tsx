@@ -1,14 +1,11 @@
-import type { ApiKeyToCreate } from '@automation/client'
+import schema from 'schema:ApiKeyToCreate'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
-import { useChange } from '../../state/use-change.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
-import { DialogForm } from '../dialog-form.js'
 import { Mark } from '../mark.js'
+import { SchemaForm } from '../schema-form.js'
 import { Select } from '../select.js'
-import { ShownOnceDialog } from '../shown-once.js'
-import { TextField } from '../text-field.js'
 import { When } from '../when.js'
 
 const scopes = {
@@ -31,7 +28,7 @@ export function Keys() {
         title: 'No API keys',
         text: 'An API key is for a program. It belongs to this workspace and has the permissions that you choose.',
       }}
-      add={{ label: 'New API key', form: (close) => <NewKey close={close} /> }}
+      add={{ label: 'New API key', form: <NewKey /> }}
       row={(key) => (
         <>
           <th scope="row">{key.name}</th>
@@ -60,22 +57,29 @@ export function Keys() {
   )
 }
 
-function NewKey({ close }: { close: () => void }) {
-  const { change, problem, isBusy } = useChange('keys')
-  const [name, setName] = useState('')
+function NewKey() {
+  const [values, set] = useState({ name: '' })
   const [scope, setScope] = useState<keyof typeof scopes>('rules:read')
   const [endsIn, setEndsIn] = useState('90')
-  const [text, setText] = useState<string>()
-  if (text !== undefined) return <ShownOnceDialog title="New API key" text={text} close={close} />
-  async function create(): Promise<void> {
-    const expiresAt =
-      endsIn === '' ? {} : { expiresAt: new Date(Date.now() + Number(endsIn) * 86_400_000).toISOString() }
-    const key: ApiKeyToCreate = { name, scopes: [scope], ...expiresAt }
-    setText((await change(() => api().developer.apiKeys.create(key)))?.key)
-  }
+  const expiresAt = () => new Date(Date.now() + Number(endsIn) * 86_400_000).toISOString()
   return (
-    <DialogForm title="New API key" send="Create" {...{ close, problem, isBusy }} submit={create}>
-      <TextField label="Name" required maxLength={200} value={name} set={setName} />
+    <SchemaForm
+      title="New API key"
+      send="Create"
+      reads="keys"
+      isPart
+      schema={schema}
+      texts={{ name: { label: 'Name' } }}
+      submit={() =>
+        api().developer.apiKeys.create({
+          ...values,
+          scopes: [scope],
+          ...(endsIn !== '' && { expiresAt: expiresAt() }),
+        })
+      }
+      shows={({ key }) => key}
+      {...{ values, set }}
+    >
       <fieldset>
         <legend>The key</legend>
         {Object.entries(scopes).map(([value, words]) => (
@@ -91,6 +95,6 @@ function NewKey({ close }: { close: () => void }) {
         ))}
       </fieldset>
       <Select label="Ends" value={endsIn} options={days} set={setEndsIn} />
-    </DialogForm>
+    </SchemaForm>
   )
 }

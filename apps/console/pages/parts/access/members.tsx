@@ -1,13 +1,13 @@
+import schema from 'schema:MemberToPut'
 import type { Role } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
-import { DialogForm } from '../dialog-form.js'
+import { SchemaForm } from '../schema-form.js'
 import { Select } from '../select.js'
 import { Alert } from '../states.js'
-import { TextField } from '../text-field.js'
 import { When } from '../when.js'
 
 const roles: Record<Role, string> = {
@@ -29,7 +29,7 @@ export function Members() {
       }
       columns={['User', 'Role', 'Since', '']}
       empty={{ title: 'No members', text: 'A member is a user with access to this workspace.' }}
-      add={{ label: 'Add a member', form: (close) => <NewMember close={close} /> }}
+      add={{ label: 'Add a member', form: <NewMember /> }}
       row={({ userId, role, createdAt }) => (
         <>
           <th scope="row">{userId}</th>
@@ -71,31 +71,20 @@ function MemberRole({ userId, role }: { userId: string; role: Role }) {
   )
 }
 
-function NewMember({ close }: { close: () => void }) {
-  const { change, problem, isBusy } = useChange('members')
-  const [userId, setUserId] = useState('')
-  const [role, setRole] = useState<Role>('viewer')
+function NewMember() {
+  const [values, set] = useState<{ userId: string; role: Role }>({ userId: '', role: 'viewer' })
   return (
-    <DialogForm
+    <SchemaForm
       title="Add a member"
       send="Add"
-      {...{ close, problem, isBusy }}
-      submit={async () => {
-        if ((await change(() => api().developer.members.put(userId.trim(), role))) !== undefined) close()
+      reads="members"
+      schema={schema}
+      texts={{
+        userId: { label: 'User', required: true, maxLength: 255, hint: 'The sub of the user’s tokens.' },
+        role: { label: 'Role', words: roles },
       }}
-    >
-      <TextField
-        label="User"
-        required
-        maxLength={255}
-        value={userId}
-        aria-describedby="member-hint"
-        set={setUserId}
-      />
-      <p id="member-hint" class="quiet">
-        The sub of the user’s tokens.
-      </p>
-      <Select label="Role" value={role} options={roles} set={setRole} />
-    </DialogForm>
+      submit={() => api().developer.members.put(values.userId.trim(), values.role)}
+      {...{ values, set }}
+    />
   )
 }

@@ -1,129 +1,111 @@
+import schema from 'schema:SigningSecretToCreate'
 import type { SchemeName, SchemeSettings, SigningSecret } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { schemes } from '../../logic/scheme-names.js'
 import { nameSettings } from '../../logic/scheme-settings.js'
 import { api } from '../../state/session.js'
-import { useChange } from '../../state/use-change.js'
-import { DialogForm } from '../dialog-form.js'
-import { Select } from '../select.js'
-import { ShownOnceDialog } from '../shown-once.js'
-import { TextField } from '../text-field.js'
+import { type FieldText, SchemaForm } from '../schema-form.js'
 import { SettingFields } from './setting-fields.js'
-
-export function NewSecret({ close }: { close: () => void }) {
-  const { change, problem, isBusy } = useChange('secrets')
-  const [provider, setProvider] = useState('')
-  const [direction, setDirection] = useState<'incoming' | 'outgoing'>('incoming')
-  const [scheme, setScheme] = useState<SchemeName>('automation')
-  const [given, setGiven] = useState<Given>(nothing)
-  const [text, setText] = useState<string>()
-  if (text !== undefined) return <ShownOnceDialog title="New signing secret" text={text} close={close} />
-  const isForeign = direction === 'incoming' && scheme !== 'automation'
-  async function create(): Promise<void> {
-    const input = isForeign ? { scheme, ...writeGiven(given, {}) } : {}
-    const made = await change(() => api().developer.signingSecrets.create({ provider, direction, ...input }))
-    // What somebody brought need not be shown.
-    if (made !== undefined) isForeign && given.secret !== '' ? close() : setText(made.secret)
-  }
-  return (
-    <DialogForm
-      title="New signing secret"
-      send="Create"
-      close={close}
-      problem={nameSettings(problem)}
-      isBusy={isBusy}
-      submit={create}
-      wide={isForeign && scheme === 'generic'}
-    >
-      <Select
-        label="It signs"
-        value={direction}
-        options={{ incoming: 'incoming webhooks', outgoing: 'outgoing webhooks' }}
-        set={setDirection}
-      />
-      {direction === 'incoming' && (
-        <Select
-          label="From"
-          value={scheme}
-          options={schemes}
-          set={(chosen) => {
-            setScheme(chosen)
-            // Another scheme has other settings.
-            setGiven({ ...given, settings: {} })
-            if (provider === '' || provider in schemes) setProvider(nameOf(chosen))
-          }}
-        />
-      )}
-      <TextField
-        label={direction === 'incoming' ? 'Provider' : 'Host'}
-        required
-        value={provider}
-        placeholder={direction === 'incoming' ? 'shop' : 'hooks.example.com'}
-        set={setProvider}
-      />
-      {isForeign && <GivenFields scheme={scheme} given={given} set={setGiven} key={scheme} />}
-    </DialogForm>
-  )
-}
-
-/** Another text, or other settings. What is empty stays. */
-export function ChangeSecret({ secret, close }: { secret: SigningSecret; close: () => void }) {
-  const { change, problem, isBusy } = useChange('secrets')
-  const stored = secret.settings ?? {}
-  const [given, setGiven] = useState<Given>({ secret: '', settings: stored })
-  async function save(): Promise<void> {
-    const input = writeGiven(given, stored)
-    const saved = await change(() => api().developer.signingSecrets.put(secret.id, input))
-    if (saved !== undefined) close()
-  }
-  return (
-    <DialogForm
-      title={`Change the secret of ${secret.provider}`}
-      send="Save"
-      close={close}
-      problem={nameSettings(problem)}
-      isBusy={isBusy}
-      submit={save}
-      wide={secret.scheme === 'generic'}
-    >
-      <GivenFields scheme={secret.scheme} given={given} set={setGiven} isKept />
-    </DialogForm>
-  )
-}
 
 interface Given {
   secret: string
   settings: SchemeSettings
 }
 
-const nothing: Given = { secret: '', settings: {} }
-
-function GivenFields({
-  scheme,
-  given,
-  set,
-  isKept = false,
-}: {
+interface Values extends Given {
+  direction: 'incoming' | 'outgoing'
   scheme: SchemeName
-  given: Given
-  set: (given: Given) => void
-  isKept?: boolean
-}) {
+  provider: string
+}
+
+export function NewSecret() {
+  const [values, setValues] = useState<Values>({
+    ...{ direction: 'incoming', scheme: 'automation', provider: '' },
+    ...{ secret: '', settings: {} },
+  })
+  const { direction, scheme, provider } = values
+  const isIncoming = direction === 'incoming'
+  const isForeign = isIncoming && scheme !== 'automation'
+  const set = (next: Values) => {
+    if (next.scheme === scheme) return setValues(next)
+    const isOwn = provider !== '' && !(provider in schemes)
+    // Another scheme has other settings.
+    setValues({ ...next, settings: {}, provider: isOwn ? provider : nameOf(next.scheme) })
+  }
+  return (
+    <SchemaForm
+      title="New signing secret"
+      send="Create"
+      reads="secrets"
+      say={nameSettings}
+      wide={isForeign && scheme === 'generic'}
+      isPart
+      schema={schema}
+      texts={{
+        direction: {
+          label: 'It signs',
+          words: { incoming: 'incoming webhooks', outgoing: 'outgoing webhooks' },
+        },
+        ...(isIncoming && { scheme: { label: 'From', words: schemes } }),
+        provider: {
+          label: isIncoming ? 'Provider' : 'Host',
+          placeholder: isIncoming ? 'shop' : 'hooks.example.com',
+        },
+        ...(isForeign && { secret: describeSecret(scheme, 'a new one') }),
+      }}
+      submit={() => {
+        const given = isForeign ? { scheme, ...writeGiven(values, {}) } : {}
+        return api().developer.signingSecrets.create({ provider, direction, ...given })
+      }}
+      // What somebody brought need not be shown.
+      shows={({ secret }) => (isForeign && values.secret !== '' ? undefined : secret)}
+      {...{ values, set }}
+    >
+      {isForeign && <Settings key={scheme} {...{ scheme, values, set }} />}
+    </SchemaForm>
+  )
+}
+
+/** Another text, or other settings. What is empty stays. */
+export function ChangeSecret({ secret }: { secret: SigningSecret }) {
+  const { id, scheme, provider, settings: stored } = secret
+  const [values, set] = useState<Given>({ secret: '', settings: stored ?? {} })
+  return (
+    <SchemaForm
+      title={`Change the secret of ${provider}`}
+      send="Save"
+      reads="secrets"
+      say={nameSettings}
+      wide={scheme === 'generic'}
+      isPart
+      schema={schema}
+      texts={{ secret: describeSecret(scheme, 'unchanged') }}
+      submit={() => api().developer.signingSecrets.put(id, writeGiven(values, stored ?? {}))}
+      {...{ values, set }}
+    >
+      <Settings {...{ scheme, values, set }} />
+    </SchemaForm>
+  )
+}
+
+function describeSecret(scheme: SchemeName, placeholder: string): FieldText {
+  const who = scheme === 'generic' ? 'the provider' : schemes[scheme].split(',')[0]
+  return { label: `Secret, as ${who} shows it`, kind: 'password', maxLength: 512, placeholder }
+}
+
+interface SettingsProps<Values> {
+  scheme: SchemeName
+  values: Values
+  set: (values: Values) => void
+}
+
+function Settings<Values extends Given>({ scheme, values, set }: SettingsProps<Values>) {
   return (
     <>
-      <TextField
-        label={`Secret, as ${scheme === 'generic' ? 'the provider' : schemes[scheme].split(',')[0]} shows it`}
-        type="password"
-        autocomplete="off"
-        maxLength={512}
-        placeholder={isKept ? 'unchanged' : 'a new one'}
-        value={given.secret}
-        set={(typed) => set({ ...given, secret: typed.trim() })}
-      />
       <SettingFields
         scheme={scheme}
-        settings={given.settings}
-        set={(settings) => set({ ...given, settings })}
+        settings={values.settings}
+        set={(settings) => set({ ...values, settings })}
       />
       {scheme === 'generic' && (
         <p class="quiet">
@@ -138,7 +120,7 @@ function GivenFields({
 /** What is as it was stored is not sent. */
 function writeGiven({ secret, settings }: Given, stored: SchemeSettings): Partial<Given> {
   return {
-    ...(secret !== '' && { secret }),
+    ...(secret.trim() !== '' && { secret: secret.trim() }),
     ...(JSON.stringify(settings) !== JSON.stringify(stored) && { settings }),
   }
 }

@@ -1,17 +1,22 @@
 import type { SigningSecret, Subscription } from '@automation/client'
 import { useState } from 'preact/hooks'
-import { lazy } from 'preact-iso'
 import { schemes } from '../../logic/scheme-names.js'
 import { api } from '../../state/session.js'
 import { useQuery } from '../../state/use-query.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
+import { laterDialog } from '../later.js'
 import { Mark } from '../mark.js'
+import { Opener } from '../opener.js'
 import { When } from '../when.js'
 
 // They come with the first form.
-const NewSecret = lazy(() => import('./secret-forms.js').then(({ NewSecret }) => NewSecret))
-const ChangeSecret = lazy(() => import('./secret-forms.js').then(({ ChangeSecret }) => ChangeSecret))
+const NewSecret = laterDialog('New signing secret', () =>
+  import('./secret-forms.js').then(({ NewSecret }) => NewSecret),
+)
+const ChangeSecret = laterDialog('Change the secret', () =>
+  import('./secret-forms.js').then(({ ChangeSecret }) => ChangeSecret),
+)
 
 export function Secrets() {
   const [hasSubscriptions, setHasSubscriptions] = useState(false)
@@ -41,7 +46,7 @@ export function Secrets() {
         title: 'No signing secrets',
         text: 'A provider signs its webhooks with a secret, so that only it can send them.',
       }}
-      add={{ label: 'New signing secret', form: (close) => <NewSecret close={close} /> }}
+      add={{ label: 'New signing secret', form: <NewSecret /> }}
       row={(secret) => (
         <>
           <th scope="row">
@@ -76,20 +81,13 @@ function isUuid(text: string): boolean {
 
 function EndSecret({ secret, name }: { secret: SigningSecret; name: string }) {
   const { id, state } = secret
-  const [isChanging, change] = useState(false)
   return (
     <span class="row">
       {secret.scheme !== 'automation' && state === 'active' && (
-        <button
-          type="button"
-          class="small"
-          aria-label={`Change the secret of ${name}`}
-          onClick={() => change(true)}
-        >
-          Change…
-        </button>
+        <Opener label="Change…" title={`Change the secret of ${name}`} look="small">
+          <ChangeSecret secret={secret} />
+        </Opener>
       )}
-      {isChanging && <ChangeSecret secret={secret} close={() => change(false)} />}
       {state === 'active' && (
         <Confirm
           label="Retire"

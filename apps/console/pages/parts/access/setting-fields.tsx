@@ -1,14 +1,9 @@
+import schema from 'schema:SchemeSettings'
 import type { SchemeName, SchemeSettings } from '@automation/client'
 import { useState } from 'preact/hooks'
-import {
-  changeSetting,
-  isNeeded,
-  type Setting,
-  settingFields,
-  settingsOf,
-} from '../../logic/scheme-settings.js'
-import { Field } from '../field.js'
+import { changeSetting, isNeeded, settingFields, settingsOf } from '../../logic/scheme-settings.js'
 import { RemoveButton } from '../remove-button.js'
+import { SchemaField } from '../schema-form.js'
 
 interface Props {
   scheme: SchemeName
@@ -20,100 +15,22 @@ interface Props {
 export function SettingFields({ scheme, settings, set }: Props) {
   return (
     <div class="fields settings">
-      {settingsOf(scheme).map((name) => (
-        <SettingControl
-          key={name}
-          name={name}
-          value={settings[name]}
-          isRequired={isNeeded(scheme, name)}
-          change={(value) => set(changeSetting(settings, name, value))}
-        />
-      ))}
-    </div>
-  )
-}
-
-interface ControlProps {
-  name: Setting
-  value: unknown
-  isRequired: boolean
-  change: (value: unknown) => void
-}
-
-function SettingControl({ name, value, isRequired, change }: ControlProps) {
-  const { label, example, hint, options } = settingFields[name]
-  if (name === 'types') return <Types types={value as SchemeSettings['types']} change={change} />
-  if (name === 'response') return <Response value={value as SchemeSettings['response']} change={change} />
-  if (options)
-    return (
-      <Field label={label}>
-        {(own) => (
-          <select
-            {...own}
-            value={(value as string | undefined) ?? options[0]}
-            onChange={({ currentTarget }) => change(currentTarget.value)}
-          >
-            {options.map((one) => (
-              <option key={one} value={one}>
-                {nameOf(one)}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-    )
-  return (
-    <Field label={label} hint={hint}>
-      {(own) =>
-        name === 'headers' ? (
-          <HeaderList
-            own={own}
-            value={value as SchemeSettings['headers']}
-            example={example}
-            change={change}
-          />
-        ) : (
-          <input
-            {...own}
+      {settingsOf(scheme).map((name) => {
+        const change = (value: unknown) => set(changeSetting(settings, name, value))
+        if (name === 'types') return <Types key={name} types={settings.types} change={change} />
+        if (name === 'response') return <Response key={name} value={settings.response} change={change} />
+        return (
+          <SchemaField
+            key={name}
+            {...{ ...schema.properties[name], ...settingFields[name] }}
+            required={isNeeded(scheme, name)}
             spellcheck={false}
-            autocomplete="off"
-            required={isRequired}
-            placeholder={example}
-            value={(value as string | undefined) ?? ''}
-            onInput={({ currentTarget }) => change(currentTarget.value)}
+            value={settings[name]}
+            set={change}
           />
         )
-      }
-    </Field>
-  )
-}
-
-function nameOf(option: string): string {
-  return option === '' ? 'nothing' : option === ' ' ? 'space' : option
-}
-
-interface HeaderProps {
-  own: object
-  value: readonly string[] | undefined
-  example: string | undefined
-  change: (value: string[]) => void
-}
-
-function HeaderList({ own, value = [], example, change }: HeaderProps) {
-  // What ends with a comma is on its way to another name.
-  const [text, type] = useState(value.join(', '))
-  return (
-    <input
-      {...own}
-      spellcheck={false}
-      autocomplete="off"
-      placeholder={example}
-      value={text}
-      onInput={({ currentTarget }) => {
-        type(currentTarget.value)
-        change(currentTarget.value.split(/[\s,]+/).filter((name) => name !== ''))
-      }}
-    />
+      })}
+    </div>
   )
 }
 

@@ -65,7 +65,6 @@ function Groups({ groups, time }: { groups: Group[]; time: ShownTime }) {
               }}
               label={group.count === 1 ? 'Retry…' : 'Retry all…'}
               of={group.ruleName ?? 'a deleted rule'}
-              then={(text) => toast(text)}
             />
             {may('operator') && <Acknowledge group={group} />}
             <a

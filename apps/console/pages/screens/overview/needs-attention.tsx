@@ -23,7 +23,7 @@ export function NeedsAttention({
 }) {
   const named = new Set(failures.flatMap(({ ruleId, acknowledgement }) => (acknowledgement ? [] : [ruleId])))
   const rules = (attention.data?.rules ?? []).filter(
-    ({ id, reason }) => reason !== 'failures' || !named.has(id),
+    ({ id, reason }) => !isOfFailures(reason) || !named.has(id),
   )
   const open = decisions.data?.decisions.length ?? 0
   // All of them at once: a card that came later would move what is below.
@@ -52,6 +52,10 @@ export function NeedsAttention({
       </ul>
     </section>
   )
+}
+
+function isOfFailures(reason: AttentionItem['reason']): boolean {
+  return reason === 'failures' || reason === 'recent_failure'
 }
 
 /** Executions wait for people: how many, and which is due first, if all of them are on the page. */
@@ -100,7 +104,7 @@ function RuleCard({ item }: { item: AttentionItem }) {
       }
       note={reason === 'failures' ? null : lastError}
     >
-      {reason === 'failures' && (
+      {isOfFailures(reason) && (
         <a class="button" href={linkTo('executions', { rule: id, status: 'failed', last: '30d' })}>
           Failed executions
         </a>

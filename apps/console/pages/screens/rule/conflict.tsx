@@ -1,46 +1,58 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { describeAction } from '../../logic/editing/action-words.js'
 import { groupKindOf, isClause } from '../../logic/editing/condition-kinds.js'
-import { describeChanges } from '../../logic/editing/describe-changes.js'
 import { describeCondition } from '../../logic/editing/describe-condition.js'
 import { mergeDefinitions, type Side } from '../../logic/editing/merge-definitions.js'
 import { namePath } from '../../logic/name-path.js'
-import { type Definition, definitionOf } from '../../logic/rule-definition.js'
+import type { Definition } from '../../logic/rule-definition.js'
 import { show } from '../../logic/show.js'
 import { Dialog } from '../../parts/dialog.js'
-import { ChangeList } from './change-list.js'
-import type { Meanwhile } from './use-saving.js'
+import { DefinitionChanges } from './definition-changes.js'
 
-interface Props {
-  mine: Definition
-  meanwhile: Meanwhile
-  saveMerged: (merged: Definition) => Promise<void>
-  takeTheirs: () => void
+/** What stands there now in place of what somebody began with. */
+export interface Meanwhile {
+  title: string
+  /** What has happened. */
+  text: ComponentChildren
+  /** Of what stands there now: `v4`, `the other draft`. */
+  name: string
+  /** undefined: it is no longer kept, or could not be read. Then everything that differs is asked for. */
+  base: Definition | undefined
+  theirs: Definition
+}
+
+export interface ConflictProps extends Meanwhile {
+  /** Of somebody who wants to save something else. */
+  mine?: { definition: Definition; save: (merged: Definition) => unknown; discard: () => void }
   close: () => void
 }
 
-/** Somebody saved the rule meanwhile. What does not meet is put together; what both changed is asked for. Nothing is overwritten unseen. */
-export function Conflict({ mine, meanwhile: { base, theirs }, saveMerged, takeTheirs, close }: Props) {
+/** Somebody saved meanwhile. What does not meet is put together; what both changed is asked for. Nothing is overwritten unseen. */
+export function Conflict({ title, text, name, base, theirs, mine, close }: ConflictProps) {
   const [choices, choose] = useState<ReadonlyMap<string, Side>>(new Map())
-  const saved = definitionOf(theirs)
-  const { merged, conflicts } = mergeDefinitions(base, mine, saved, choices)
+  const { merged, conflicts } = mergeDefinitions(base, mine?.definition ?? theirs, theirs, choices)
   const isOpen = conflicts.some(({ path }) => !choices.has(path))
   return (
-    <Dialog title="The rule has changed in the meantime" close={close} wide>
+    <Dialog title={title} close={close} wide>
       <p>
-        It is at v{theirs.version} now.{' '}
-        {conflicts.length === 0
-          ? 'You changed different parts, so both changes can be kept.'
-          : 'You both changed the same: choose what stays.'}
+        {text} {mine && sayMerge(conflicts.length, base)}
       </p>
       <div class="halves">
         {base && (
-          <ChangeList title={`What v${theirs.version} changed`} changes={describeChanges(base, saved)} />
+          <div>
+            <DefinitionChanges title={`What ${name} changed`} before={base} after={theirs} />
+          </div>
         )}
-        <ChangeList
-          title={base ? 'What you changed' : `How yours differs from v${theirs.version}`}
-          changes={describeChanges(base ?? saved, mine)}
-        />
+        {mine && (
+          <div>
+            <DefinitionChanges
+              title={base ? 'What you changed' : `How yours differs from ${name}`}
+              before={base ?? theirs}
+              after={mine.definition}
+            />
+          </div>
+        )}
       </div>
       {conflicts.map(({ path, mine: own, theirs: other }) => (
         <fieldset key={path} class="conflict">
@@ -53,22 +65,34 @@ export function Conflict({ mine, meanwhile: { base, theirs }, saveMerged, takeTh
                 checked={choices.get(path) === side}
                 onChange={() => choose(new Map([...choices, [path, side]]))}
               />{' '}
-              {side === 'mine' ? 'Yours' : `v${theirs.version}`}:{' '}
-              <code>{describeValue(side === 'mine' ? own : other)}</code>
+              {side === 'mine' ? 'Yours' : name}: <code>{describeValue(side === 'mine' ? own : other)}</code>
             </label>
           ))}
         </fieldset>
       ))}
       <div class="row end">
-        <button type="button" onClick={takeTheirs}>
-          Discard my changes
-        </button>
-        <button type="button" class="primary" disabled={isOpen} onClick={() => void saveMerged(merged)}>
-          Save both changes
-        </button>
+        {mine ? (
+          <>
+            <button type="button" onClick={mine.discard}>
+              Discard my changes
+            </button>
+            <button type="button" class="primary" disabled={isOpen} onClick={() => mine.save(merged)}>
+              Save both changes
+            </button>
+          </>
+        ) : (
+          <button type="button" class="primary" onClick={close}>
+            Show the current state
+          </button>
+        )}
       </div>
     </Dialog>
   )
+}
+
+function sayMerge(conflicts: number, base: Definition | undefined): string {
+  if (conflicts === 0) return 'You changed different parts, so both changes can be kept.'
+  return base ? 'You both changed the same: choose what stays.' : 'Choose what stays.'
 }
 
 function capitalize(text: string): string {
@@ -77,6 +101,7 @@ function capitalize(text: string): string {
 
 function describeValue(value: unknown): string {
   if (value === undefined) return 'removed'
+  if (Array.isArray(value)) return value.map(describeValue).join('; ') || 'none'
   if (isClause(value) || groupKindOf(value)) return describeCondition(value as never)
   return typeof value === 'object' && value !== null && 'config' in value
     ? describeAction(value as never)

@@ -3,7 +3,6 @@ import { formatCount } from '../../logic/count-words.js'
 import { sayError } from '../../logic/say-error.js'
 import { RetryMany } from '../../parts/retry.js'
 import { When } from '../../parts/when.js'
-import { toast } from '../../state/toasts.js'
 import { linkTo } from '../../state/use-filters.js'
 
 /** That the latest execution of a rule failed, where the rule is changed. */
@@ -23,7 +22,6 @@ export function Failing({ rule }: { rule: Rule }) {
         filter={{ ruleId: id, status: ['failed'] }}
         label={failureCount === 1 ? 'Retry…' : 'Retry all…'}
         of={name}
-        then={(text) => toast(text)}
       />
     </div>
   )

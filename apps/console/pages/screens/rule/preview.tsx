@@ -1,9 +1,9 @@
 import type { EventType, Rule } from '@automation/client'
 import { scheduleType } from '@automation/engine'
 import { useState } from 'preact/hooks'
-import { lazy } from 'preact-iso'
-import type { DraftEvaluation } from '../../logic/evaluate-draft.js'
+import type { Evaluation } from '../../logic/evaluate-definition.js'
 import type { Definition } from '../../logic/rule-definition.js'
+import { later } from '../../parts/later.js'
 import { SendSample } from '../../parts/send-sample.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { Tabs } from '../../parts/tabs.js'
@@ -13,8 +13,10 @@ import type { Fields } from './use-fields.js'
 import { useFindings } from './use-findings.js'
 
 // They come when somebody opens their tab.
-const DraftFindings = lazy(() => import('./draft-findings.js').then(({ DraftFindings }) => DraftFindings))
-const BacktestCard = lazy(() =>
+const LiveFindings = later('the findings', () =>
+  import('./live-findings.js').then(({ LiveFindings }) => LiveFindings),
+)
+const BacktestCard = later('the backtest', () =>
   import('./backtest/backtest-card.js').then(({ BacktestCard }) => BacktestCard),
 )
 
@@ -23,7 +25,7 @@ interface Props {
   saved: Rule | undefined
   definition: Definition
   isChanged: boolean
-  evaluation: DraftEvaluation
+  evaluation: Evaluation
   samples: { isPending: boolean; error: unknown; refetch: () => void }
   fields: Fields | undefined
   /** All of the workspace, once they are read. */
@@ -71,7 +73,7 @@ export function Preview(props: Props) {
           {...{ definition, isChanged, showFaults }}
         />
       )}
-      {chosen === 'findings' && <DraftFindings findings={findings} />}
+      {chosen === 'findings' && <LiveFindings findings={findings} />}
       {saved && definition.trigger !== scheduleType && <SendSample type={definition.trigger as EventType} />}
     </section>
   )

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks'
 import { isEqual } from '../../logic/editing/align-items.js'
 import { describeCondition } from '../../logic/editing/describe-condition.js'
 import { proposeConditions } from '../../logic/editing/propose-conditions.js'
-import type { Sample } from '../../logic/evaluate-draft.js'
+import type { Sample } from '../../logic/evaluate-definition.js'
 import { Icon } from '../../parts/icon.js'
 import type { Fields } from './use-fields.js'
 

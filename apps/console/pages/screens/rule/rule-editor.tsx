@@ -1,8 +1,8 @@
 import type { Rule } from '@automation/client'
 import { useEffect, useLayoutEffect } from 'preact/hooks'
-import { lazy } from 'preact-iso'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Icon } from '../../parts/icon.js'
+import { later, laterDialog } from '../../parts/later.js'
 import { Screen } from '../../parts/screen.js'
 import { Alert } from '../../parts/states.js'
 import { Switch } from '../../parts/switch.js'
@@ -10,19 +10,21 @@ import { Tabs } from '../../parts/tabs.js'
 import { When } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
+import type { ConflictProps } from './conflict.js'
 import { Failing } from './failing.js'
 import { RuleForm } from './rule-form.js'
 import { RuleMenu } from './rule-menu.js'
-import { useDraftSaving } from './use-draft-saving.js'
-import { type RuleDraftState, useRuleDraft } from './use-rule-draft.js'
 import { type Saving, useSaving } from './use-saving.js'
+import { type UnsavedState, useUnsaved } from './use-unsaved.js'
 
 // They come when somebody opens their tab, or a conflict.
-const JsonTab = lazy(() => import('./json-tab.js').then(({ JsonTab }) => JsonTab))
-const Conflict = lazy(() => import('./conflict.js').then(({ Conflict }) => Conflict))
-const DraftConflict = lazy(() => import('./draft-conflict.js').then(({ DraftConflict }) => DraftConflict))
-const Rollout = lazy(() => import('./rollout/rollout.js').then(({ Rollout }) => Rollout))
-const Versions = lazy(() => import('./versions.js').then(({ Versions }) => Versions))
+const JsonTab = later('the JSON', () => import('./json-tab.js').then(({ JsonTab }) => JsonTab))
+const Conflict = laterDialog(
+  ({ title }: ConflictProps) => title,
+  () => import('./conflict.js').then(({ Conflict }) => Conflict),
+)
+const Rollout = later('the rollout', () => import('./rollout/rollout.js').then(({ Rollout }) => Rollout))
+const Versions = later('the versions', () => import('./versions.js').then(({ Versions }) => Versions))
 
 interface Props {
   id: string
@@ -38,33 +40,32 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
   const { query, set } = useFilters()
   // An address may name a part that there is not.
   const tab = Object.hasOwn(tabs, query.tab ?? '') ? (query.tab ?? '') : ''
-  const draft = useRuleDraft(id, saved, template, query.event)
-  const { definition } = draft
-  const saving = useSaving({ id, saved, draft, reload })
-  useSaveKey(may('editor') && (saved === undefined || draft.isChanged), () => saving.save('on'))
-  useUndoKeys(may('editor'), draft)
-  const keeping = useDraftSaving({ id, draft, saving })
+  const unsaved = useUnsaved(id, saved, template, query.event)
+  const { definition } = unsaved
+  const saving = useSaving({ id, saved, unsaved, reload })
+  useSaveKey(may('editor') && (saved === undefined || unsaved.isChanged), () => saving.save('on'))
+  useUndoKeys(may('editor'), unsaved)
   const title = definition.name || (saved === undefined ? 'New rule' : 'Rule without a name')
   return (
     <Screen
       title={title}
-      note={<DraftNote draft={draft} saved={saved} />}
+      note={<UnsavedNote unsaved={unsaved} saved={saved} />}
       actions={
         <>
           {saved && <Switch rule={saved} after={reload} />}
-          {may('editor') && <UndoButtons draft={draft} />}
-          {draft.isChanged && (
-            <button type="button" onClick={draft.discard}>
+          {may('editor') && <UndoButtons unsaved={unsaved} />}
+          {unsaved.isChanged && (
+            <button type="button" onClick={unsaved.discard}>
               Discard
             </button>
           )}
-          {saved && draft.isChanged && may('editor') && (
-            <button type="button" aria-disabled={keeping.isBusy} onClick={() => void keeping.save()}>
+          {saved && unsaved.isChanged && may('editor') && (
+            <button type="button" aria-disabled={saving.isBusy} onClick={() => void saving.save('draft')}>
               Save as draft
             </button>
           )}
-          {may('editor') && <SaveButtons saved={saved} isChanged={draft.isChanged} {...saving} />}
-          {saved && may('editor') && <RuleMenu rule={saved} drop={draft.drop} />}
+          {may('editor') && <SaveButtons saved={saved} isChanged={unsaved.isChanged} {...saving} />}
+          {saved && may('editor') && <RuleMenu rule={saved} drop={unsaved.drop} />}
         </>
       }
     >
@@ -81,40 +82,48 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
       <Alert>{saving.problem}</Alert>
       {saving.meanwhile && (
         <Conflict
-          mine={definition}
-          meanwhile={saving.meanwhile}
-          saveMerged={saving.saveMerged}
-          takeTheirs={saving.takeTheirs}
+          {...saving.meanwhile}
+          mine={{
+            definition,
+            save: saving.saveMerged,
+            discard: () => {
+              saving.closeConflict()
+              unsaved.discard()
+            },
+          }}
           close={saving.closeConflict}
         />
-      )}
-      {keeping.theirs && (
-        <DraftConflict mine={definition} theirs={keeping.theirs} save={keeping.save} close={keeping.close} />
       )}
       {tab === 'json' && (
         <JsonTab
           definition={definition}
-          change={draft.change}
+          change={unsaved.change}
           isReadOnly={!may('editor')}
-          kept={draft.texts['']}
-          keep={(text) => draft.keepText('', text)}
+          kept={unsaved.texts['']}
+          keep={(text) => unsaved.keepText('', text)}
         />
       )}
-      {tab === 'rollout' && saved && <Rollout rule={saved} {...{ draft, reload }} />}
+      {tab === 'rollout' && saved && <Rollout rule={saved} {...{ unsaved, reload }} />}
       {tab === 'versions' && saved && <Versions rule={saved} reload={reload} />}
-      {tab === '' && <RuleForm {...{ id, saved, draft, saving }} eventId={query.event} />}
+      {tab === '' && <RuleForm {...{ id, saved, unsaved, saving }} eventId={query.event} />}
     </Screen>
   )
 }
 
-function DraftNote({ draft, saved }: { draft: ReturnType<typeof useRuleDraft>; saved: Rule | undefined }) {
-  if (!draft.isKept)
+function UnsavedNote({
+  unsaved,
+  saved,
+}: {
+  unsaved: ReturnType<typeof useUnsaved>
+  saved: Rule | undefined
+}) {
+  if (!unsaved.isKept)
     return <span class="bad">This browser cannot store your changes: save them before you leave.</span>
-  if (draft.isChanged && draft.keptAt)
+  if (unsaved.isChanged && unsaved.keptAt)
     return (
       <>
-        {saved ? `Changes to v${draft.baseVersion}` : 'Not saved yet'}, kept in this browser at{' '}
-        <When at={new Date(draft.keptAt).toISOString()} />
+        {saved ? `Changes to v${unsaved.baseVersion}` : 'Not saved yet'}, kept in this browser at{' '}
+        <When at={new Date(unsaved.keptAt).toISOString()} />
       </>
     )
   return saved ? (
@@ -127,7 +136,7 @@ function DraftNote({ draft, saved }: { draft: ReturnType<typeof useRuleDraft>; s
   )
 }
 
-function UndoButtons({ draft }: { draft: RuleDraftState }) {
+function UndoButtons({ unsaved }: { unsaved: UnsavedState }) {
   return (
     <span class="row undo">
       <button
@@ -136,8 +145,8 @@ function UndoButtons({ draft }: { draft: RuleDraftState }) {
         aria-label="Undo"
         title="Undo"
         aria-keyshortcuts="Control+Z Meta+Z"
-        disabled={!draft.canUndo}
-        onClick={draft.undo}
+        disabled={!unsaved.canUndo}
+        onClick={unsaved.undo}
       >
         <Icon name="undo" />
       </button>
@@ -147,8 +156,8 @@ function UndoButtons({ draft }: { draft: RuleDraftState }) {
         aria-label="Redo"
         title="Redo"
         aria-keyshortcuts="Control+Shift+Z Meta+Shift+Z"
-        disabled={!draft.canRedo}
-        onClick={draft.redo}
+        disabled={!unsaved.canRedo}
+        onClick={unsaved.redo}
       >
         <Icon name="undo" />
       </button>
@@ -207,7 +216,7 @@ function useSaveKey(isOn: boolean, save: () => Promise<void>): void {
  * Ctrl Z undoes a change of the rule, wherever the focus is, and with Shift brings it back. Text that is no part of the rule yet has the
  * undo of the browser.
  */
-function useUndoKeys(isOn: boolean, draft: RuleDraftState): void {
+function useUndoKeys(isOn: boolean, unsaved: UnsavedState): void {
   // In the same frame as the change: a key that follows at once finds what there is to undo.
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -216,11 +225,11 @@ function useUndoKeys(isOn: boolean, draft: RuleDraftState): void {
       if (!isOn || !(ctrlKey || metaKey) || (letter !== 'z' && letter !== 'y')) return
       if (target instanceof Element && target.closest('dialog, [data-own-undo]')) return
       const isRedo = letter === 'y' || shiftKey
-      if (!(isRedo ? draft.canRedo : draft.canUndo)) return
+      if (!(isRedo ? unsaved.canRedo : unsaved.canUndo)) return
       event.preventDefault()
       event.stopPropagation()
-      if (isRedo) draft.redo()
-      else draft.undo()
+      if (isRedo) unsaved.redo()
+      else unsaved.undo()
     }
     addEventListener('keydown', listen, { capture: true })
     return () => removeEventListener('keydown', listen, { capture: true })

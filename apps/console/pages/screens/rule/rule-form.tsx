@@ -2,7 +2,7 @@ import type { Rule } from '@automation/client'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { describeSaved } from '../../logic/editing/describe-saved.js'
 import { writeRun } from '../../logic/editing/format-run.js'
-import { evaluateDraft } from '../../logic/evaluate-draft.js'
+import { evaluateDefinition } from '../../logic/evaluate-definition.js'
 import { listConditionPaths } from '../../logic/paths.js'
 import { listRivals } from '../../logic/rivals.js'
 import type { Definition } from '../../logic/rule-definition.js'
@@ -17,21 +17,21 @@ import { Faults, type FieldFault } from './sentence/faults.js'
 import { Sentence } from './sentence/sentence.js'
 import { suggest } from './suggestions.js'
 import { useFields } from './use-fields.js'
-import type { RuleDraftState } from './use-rule-draft.js'
 import { useSamples } from './use-samples.js'
 import type { Saving } from './use-saving.js'
+import type { UnsavedState } from './use-unsaved.js'
 
 interface Props {
   id: string
   saved: Rule | undefined
-  draft: RuleDraftState
+  unsaved: UnsavedState
   saving: Saving
   eventId: string | undefined
 }
 
 /** The rule as a sentence; beside it what it would do, and what is odd about it. */
-export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
-  const { definition, isChanged } = draft
+export function RuleForm({ id, saved, unsaved, saving, eventId }: Props) {
+  const { definition, isChanged } = unsaved
   const { query } = useFilters()
   // A screen opens with three requests: beside the result of a backtest, or the rules of a group, the fields of events are read once somebody
   // writes, and the other rules once something is changed.
@@ -41,7 +41,7 @@ export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
   const samples = useSamples(definition.trigger, eventId, saved?.id)
   const { samples: events } = samples
   const evaluation = useMemo(
-    () => evaluateDraft(definition, events, Date.now(), listRivals(id, definition, rules ?? [])),
+    () => evaluateDefinition(definition, events, Date.now(), listRivals(id, definition, rules ?? [])),
     [definition, events.length, events[0]?.id, rules],
   )
   const paths = useMemo(
@@ -50,7 +50,7 @@ export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
   )
   const fields = useFields(definition.trigger, isTouched)
   const suggestions = useMemo(() => suggest(fields, paths), [fields, paths])
-  const { change, editing } = useEditingOf(draft, saving, suggestions)
+  const { change, editing } = useEditingOf(unsaved, saving, suggestions)
   const isFresh = saved !== undefined && !isChanged && query.saved === `${saved.version}`
   const set = (changes: Partial<Definition>) => change({ ...definition, ...changes })
   const faults = useMemo(() => joinFaults(evaluation.faults, saving.faults), [evaluation, saving.faults])
@@ -95,23 +95,23 @@ export function RuleForm({ id, saved, draft, saving, eventId }: Props) {
 }
 
 /** A change forgets the faults of its field, and one that removes something says so. */
-function useEditingOf(draft: RuleDraftState, saving: Saving, suggestions: Editing['suggestions']) {
+function useEditingOf(unsaved: UnsavedState, saving: Saving, suggestions: Editing['suggestions']) {
   const removed = useRef<string>()
   const change = (next: Definition) => {
-    const before = draft.definition
-    draft.change(next)
+    const before = unsaved.definition
+    unsaved.change(next)
     saving.forgetFaults(before, next)
     const what = removed.current
     removed.current = undefined
-    if (what) toast(`Removed ${what}`, { undo: () => draft.takeBack(before, next) })
+    if (what) toast(`Removed ${what}`, { undo: () => unsaved.takeBack(before, next) })
   }
   const editing: Editing = {
     suggestions,
     removes: (what) => {
       removed.current = what
     },
-    texts: draft.texts,
-    keepText: draft.keepText,
+    texts: unsaved.texts,
+    keepText: unsaved.keepText,
   }
   return { change, editing }
 }

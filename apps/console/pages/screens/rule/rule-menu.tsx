@@ -1,6 +1,7 @@
 import type { Rule } from '@automation/client'
 import { useState } from 'preact/hooks'
-import { lazy, useLocation } from 'preact-iso'
+import { useLocation } from 'preact-iso'
+import { laterDialog } from '../../parts/later.js'
 import { Menu } from '../../parts/menu.js'
 import { Question } from '../../parts/question.js'
 import { Alert } from '../../parts/states.js'
@@ -9,7 +10,9 @@ import { toast } from '../../state/toasts.js'
 import { useChange } from '../../state/use-change.js'
 import { linkTo } from '../../state/use-filters.js'
 
-const ExpectEvery = lazy(() => import('./expect-every.js').then(({ ExpectEvery }) => ExpectEvery))
+const ExpectEvery = laterDialog('How often it should match', () =>
+  import('./expect-every.js').then(({ ExpectEvery }) => ExpectEvery),
+)
 
 /** What can be done with a rule as a whole. */
 export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {

@@ -1,9 +1,9 @@
 import type { Rule } from '@automation/client'
 import { eventTypeDefinitions, isEventTypeName, scheduleType } from '@automation/engine'
 import { useMemo, useState } from 'preact/hooks'
-import { Drafts } from '../../logic/drafts.js'
 import { beginSchedule } from '../../logic/editing/schedule-kinds.js'
 import type { Definition } from '../../logic/rule-definition.js'
+import { UnsavedChanges } from '../../logic/unsaved-changes.js'
 import { Screen } from '../../parts/screen.js'
 import { Loading, NoPermission, Problem } from '../../parts/states.js'
 import { api, may, workspaceId } from '../../state/session.js'
@@ -51,8 +51,8 @@ export function RuleScreen({ id }: { id: string }) {
 
 /** A rule is to be made of an event, and another new rule is unfinished. */
 function isOfAnother(eventId: string | undefined): boolean {
-  const draft = new Drafts(localStorage, workspaceId.peek() ?? '').read('new')
-  return eventId !== undefined && draft !== undefined && draft.eventId !== eventId
+  const unsaved = new UnsavedChanges(localStorage, workspaceId.peek() ?? '').read('new')
+  return eventId !== undefined && unsaved !== undefined && unsaved.eventId !== eventId
 }
 
 /** @param type of the address: one of the catalogue, or of the workspace */

@@ -2,7 +2,7 @@ import { findRuleFaults } from '@automation/engine'
 import { useState } from 'preact/hooks'
 import { describeAction } from '../../logic/describe-action.js'
 import { describeActual, describeClause } from '../../logic/describe-clause.js'
-import { type DraftEvaluation, planSample, type SampleVerdict } from '../../logic/evaluate-draft.js'
+import { type Evaluation, planSample, type SampleVerdict } from '../../logic/evaluate-definition.js'
 import { findStop, markConditions } from '../../logic/marks.js'
 import { namePath } from '../../logic/name-path.js'
 import { listConditionPaths } from '../../logic/paths.js'
@@ -24,7 +24,7 @@ export function Samples({
   isGroupKnown,
   selectedId,
 }: {
-  evaluation: DraftEvaluation
+  evaluation: Evaluation
   definition: Definition
   /** The other rules of its group are known, so that an event may have another first. */
   isGroupKnown: boolean
@@ -92,13 +92,13 @@ export function Samples({
 }
 
 /** Conditions that the service would refuse have no result, neither a match nor a miss. */
-function Unfinished({ faults }: { faults: DraftEvaluation['faults'] }) {
+function Unfinished({ faults }: { faults: Evaluation['faults'] }) {
   return (
     <div class="notice" role="status">
       <p>No result yet.</p>
       <ul>
         {faults.map(({ field, message }) => (
-          <li key={field}>
+          <li key={`${field} ${message}`}>
             <button type="button" class="link" onClick={() => focusField(field)}>
               {namePath(field)}
             </button>

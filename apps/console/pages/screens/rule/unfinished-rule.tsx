@@ -1,4 +1,4 @@
-import { Drafts } from '../../logic/drafts.js'
+import { UnsavedChanges } from '../../logic/unsaved-changes.js'
 import { Screen } from '../../parts/screen.js'
 import { When } from '../../parts/when.js'
 import { workspaceId } from '../../state/session.js'
@@ -8,16 +8,16 @@ import { useFilters } from '../../state/use-filters.js'
 /** There is a new rule that was never saved: nobody gets it in place of the one that was asked for, and nobody loses it. */
 export function UnfinishedRule({ done }: { done: () => void }) {
   const { set } = useFilters()
-  const drafts = new Drafts(localStorage, workspaceId.peek() ?? '')
-  const draft = drafts.read('new')
-  const name = draft?.definition.name || 'A rule without a name'
+  const store = new UnsavedChanges(localStorage, workspaceId.peek() ?? '')
+  const unsaved = store.read('new')
+  const name = unsaved?.definition.name || 'A rule without a name'
   function begin(): void {
-    drafts.drop('new')
+    store.drop('new')
     done()
-    toast(`“${name}” was set aside`, { undo: () => draft && bringBack(draft) })
+    toast(`“${name}” was set aside`, { undo: () => unsaved && bringBack(unsaved) })
   }
-  function bringBack(kept: NonNullable<typeof draft>): void {
-    drafts.keep('new', kept)
+  function bringBack(kept: NonNullable<typeof unsaved>): void {
+    store.keep('new', kept)
     // The page reads it anew.
     location.reload()
   }
@@ -26,7 +26,7 @@ export function UnfinishedRule({ done }: { done: () => void }) {
       <div class="card">
         <p>
           “{name}” was not saved yet; you changed it last{' '}
-          <When at={new Date(draft?.keptAt ?? Date.now()).toISOString()} />.
+          <When at={new Date(unsaved?.keptAt ?? Date.now()).toISOString()} />.
         </p>
         <div class="row">
           <button type="button" class="primary" onClick={begin}>

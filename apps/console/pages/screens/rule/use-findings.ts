@@ -1,6 +1,6 @@
 import type { Rule } from '@automation/client'
 import { useEffect, useState } from 'preact/hooks'
-import type { Finding } from '../../logic/check-draft.js'
+import type { Finding } from '../../logic/check-definition.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import type { Fields } from './use-fields.js'
 
@@ -8,7 +8,7 @@ import type { Fields } from './use-fields.js'
 const pauseMs = 300
 
 /**
- * What the check of the service finds in the draft, without a request: it runs in this page, in slices. Its code comes when the
+ * What the check of the service finds in what is typed, without a request: it runs in this page, in slices. Its code comes when the
  * editor is first used.
  */
 export function useFindings(
@@ -25,8 +25,8 @@ export function useFindings(
       return isWanted
     }
     const timer = setTimeout(async () => {
-      const { checkDraft } = await import('../../logic/check-draft.js')
-      const found = await checkDraft(definition, {
+      const { checkDefinition } = await import('../../logic/check-definition.js')
+      const found = await checkDefinition(definition, {
         now: Date.now(),
         observed: fields?.observed,
         others: (others ?? []).filter((rule) => rule.id !== id) as never,

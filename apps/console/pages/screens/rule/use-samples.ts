@@ -1,6 +1,6 @@
 import type { Event, EventType, SampleEvents } from '@automation/client'
 import { eventTypeDefinitions, reservedTypeDefinitions, scheduleType } from '@automation/engine'
-import type { Sample } from '../../logic/evaluate-draft.js'
+import type { Sample } from '../../logic/evaluate-definition.js'
 import { api } from '../../state/session.js'
 import { useQuery } from '../../state/use-query.js'
 

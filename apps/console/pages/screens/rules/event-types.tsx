@@ -1,15 +1,14 @@
-import { TextField } from '../../parts/text-field.js'
 import '../../styles/history.css'
+import created from 'schema:EventTypeToCreate'
+import updated from 'schema:EventTypeToUpdate'
 import type { EventTypeToCreate, ListedEventType } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { AdminList } from '../../parts/admin-list.js'
 import { Confirm } from '../../parts/confirm.js'
-import { DialogForm } from '../../parts/dialog-form.js'
-import { stopAsking } from '../../parts/question.js'
+import { Opener } from '../../parts/opener.js'
+import { SchemaForm } from '../../parts/schema-form.js'
 import { When } from '../../parts/when.js'
-import { asked } from '../../state/asked.js'
 import { api, may } from '../../state/session.js'
-import { useChange } from '../../state/use-change.js'
 import { linkTo } from '../../state/use-filters.js'
 
 /** What can come in: the types of the workspace first, which can be changed, then those that everybody has. */
@@ -21,11 +20,7 @@ export function EventTypes() {
       read={readTypes}
       columns={['Type', 'What it means', { text: 'Created', isLow: true }, '']}
       empty={{ title: 'No event types', text: 'Events of other types are refused.' }}
-      add={
-        may('editor')
-          ? { label: 'New event type', form: (close) => <TypeForm close={close} title="New event type" /> }
-          : undefined
-      }
+      add={may('editor') ? { label: 'New event type', form: <TypeForm title="New event type" /> } : undefined}
       row={(type) => <TypeCells type={type} />}
     />
   )
@@ -43,10 +38,7 @@ async function readTypes(): Promise<TypeRow[]> {
 }
 
 function TypeCells({ type: { name, description, createdAt, isOwn } }: { type: TypeRow }) {
-  // At the end of the page: what holds for a cell does not hold for a dialog.
-  const edit = () => {
-    asked.value = <TypeForm title={`Describe ${name}`} of={{ name, description }} close={stopAsking} />
-  }
+  const describe = `Describe ${name}`
   return (
     <>
       <th scope="row">
@@ -61,9 +53,9 @@ function TypeCells({ type: { name, description, createdAt, isOwn } }: { type: Ty
       <td class="actions-cell">
         {isOwn && may('editor') && (
           <div class="row">
-            <button type="button" aria-label={`Describe ${name}`} onClick={edit}>
-              Describe
-            </button>
+            <Opener label="Describe" title={describe}>
+              <TypeForm title={describe} of={{ name, description }} />
+            </Opener>
             <Confirm
               label="Delete"
               title={`Delete the event type ${name}`}
@@ -79,37 +71,23 @@ function TypeCells({ type: { name, description, createdAt, isOwn } }: { type: Ty
   )
 }
 
-function TypeForm({ title, of, close }: { title: string; of?: EventTypeToCreate; close: () => void }) {
-  const { change, problem, isBusy } = useChange('event-types')
-  const [values, setValues] = useState({ name: of?.name ?? '', description: of?.description ?? '' })
-  const { name, description } = values
+function TypeForm({ title, of }: { title: string; of?: EventTypeToCreate }) {
+  const [values, set] = useState({ name: '', description: of?.description ?? '' })
+  const { description } = values
   return (
-    <DialogForm
+    <SchemaForm
       title={title}
       send={of ? 'Save' : 'Create'}
-      {...{ close, problem, isBusy }}
-      submit={async () => {
-        const save = () =>
-          of ? api().eventTypes.update(name, { description }) : api().eventTypes.create({ name, description })
-        if ((await change<unknown>(save)) !== undefined) close()
+      reads="event-types"
+      schema={of ? updated : created}
+      texts={{
+        ...(!of && { name: { label: 'Name', maxLength: 64, placeholder: 'ORDER_SHIPPED' } }),
+        description: { label: 'What it means', required: false },
       }}
-    >
-      {!of && (
-        <TextField
-          label="Name"
-          required
-          maxLength={64}
-          placeholder="ORDER_SHIPPED"
-          value={name}
-          set={(typed) => setValues({ ...values, name: typed })}
-        />
-      )}
-      <TextField
-        label="What it means"
-        maxLength={2000}
-        value={description}
-        set={(typed) => setValues({ ...values, description: typed })}
-      />
-    </DialogForm>
+      submit={() =>
+        of ? api().eventTypes.update(of.name, { description }) : api().eventTypes.create(values)
+      }
+      {...{ values, set }}
+    />
   )
 }

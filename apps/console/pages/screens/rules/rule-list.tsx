@@ -22,7 +22,7 @@ import { useRules } from '../../state/use-rules.js'
 /** The rules, filtered in the browser: all of them are read at once. */
 export function RuleList() {
   const { query, set } = useFilters()
-  const { q = '', state = '', trigger = '' } = query
+  const { q = '', state = '', trigger = '', label = '' } = query
   const rules = useRules()
   const overview = useQuery({
     key: ['rule-overview'],
@@ -41,8 +41,12 @@ export function RuleList() {
         : rule.isActive === (wanted === 'on')
   const shown = all.filter(
     (rule) =>
-      `${rule.name} ${rule.description} ${rule.group ?? ''}`.toLowerCase().includes(q.toLowerCase()) &&
+      [rule.name, rule.description, rule.group, ...rule.labels]
+        .join(' ')
+        .toLowerCase()
+        .includes(q.toLowerCase()) &&
       (trigger === '' || rule.trigger === trigger) &&
+      (label === '' || rule.labels.includes(label)) &&
       (state === '' || isInState(rule, state)),
   )
   // Without it nobody knows which rules fit the filter.
@@ -54,7 +58,10 @@ export function RuleList() {
   const stale = [rules, overview, rollouts].find(({ data, error }) => data !== undefined && error)
   return (
     <>
-      <RuleFilters types={[...new Set(all.map((rule) => rule.trigger))].sort()} />
+      <RuleFilters
+        types={[...new Set(all.map((rule) => rule.trigger))].sort()}
+        labels={[...new Set(all.flatMap((rule) => rule.labels))].sort()}
+      />
       {!isKnown &&
         (failed ? (
           <Problem error={failed.error} retry={() => void failed.refetch()} />
@@ -67,7 +74,7 @@ export function RuleList() {
       {isKnown && all.length > 0 && shown.length === 0 && (
         <Empty title="No rules match the filter">
           <p>{all.length === 1 ? 'There is 1' : `There are ${all.length}`} without it.</p>
-          <button type="button" onClick={() => set({ q: '', state: '', trigger: '' })}>
+          <button type="button" onClick={() => set({ q: '', state: '', trigger: '', label: '' })}>
             Show all
           </button>
         </Empty>
@@ -99,9 +106,9 @@ export function RuleList() {
   )
 }
 
-function RuleFilters({ types }: { types: string[] }) {
+function RuleFilters({ types, labels }: { types: string[]; labels: string[] }) {
   const { query, set } = useFilters()
-  const { q = '', state = '', trigger = '' } = query
+  const { q = '', state = '', trigger = '', label = '' } = query
   return (
     <search class="filters">
       <TextField
@@ -118,6 +125,14 @@ function RuleFilters({ types }: { types: string[] }) {
         options={Object.fromEntries(types.map((type) => [type, type]))}
         set={(chosen) => set({ trigger: chosen })}
       />
+      {(labels.length > 0 || label !== '') && (
+        <ChoiceFilter
+          label="Label"
+          value={label}
+          options={Object.fromEntries(labels.map((one) => [one, one]))}
+          set={(chosen) => set({ label: chosen })}
+        />
+      )}
       <ChoiceFilter
         label="State"
         value={state}
@@ -165,6 +180,15 @@ function RuleRow({
     <>
       <th scope="row">
         <a href={linkTo(`rules/${rule.id}`)}>{rule.name}</a>
+        {rule.labels.length > 0 && (
+          <span class="sub marks">
+            {rule.labels.map((label) => (
+              <a key={label} class="badge" href={linkTo('rules', { label })}>
+                {label}
+              </a>
+            ))}
+          </span>
+        )}
         {rule.schedule !== null && <span class="sub">{describeSchedule(rule.schedule)}</span>}
         {rule.perKey !== null && <span class="sub">{describePerKey(rule.perKey)}</span>}
         {rule.group !== null && (

@@ -1,8 +1,8 @@
 import type { EmailTemplate } from '@automation/client'
-import { useState } from 'preact/hooks'
 import { AdminList } from '../../parts/admin-list.js'
 import { Confirm } from '../../parts/confirm.js'
 import { DetailHead } from '../../parts/detail-head.js'
+import { Opener } from '../../parts/opener.js'
 import { Split } from '../../parts/screen.js'
 import { Source } from '../../parts/source.js'
 import { Unread } from '../../parts/states.js'
@@ -28,11 +28,7 @@ export function Templates() {
             title: 'No email templates',
             text: 'SEND_EMAIL actions name a template. Without one, a built-in email is sent.',
           }}
-          add={
-            may('editor')
-              ? { label: 'New template', form: (close) => <TemplateForm close={close} /> }
-              : undefined
-          }
+          add={may('editor') ? { label: 'New template', form: <TemplateForm /> } : undefined}
           row={({ id, name, updatedAt }) => (
             <>
               <th scope="row">
@@ -56,7 +52,6 @@ function TemplateDetail({ id, close }: { id: string; close: () => void }) {
     read: () => api().emailTemplates.get(id),
     pollMs: false,
   })
-  const [isEditing, setEditing] = useState(false)
   if (!template.data)
     return (
       <>
@@ -73,9 +68,9 @@ function TemplateDetail({ id, close }: { id: string; close: () => void }) {
       </p>
       {may('editor') && (
         <div class="row">
-          <button type="button" onClick={() => setEditing(true)}>
-            Edit
-          </button>
+          <Opener label="Edit">
+            <TemplateForm of={template.data} />
+          </Opener>
           <Confirm
             label="Delete"
             title={`Delete the template ${name}`}
@@ -102,7 +97,6 @@ function TemplateDetail({ id, close }: { id: string; close: () => void }) {
           )}
         </section>
       ))}
-      {isEditing && <TemplateForm of={template.data} close={() => setEditing(false)} />}
     </>
   )
 }

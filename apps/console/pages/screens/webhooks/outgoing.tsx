@@ -1,5 +1,4 @@
 import type { Subscription } from '@automation/client'
-import { useState } from 'preact/hooks'
 import { AdminList } from '../../parts/admin-list.js'
 import { Mark } from '../../parts/mark.js'
 import { Split } from '../../parts/screen.js'
@@ -14,7 +13,6 @@ import { SubscriptionForm } from './subscription-form.js'
 /** The URLs that hear of what happens here, and what was delivered to each. */
 export function Outgoing() {
   const { query, set } = useFilters()
-  const [isEditing, setEditing] = useState(false)
   // The list below reads it, and this shares what it has read.
   const { data } = useQuery<readonly Subscription[]>({
     key: may('admin') ? ['subscriptions'] : undefined,
@@ -25,50 +23,42 @@ export function Outgoing() {
   if (!may('admin'))
     return <NoPermission>Subscriptions and their deliveries are for admins of the workspace.</NoPermission>
   return (
-    <>
-      <Split
-        list={
-          <AdminList
-            queryKey="subscriptions"
-            what="subscriptions"
-            read={listSubscriptions}
-            columns={['URL', 'Events', { text: 'Last delivery', isLow: true }, 'State']}
-            selectedId={query.id}
-            empty={{
-              title: 'No subscriptions',
-              text: 'A subscription sends events such as failed executions, or rules that were switched off, to a URL of yours.',
-            }}
-            add={{ label: 'New subscription', form: (close) => <SubscriptionForm close={close} /> }}
-            row={({ id, url, description, eventTypes, isActive }) => (
-              <>
-                <th scope="row">
-                  <a href={linkTo('webhooks', { ...query, id })}>{url}</a>
-                  {description && <span class="sub">{description}</span>}
-                </th>
-                <td data-label="Events">{eventTypes.join(', ')}</td>
-                <td class="low">
-                  <LastDelivery id={id} />
-                </td>
-                <td data-label="State">
-                  <Mark of={isActive ? 'active' : 'skipped'} word={isActive ? 'on' : 'off'} />
-                </td>
-              </>
-            )}
-          />
-        }
-        detail={
-          selected && (
-            <SubscriptionDetail
-              key={selected.id}
-              subscription={selected}
-              edit={() => setEditing(true)}
-              close={() => set({ id: '' })}
-            />
-          )
-        }
-      />
-      {isEditing && selected && <SubscriptionForm of={selected} close={() => setEditing(false)} />}
-    </>
+    <Split
+      list={
+        <AdminList
+          queryKey="subscriptions"
+          what="subscriptions"
+          read={listSubscriptions}
+          columns={['URL', 'Events', { text: 'Last delivery', isLow: true }, 'State']}
+          selectedId={query.id}
+          empty={{
+            title: 'No subscriptions',
+            text: 'A subscription sends events such as failed executions, or rules that were switched off, to a URL of yours.',
+          }}
+          add={{ label: 'New subscription', form: <SubscriptionForm /> }}
+          row={({ id, url, description, eventTypes, isActive }) => (
+            <>
+              <th scope="row">
+                <a href={linkTo('webhooks', { ...query, id })}>{url}</a>
+                {description && <span class="sub">{description}</span>}
+              </th>
+              <td data-label="Events">{eventTypes.join(', ')}</td>
+              <td class="low">
+                <LastDelivery id={id} />
+              </td>
+              <td data-label="State">
+                <Mark of={isActive ? 'active' : 'skipped'} word={isActive ? 'on' : 'off'} />
+              </td>
+            </>
+          )}
+        />
+      }
+      detail={
+        selected && (
+          <SubscriptionDetail key={selected.id} subscription={selected} close={() => set({ id: '' })} />
+        )
+      }
+    />
   )
 }
 

@@ -6,6 +6,7 @@ import { Confirm } from '../../parts/confirm.js'
 import { DetailHead } from '../../parts/detail-head.js'
 import { Newer, Older } from '../../parts/list-controls.js'
 import { Mark } from '../../parts/mark.js'
+import { Opener } from '../../parts/opener.js'
 import { RetryMany } from '../../parts/retry.js'
 import { Alert, ReadState } from '../../parts/states.js'
 import { When } from '../../parts/when.js'
@@ -15,15 +16,15 @@ import { useChange } from '../../state/use-change.js'
 import { linkTo } from '../../state/use-filters.js'
 import { useList } from '../../state/use-list.js'
 import { describeError, readAgain } from '../../state/use-query.js'
+import { SubscriptionForm } from './subscription-form.js'
 
 interface Props {
   subscription: Subscription
-  edit: () => void
   close: () => void
 }
 
 /** One subscription: what can be done with it, and whether its deliveries arrived. */
-export function SubscriptionDetail({ subscription, edit, close }: Props) {
+export function SubscriptionDetail({ subscription, close }: Props) {
   const { id, url, eventTypes, isActive } = subscription
   const [said, say] = useState('')
   return (
@@ -40,9 +41,9 @@ export function SubscriptionDetail({ subscription, edit, close }: Props) {
         </dd>
       </dl>
       <div class="row">
-        <button type="button" onClick={edit}>
-          Edit
-        </button>
+        <Opener label="Edit">
+          <SubscriptionForm of={subscription} />
+        </Opener>
         <button
           type="button"
           onClick={async () => {

@@ -26,6 +26,15 @@ t.test('a change of the name and a colleague’s change of the description are b
   t.strictSame(merged, define({ name: 'Hotter', description: 'new' }))
 })
 
+t.test('what both added is there once', async (t) => {
+  const added = (...items: object[]) =>
+    define({ conditions: [clause('score', 80), clause('amount', 5), ...items] })
+  const [age, vip] = [clause('age', 18), clause('vip', true, 'equals')]
+  const { merged, conflicts } = mergeDefinitions(base, added(age), added(age, vip))
+  t.strictSame(conflicts, [])
+  t.strictSame(merged, added(age, vip))
+})
+
 t.test('changes of different conditions and different fields of one action do not meet', async (t) => {
   const mine = define({
     conditions: [clause('score', 90), clause('amount', 5)],

@@ -14,7 +14,7 @@ import {
   withChildren,
 } from '../../../pages/logic/editing/condition-kinds.js'
 import { describeCondition, isKnown } from '../../../pages/logic/editing/describe-condition.js'
-import { findConditionFaults } from '../../../pages/logic/editing/find-condition-faults.js'
+import { findDefinitionFaults } from '../../../pages/logic/editing/find-definition-faults.js'
 import {
   readList,
   readNumber,
@@ -29,6 +29,7 @@ const byName = new Map(
   operators.flatMap((operator) => [operator.name, ...operator.aliases].map((name) => [name, operator])),
 )
 const path = fc.constantFrom('score', 'lead.tags[0]', 'customer.limit', 'größe')
+const actions = [{ type: 'WAIT', config: { duration: '1h' } }]
 const scalar = fc.oneof(
   fc.constantFrom<unknown>('', ' x ', '80', 'true', 'null', '"x"', 'a, b', '1e3', '\n', true, false, null, 0),
   fc.string(),
@@ -117,11 +118,11 @@ t.test('every condition that the service takes is chips, and none of them loses 
       const one = drawn as Condition
       if (findRuleFaults({ conditions: [one] }).length > 0) return true
       valid += 1
-      // Also the order of keys: a draft that says the same as the saved rule is none.
+      // Also the order of keys: what says the same as the saved rule is nothing unsaved.
       return (
         isKnown(one) &&
         JSON.stringify(retype(one)) === JSON.stringify(one) &&
-        findConditionFaults([one]).length === 0 &&
+        findDefinitionFaults({ conditions: [one], actions } as never).length === 0 &&
         describeCondition(one) !== ''
       )
     }),

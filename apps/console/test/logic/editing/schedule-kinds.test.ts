@@ -18,6 +18,8 @@ t.test('a schedule is told in words', async (t) => {
   for (const [cron, words] of [
     ['0 9 * * 1-5', 'every weekday at 09:00'],
     ['30 18 * * 0,6', 'every Saturday and Sunday at 18:30'],
+    ['0 9 * * 7', 'every Sunday at 09:00'],
+    ['0 9 * * 5-7', 'every Friday, Saturday and Sunday at 09:00'],
     ['5 7 * * *', 'every day at 07:05'],
     ['0 0 31 * *', 'every month on day 31 at 00:00'],
     ['15 * * * *', 'every hour at minute 15'],
@@ -74,5 +76,5 @@ t.test('the next times are those of the service, by the clock of the zone', asyn
     ['Sat, Mar 28, 02:30', 'Sun, Mar 29, 03:00', 'Mon, Mar 30, 02:30'],
   )
   t.match(ticks[1]?.clockChange, '02:30 does not exist on this day')
-  t.match(listTicks(of('0 9 * *'), 0, 3), { fault: String, ticks: [] })
+  t.match(listTicks(of('0 9 * *'), 0, 3), { fault: String, ticks: { length: 0 } })
 })

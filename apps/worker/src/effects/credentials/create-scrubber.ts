@@ -22,8 +22,8 @@ export interface Secret {
 const leastLength = 4
 
 /**
- * Creates a scrubber of secrets: as they are, in a URL (also encoded twice), in JSON (also as a text within a text of JSON), in HTML, and in
- * Base64, also as a part of what was encoded, such as the password in `Basic …`.
+ * Creates a scrubber of secrets: as they are, in a URL (also encoded twice, and letter by letter), in JSON (also as a text within a text of JSON),
+ * in HTML, as Python and SQL quote them, in hex, and in Base64, also as a part of what was encoded, such as the password in `Basic …`.
  */
 export function createScrubber(secrets: readonly Secret[]): Scrubber {
   const known = secrets.filter(({ value }) => value.length >= leastLength)
@@ -81,14 +81,14 @@ export function scrubValue(value: unknown, scrubber: Scrubber): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Nobody encodes these but Base64. */
+/** Base64 and hex encode these, and a URL in which every letter is encoded. */
 const plain = /[A-Za-z0-9]/
 
 /** How long (characters) a text may be at most, however it is encoded. */
 function measure(text: string): number {
   // Percent-encoded twice, a byte has up to 5; in JSON within JSON, in a URL, a character has about as many again before it.
   return [...text].reduce(
-    (sum, character) => sum + (plain.test(character) ? 2 : 25 * character.length + 15),
+    (sum, character) => sum + (plain.test(character) ? 5 : 25 * character.length + 15),
     0,
   )
 }
@@ -102,17 +102,42 @@ interface Form {
 /** So many characters of a long secret are enough to know it. Receivers could repeat a longer beginning until the search takes seconds. */
 const headLength = 32
 
+/** Secrets with more backslashes and quotes would be looked for too slowly in quotes of Python, too. */
+const mostQuoted = 8
+
+function countDeep(value: string): number {
+  return value.split(/["\\]/).length - 1
+}
+
 function compile(value: string): Form[] {
   const isDeep = /["\\]/
   // The deepest first: a secret may end like a deeper form of itself.
-  const depths = isDeep.test(value) ? [mostTexts, 2, 1, 0] : [mostTexts]
+  const depths = isDeep.test(value) ? [mostTexts, 2, 1] : [mostTexts]
   const encoded = new Set([value, JSON.stringify(value).slice(1, -1)].flatMap(listBase64))
   // A large secret has few characters, many times.
   const match = memoize((depth: number, character: string) => matchCharacter(character, depth))
   const follow = memoize((next: string, pattern: string) => new RegExp(matchBefore(next, pattern), 'y'))
+  // A quote may be encoded without its backslash. Where there is one, another depth takes both; it is of what stands before the secret where none does.
+  const isQuoted = value.startsWith('"')
+  const writeAtDepths = (start: string) =>
+    depths.map((depth) => [
+      start,
+      ...[...value].map((one) => match(isDeep.test(one) ? depth : mostTexts, one)),
+    ])
   const forms = [
-    ...depths.map((depth) => [...value].map((one) => match(isDeep.test(one) ? depth : mostTexts, one))),
+    // SQL doubles a quote. A form of its own: one quote or two, by choice, would be tried in 2^n ways. The first: a secret may begin with a quote.
+    ...(value.includes("'")
+      ? [[...value].map((one) => (one === "'" ? "''" : match(isDeep.test(one) ? 0 : mostTexts, one)))]
+      : []),
+    ...writeAtDepths(isQuoted ? `(?<!${backslash})` : ''),
+    // Before the secret as it is: behind a backslash this ends like that.
+    ...(isDeep.test(value) && countDeep(value) <= mostQuoted
+      ? [[...value].map((one) => match(one === '\\' ? 1 : 0, one))]
+      : []),
+    ...(isDeep.test(value) ? [[...value].map((one) => match(isDeep.test(one) ? 0 : mostTexts, one))] : []),
+    ...(isQuoted ? writeAtDepths('') : []),
     ...[...encoded].map((core) => [...core].map(matchBase64)),
+    ...listBytes(value),
   ]
   const tailsOf = new Map<string, RegExp[][]>()
   for (const patterns of forms) {
@@ -171,6 +196,11 @@ function matchCharacter(character: string, depth: number): string {
     `&#(?:0*${code}|[xX]0*${matchHex(code, 1)});`,
     ...(character === ' ' ? ['\\+'] : []),
     ...(name === undefined ? [] : [`&${name};`]),
+    // In quotes of Python, and as its bytes.
+    ...(character === "'" ? [`${backslash}'`] : []),
+    ...(code > 127
+      ? [[...Buffer.from(character)].map((byte) => `${backslash}x${matchHex(byte, 2)}`).join('')]
+      : []),
   ]
   const most = 2 ** depth - 1
   const forms = [
@@ -223,6 +253,12 @@ function listBase64(value: string): string[] {
       return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6))
     })
     .filter(({ length }) => length >= leastLength)
+}
+
+/** Each byte in hex, and in a URL in which all are encoded. */
+function listBytes(value: string): string[][] {
+  const bytes = [...Buffer.from(value)].map((byte) => matchHex(byte, 2))
+  return [bytes, bytes.map((byte) => `%(?:25)?${byte}`)]
 }
 
 /** In both alphabets, and in a URL. */

@@ -1,4 +1,6 @@
+import type { Dispatcher } from 'undici'
 import { RefusedCall } from '../address-guard.js'
+import { decompress } from '../decompress.js'
 import type { HttpCaller } from '../http-caller.js'
 import { readStart } from '../read-response.js'
 import type { OpenCredential } from './open-credential.js'
@@ -24,7 +26,18 @@ const knownErrors = new Set([
   'unauthorized_client',
   'unsupported_grant_type',
   'invalid_scope',
+  'access_denied',
+  'server_error',
+  'temporarily_unavailable',
+  // Of GitHub and Slack, with status 200.
+  'incorrect_client_credentials',
+  'invalid_client_id',
+  'bad_client_secret',
 ])
+const passingErrors = new Set(['server_error', 'temporarily_unavailable'])
+
+/** Types of tokens that are no bearer tokens: a call would be refused with them. All other words are taken for bearer, which most mean. */
+const otherTypes = new Set(['mac', 'hmac', 'dpop', 'pop', 'n_a'])
 
 /** Requests tokens by the client credentials grant of OAuth 2.0. No redirect is followed: it would lead the secret elsewhere. */
 export function createTokenRequest(caller: HttpCaller): RequestToken {
@@ -38,21 +51,27 @@ export function createTokenRequest(caller: HttpCaller): RequestToken {
       url,
       { method: 'POST', ...composeRequest(parts), mayRepeat: true, isSecret: true },
       { timeoutMs },
-      async ({ statusCode, body }) => ({
+      async ({ statusCode, headers, body }) => ({
         statusCode,
-        text: (await readStart(body, maxResponseBytes)).bytes.toString(),
+        headers,
+        bytes: (await readStart(body, maxResponseBytes)).bytes,
       }),
       () => {},
     )
     if ('fault' in called) return fail(called.fault, called.isFinal)
-    const { statusCode, text } = called.result
-    const json = parseObject(text)
-    if (statusCode !== 200) {
-      const error = typeof json?.error === 'string' && knownErrors.has(json.error) ? ` (${json.error})` : ''
-      const isFinal = statusCode < 500 && statusCode !== 408 && statusCode !== 429
-      return fail(`the token endpoint responded with HTTP ${statusCode}${error}`, isFinal)
+    const { statusCode, headers, bytes } = called.result
+    const fields = parseFields(bytes, headers)
+    const isSuccess = statusCode >= 200 && statusCode < 300
+    const error = typeof fields.error === 'string' && knownErrors.has(fields.error) ? fields.error : undefined
+    if (!isSuccess || error !== undefined) {
+      const isFinal = statusCode < 500 && ![408, 429].includes(statusCode) && !passingErrors.has(error ?? '')
+      const said = error === undefined ? '' : ` (${error})`
+      return fail(`the token endpoint responded with HTTP ${statusCode}${said}`, isFinal)
     }
-    return readToken(json) ?? fail('the response of the token endpoint has no bearer token')
+    const token = readToken(fields)
+    if (!('lacks' in token)) return token
+    const came = [`HTTP ${statusCode}`, ...describeType(headers['content-type'])].join(', ')
+    return fail(`the response of the token endpoint (${came}) has ${token.lacks}`)
   }
 }
 
@@ -79,21 +98,38 @@ function composeRequest({
   return { headers, body: body.toString() }
 }
 
-function readToken(json: Record<string, unknown> | undefined) {
-  const { access_token: text, token_type: type = 'bearer', expires_in: life } = json ?? {}
+function readToken(fields: Fields): { text: string; usableMs: number } | { lacks: string } {
+  const { access_token: text, token_type: type, expires_in: life } = fields
+  if (typeof text !== 'string') return { lacks: 'no access token' }
   // It becomes the value of a header.
-  if (typeof text !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(text)) return undefined
-  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer') return undefined
+  if (!/^[\x21-\x7e]{1,8192}$/.test(text)) return { lacks: 'no access token that can stand in a header' }
+  if (typeof (type ?? '') !== 'string') return { lacks: 'a token of an unknown type, not a bearer token' }
+  const name = String(type ?? '').toLowerCase()
+  if (otherTypes.has(name)) return { lacks: `a token of the type ${name}, not a bearer token` }
   const given = Number(life ?? defaultSeconds)
   const seconds = Number.isFinite(given) ? Math.min(Math.max(given, 0), maxSeconds) : defaultSeconds
   return { text, usableMs: Math.round((seconds - Math.min(marginSeconds, seconds / 2)) * 1_000) }
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+type Fields = Record<string, unknown>
+
+/** JSON, perhaps behind a byte order mark, or a form, whatever its content type says. Of anything else nothing. */
+function parseFields(bytes: Buffer, headers: Dispatcher.ResponseData['headers']): Fields {
   try {
+    const text = decompress(bytes, headers['content-encoding'], maxResponseBytes)
+      .toString()
+      .replace(/^\ufeff/, '')
+    if (/^\w+=/.test(text)) return Object.fromEntries(new URLSearchParams(text))
     const json: unknown = JSON.parse(text)
-    return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : undefined
+    return typeof json === 'object' && json !== null ? (json as Fields) : {}
   } catch {
-    return undefined
+    return {}
   }
+}
+
+/** Only the usual ones: another text may be an echo of the secret. */
+function describeType(type: string | string[] | undefined): string[] {
+  const usual =
+    /^(?:text\/(?:html|plain|xml)|application\/(?:json|xml|jwt|x-www-form-urlencoded))(?=\s*(?:;|$))/
+  return [...(usual.exec(String(type ?? '').toLowerCase()) ?? [])]
 }

@@ -1,4 +1,6 @@
-import { lazy } from 'preact-iso'
+import { later } from '../../../parts/later.js'
 
 /** It comes with the first result. */
-export const ReportView = lazy(() => import('./report-view.js').then(({ ReportView }) => ReportView))
+export const ReportView = later('the report', () =>
+  import('./report-view.js').then(({ ReportView }) => ReportView),
+)

@@ -9,9 +9,9 @@ import { api, may } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { useFilters } from '../../../state/use-filters.js'
 import { useQuery } from '../../../state/use-query.js'
+import { Conflict, type Meanwhile } from '../conflict.js'
 import { DefinitionChanges } from '../definition-changes.js'
-import type { useRuleDraft } from '../use-rule-draft.js'
-import { ChangedMeanwhile, type ForeignChange } from './changed-meanwhile.js'
+import type { UnsavedState } from '../use-unsaved.js'
 import { DifferenceView, nextComparisonMs, waitSeconds } from './difference-view.js'
 import { usualGuard } from './guard-fields.js'
 import { Promote, type PromoteProps } from './promote.js'
@@ -20,19 +20,19 @@ type DraftMark = NonNullable<RuleRollout['draft']>
 
 export interface RuleEditing {
   rule: Rule
-  draft: ReturnType<typeof useRuleDraft>
+  unsaved: UnsavedState
   reload: () => Promise<Rule | undefined>
 }
 
 /** The next version of the rule, which does nothing yet: how it differs, and what it would have done since it was saved. */
-export function DraftCard({ rule, mark, draft, reload }: RuleEditing & { mark: DraftMark | null }) {
+export function DraftCard({ rule, mark, unsaved, reload }: RuleEditing & { mark: DraftMark | null }) {
   // Another save is another draft.
   const found = useQuery<RuleDraft>({
     key: mark === null ? undefined : ['draft', rule.id, mark.savedAt],
     read: () => api().rules.drafts.get(rule.id, { wait: waitSeconds }),
     pollMs: nextComparisonMs,
   })
-  const [changed, setChanged] = useState<ForeignChange>()
+  const [changed, setChanged] = useState<Meanwhile>()
   // What was typed stays where a promotion is refused, and another draft comes.
   const [guard, setGuard] = useState(usualGuard)
   const saved = mark === null ? undefined : found.data
@@ -40,12 +40,16 @@ export function DraftCard({ rule, mark, draft, reload }: RuleEditing & { mark: D
     <section class="card" aria-labelledby="draft">
       <h2 id="draft">Draft</h2>
       {mark !== null && <ReadState {...found} what="the draft" rows={3} />}
-      {mark === null && <NoDraft isChanged={draft.isChanged} />}
+      {mark === null && <NoDraft isChanged={unsaved.isChanged} />}
       {saved && (
         <>
           <Standing {...{ rule, saved }} />
           {may('editor') && (
-            <DraftActions {...{ rule, saved, draft, reload }} refuse={setChanged} {...{ guard, setGuard }} />
+            <DraftActions
+              {...{ rule, saved, unsaved, reload }}
+              refuse={setChanged}
+              {...{ guard, setGuard }}
+            />
           )}
           <div class="halves">
             <div>
@@ -68,7 +72,7 @@ export function DraftCard({ rule, mark, draft, reload }: RuleEditing & { mark: D
           </div>
         </>
       )}
-      {changed && <ChangedMeanwhile {...changed} close={() => setChanged(undefined)} />}
+      {changed && <Conflict {...changed} close={() => setChanged(undefined)} />}
     </section>
   )
 }
@@ -138,7 +142,7 @@ function Standing({ rule, saved }: { rule: Rule; saved: RuleDraft }) {
 function DraftActions({
   rule,
   saved,
-  draft,
+  unsaved,
   reload,
   ...promotion
 }: RuleEditing & Pick<PromoteProps, 'saved' | 'refuse' | 'guard' | 'setGuard'>) {
@@ -150,11 +154,11 @@ function DraftActions({
       <button
         type="button"
         onClick={() => {
-          if (draft.isChanged) {
+          if (unsaved.isChanged) {
             say('You have other changes in the editor. Save or discard them first.')
             return
           }
-          draft.edit(definitionOf(saved as Definition), saved.basedOn, saved.etag)
+          unsaved.edit(definitionOf(saved as Definition), saved.basedOn, saved.etag)
           set({ tab: '' })
         }}
       >

@@ -1,26 +1,19 @@
+import schema from 'schema:GuardToSet'
 import type { GuardToSet } from '@automation/client'
-import { Select } from '../../../parts/select.js'
-import { TextField } from '../../../parts/text-field.js'
+import { SchemaField } from '../../../parts/schema-form.js'
 
-/** What is typed. An empty limit is none. */
-export interface GuardForm {
+/** What is typed, the rate in percent. An empty limit is none. */
+export interface GuardForm extends GuardToSet {
   isSet: boolean
-  for: string
-  runs: string
-  failures: string
 }
 
-export const usualGuard: GuardForm = { isSet: true, for: '24h', runs: '', failures: '20' }
+export const usualGuard: GuardForm = { isSet: true, for: '24h', maxFailureRate: 20 }
 
 const times = { '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '7d': '7 days', '30d': '30 days' }
 
-export function guardOf({ isSet, runs, failures, ...guard }: GuardForm): GuardToSet | undefined {
+export function guardOf({ isSet, maxFailureRate, ...guard }: GuardForm): GuardToSet | undefined {
   if (!isSet) return undefined
-  return {
-    for: guard.for,
-    ...(runs !== '' && { maxRunsPerHour: Number(runs) }),
-    ...(failures !== '' && { maxFailureRate: Number(failures) / 100 }),
-  }
+  return { ...guard, ...(maxFailureRate !== undefined && { maxFailureRate: maxFailureRate / 100 }) }
 }
 
 /** How long the promoted version is watched, and which limits bring the previous version back. */
@@ -34,46 +27,39 @@ export function GuardFields({
   /** The one that comes back. */
   version: number
 }) {
+  const { for: time, maxRunsPerHour, maxFailureRate } = guard
+  const { properties } = schema
+  const setOne = (name: string) => (value: unknown) => set({ ...guard, [name]: value })
   return (
     <>
-      <label class="inline">
-        <input
-          type="checkbox"
-          checked={guard.isSet}
-          onChange={({ currentTarget }) => set({ ...guard, isSet: currentTarget.checked })}
-        />
-        Watch it with a guard
-      </label>
+      <SchemaField type="boolean" label="Watch it with a guard" value={guard.isSet} set={setOne('isSet')} />
       {guard.isSet && (
         <>
           <p class="quiet">
             If a limit is exceeded, v{version} is restored within 5 seconds. Leave a field empty for no limit.
           </p>
           <div class="fields thirds">
-            <Select
+            <SchemaField
               label="Watch for"
-              value={guard.for}
-              options={times}
-              set={(time) => set({ ...guard, for: time })}
+              enum={Object.keys(times)}
+              words={times}
+              value={time}
+              set={setOne('for')}
             />
-            <TextField
+            <SchemaField
+              {...properties.maxRunsPerHour}
               label="Maximum executions per hour"
-              type="number"
-              min="1"
-              max="100000"
-              required={guard.failures === ''}
-              value={guard.runs}
-              set={(runs) => set({ ...guard, runs })}
+              required={maxFailureRate === undefined}
+              value={maxRunsPerHour}
+              set={setOne('maxRunsPerHour')}
             />
-            <TextField
+            <SchemaField
+              {...properties.maxFailureRate}
+              maximum={100}
               label="Maximum failure rate, %"
-              type="number"
-              min="0"
-              max="100"
-              step="any"
-              required={guard.runs === ''}
-              value={guard.failures}
-              set={(failures) => set({ ...guard, failures })}
+              required={maxRunsPerHour === undefined}
+              value={maxFailureRate}
+              set={setOne('maxFailureRate')}
             />
           </div>
           <p class="sub">Failures count from the fifth finished execution of an hour on.</p>

@@ -1,11 +1,13 @@
 import { ApiError, type GuardToSet, type Rule, type RuleDraft } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { nameActor } from '../../../logic/name-actor.js'
+import { type Definition, definitionOf, isSame } from '../../../logic/rule-definition.js'
 import { DialogForm } from '../../../parts/dialog-form.js'
 import { api } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { readAgain } from '../../../state/use-query.js'
-import { readDraft } from '../use-draft-saving.js'
-import type { ForeignChange } from './changed-meanwhile.js'
+import type { Meanwhile } from '../conflict.js'
+import { readDraft } from '../use-saving.js'
 import { GuardFields, type GuardForm, guardOf } from './guard-fields.js'
 
 export interface PromoteProps {
@@ -13,7 +15,7 @@ export interface PromoteProps {
   saved: RuleDraft
   reload: () => Promise<Rule | undefined>
   /** The rule or its draft has changed: nothing was promoted. */
-  refuse: (change: ForeignChange) => void
+  refuse: (change: Meanwhile) => void
   guard: GuardForm
   setGuard: (guard: GuardForm) => void
 }
@@ -30,7 +32,7 @@ export function Promote({ rule, saved, reload, refuse, guard, setGuard }: Promot
       } catch (error) {
         if (!(error instanceof ApiError && error.status === 412)) throw error
         const [now, draft] = await Promise.all([api().rules.get(rule.id), readDraft(rule.id)])
-        refuse({ seen: { rule, draft: saved }, now: { rule: now, draft } })
+        refuse(compare({ rule, draft: saved }, { rule: now, draft }))
       }
       return true
     })
@@ -61,4 +63,25 @@ export function Promote({ rule, saved, reload, refuse, guard, setGuard }: Promot
       )}
     </>
   )
+}
+
+interface Standing<Draft> {
+  rule: Rule
+  draft: Draft
+}
+
+/** Why nothing was promoted: how the rule, or its draft, differs from what was seen. */
+function compare(seen: Standing<RuleDraft>, { rule, draft }: Standing<RuleDraft | null>): Meanwhile {
+  const before = definitionOf(seen.draft as Definition)
+  const after = draft && definitionOf(draft as Definition)
+  const isOfRule = after === null || isSame(before, after)
+  return {
+    title: 'Nothing was promoted: the rule or its draft has changed',
+    text: isOfRule
+      ? `The rule is at v${rule.version} now; the draft ${draft ? 'is the one that you saw' : 'was promoted or discarded'}.`
+      : `${nameActor(draft?.savedBy ?? '')} has saved another draft.`,
+    name: isOfRule ? `v${rule.version}` : 'the other draft',
+    base: after && isOfRule ? definitionOf(seen.rule) : before,
+    theirs: isOfRule ? definitionOf(rule) : after,
+  }
 }

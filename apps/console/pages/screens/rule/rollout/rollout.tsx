@@ -6,7 +6,7 @@ import { GuardCard } from './guard-card.js'
 import { ShadowCard } from './shadow-card.js'
 
 /** The ways of a change to its effects: as a draft beside the rule, as a shadow, and promoted under a guard. */
-export function Rollout({ rule, draft, reload }: RuleEditing) {
+export function Rollout({ rule, unsaved, reload }: RuleEditing) {
   const marks = useRollouts(rule.id)
   const found = marks.data?.find(({ id }) => id === rule.id)
   const mark = found?.draft ?? null
@@ -20,7 +20,7 @@ export function Rollout({ rule, draft, reload }: RuleEditing) {
     <>
       {marks.error && <Stale error={marks.error} since={marks.dataUpdatedAt} />}
       <div class="rollout">
-        <DraftCard {...{ rule, mark, draft, reload }} />
+        <DraftCard {...{ rule, mark, unsaved, reload }} />
         <ShadowCard {...{ rule, reload }} isDrafted={mark !== null} />
         {rule.mode === 'live' && <GuardCard {...{ rule, guard }} />}
       </div>

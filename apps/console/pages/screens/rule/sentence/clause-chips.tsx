@@ -24,7 +24,7 @@ export function ClauseChips({ clause, path, change }: Props) {
   const { suggestions } = useEditing()
   const operator = operatorsByName.get(clause.operator)
   const kind = valueKindOf(operator?.value)
-  const fault = useFault(`${path}.field`)
+  const fault = useFault(`${path}.field`, 'Choose a field')
   const write = (changes: Partial<Clause>) => change({ ...clause, ...changes } as Condition)
   const choose = (name: string) => {
     const next = operatorsByName.get(name)

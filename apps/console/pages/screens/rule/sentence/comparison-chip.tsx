@@ -1,4 +1,4 @@
-import { phrases } from '@automation/check'
+import { phrases } from '@automation/engine'
 import { Combobox, type Option } from '../../../parts/combobox.js'
 import { focusSoon, vocabulary } from './editing.js'
 import { useFault } from './faults.js'

@@ -10,8 +10,8 @@ export interface FieldFault {
 /** The faults of what is typed, by the path of their field. */
 export const Faults = createContext<ReadonlyMap<string, FieldFault>>(new Map())
 
-/** What a control needs to be one with a fault, and the fault itself. */
-export function useFault(path: string) {
+/** What a control needs to be one with a fault, and the fault itself. @param prompt asks for what is not filled in yet */
+export function useFault(path: string, prompt?: string) {
   const fault = useContext(Faults).get(path)
   const id = useId()
   return {
@@ -19,7 +19,7 @@ export function useFault(path: string) {
     look: fault === undefined ? '' : fault.isUnfinished ? 'empty-chip' : 'faulty-chip',
     text: fault && (
       <span id={id} class={fault.isUnfinished ? 'sub fault' : 'sub bad fault'}>
-        {fault.message}
+        {(fault.isUnfinished && prompt) || fault.message}
       </span>
     ),
   }

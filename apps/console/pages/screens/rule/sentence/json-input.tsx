@@ -11,7 +11,7 @@ interface Props {
   rows?: number
 }
 
-/** Any JSON. Unfinished text stays, also in another tab and after a reload, while the draft keeps the last whole value. */
+/** Any JSON. Unfinished text stays, also in another tab and after a reload, while the rule keeps the last whole value. */
 export function JsonInput({ label, path, value, change, rows = 4 }: Props) {
   const { suggestions, texts, keepText } = useEditing()
   const [typed, type] = useState(texts[path])

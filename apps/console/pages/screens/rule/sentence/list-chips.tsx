@@ -20,7 +20,7 @@ interface Props {
 export function ListChips({ condition, kind, path, change }: Props) {
   const { suggestions } = useEditing()
   const list = listOf(condition, kind)
-  const fault = useFault(`${path}.${kind.keyword}`)
+  const fault = useFault(`${path}.${kind.keyword}`, 'Choose a list')
   const valueFault = useFault(`${path}.value`)
   const isCount = kind.keyword === 'count'
   const { operator = '', value } = condition as { operator?: string; value?: unknown }

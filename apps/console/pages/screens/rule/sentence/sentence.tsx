@@ -1,11 +1,13 @@
-import { scheduleType } from '@automation/engine'
+import { findAlmostSame, scheduleType } from '@automation/engine'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { nameType } from '../../../logic/editing/action-words.js'
 import { beginSchedule } from '../../../logic/editing/schedule-kinds.js'
 import type { Definition } from '../../../logic/rule-definition.js'
+import { readTexts, writeList } from '../../../logic/value-kind.js'
 import { afterDrawing } from '../../../parts/after-drawing.js'
 import { Combobox } from '../../../parts/combobox.js'
+import { useRuleNames } from '../../../state/use-rules.js'
 import { ActionLines } from './action-lines.js'
 import { ConditionLines } from './condition-lines.js'
 import { FaultOf, useFault } from './faults.js'
@@ -13,6 +15,7 @@ import { GroupChips } from './group-chips.js'
 import { PerKeyChips } from './per-key-chips.js'
 import { ScheduleChips } from './schedule-chips.js'
 import { useTriggers } from './use-choices.js'
+import { useTyped } from './use-typed.js'
 import { ownZone } from './zone-chip.js'
 import '../../../styles/sentence.css'
 
@@ -31,7 +34,7 @@ export function Sentence({ ruleId, definition, set, note, children }: Props) {
   const { trigger, conditions, actions } = definition
   return (
     <section class="card sentence" aria-label="The rule">
-      <Head definition={definition} set={set} />
+      <Head {...{ ruleId, definition, set }} />
       <section aria-labelledby="when">
         <h2 id="when" class="hidden">
           When, and if all of these hold
@@ -87,10 +90,28 @@ function changeTrigger({ schedule = null }: Definition, trigger: string): Partia
   return { trigger, schedule: schedule ?? beginSchedule(ownZone), group: null, order: null }
 }
 
-function Head({ definition, set }: Pick<Props, 'definition' | 'set'>) {
-  const { name, description } = definition
+/** The names of the other rules are read once somebody writes this one. */
+function SimilarName({ ruleId, name }: { ruleId: string; name: string }) {
+  const [first] = useState(name)
+  const { rules } = useRuleNames([], name !== first)
+  const similar = findAlmostSame(
+    name,
+    rules.flatMap((rule) => (rule.id === ruleId ? [] : [rule.name])),
+  )
+  if (similar === undefined) return null
+  return (
+    <p class="sub hint">
+      Another rule has almost the same name: only blanks at its ends, or the Unicode form of its letters,
+      differ.
+    </p>
+  )
+}
+
+function Head({ ruleId, definition, set }: Pick<Props, 'ruleId' | 'definition' | 'set'>) {
+  const { name, description, labels = [] } = definition
   const fault = useFault('name')
-  const [isDescribed, describe] = useState(description !== '')
+  const [isDescribed, describe] = useState(description !== '' || labels.length > 0)
+  const isShown = isDescribed || description !== '' || labels.length > 0
   return (
     <div class="sentence-head">
       <div class="row">
@@ -106,7 +127,7 @@ function Head({ definition, set }: Pick<Props, 'definition' | 'set'>) {
           aria-describedby={fault.own.describedBy}
           onInput={({ currentTarget }) => set({ name: currentTarget.value })}
         />
-        {!isDescribed && description === '' && (
+        {!isShown && (
           <button
             type="button"
             class="plain small"
@@ -120,7 +141,8 @@ function Head({ definition, set }: Pick<Props, 'definition' | 'set'>) {
         )}
       </div>
       {fault.text}
-      {(isDescribed || description !== '') && (
+      <SimilarName {...{ ruleId, name }} />
+      {isShown && (
         <input
           id="rule-description"
           class="description"
@@ -133,7 +155,26 @@ function Head({ definition, set }: Pick<Props, 'definition' | 'set'>) {
         />
       )}
       <FaultOf path="description" />
+      {isShown && <Labels labels={labels} change={(next) => set({ labels: next })} />}
+      <FaultOf path="labels" />
     </div>
+  )
+}
+
+function Labels({ labels, change }: { labels: string[]; change: (labels: string[]) => void }) {
+  const [text, setText] = useTyped(labels, readTexts, writeList)
+  return (
+    <input
+      class="description"
+      aria-label="Labels, separated by commas"
+      placeholder="Labels, such as billing, team-a"
+      data-path="labels"
+      value={text}
+      onInput={({ currentTarget: { value } }) => {
+        setText(value)
+        change(readTexts(value))
+      }}
+    />
   )
 }
 

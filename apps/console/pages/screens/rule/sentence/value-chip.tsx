@@ -99,7 +99,7 @@ interface ReferenceProps {
 function ReferenceChip({ path, value, change }: ReferenceProps) {
   const { suggestions } = useEditing()
   const [[key, field] = ['field', '']] = Object.entries(value)
-  const fault = useFault(`${path}.${key}`)
+  const fault = useFault(`${path}.${key}`, 'Choose a field')
   const { fields } = key === 'root' ? (suggestions.event ?? suggestions) : suggestions
   return (
     <>

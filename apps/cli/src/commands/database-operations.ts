@@ -1,0 +1,185 @@
+import {
+  ApiKeyToCreate,
+  createApiKey,
+  createSealer,
+  createSigningSecret,
+  createWorkspace,
+  listWorkspaces,
+  Plan,
+  putMember,
+  type Resealing,
+  RetentionDays,
+  Role,
+  resealSecrets,
+  Scope,
+  SecretDirection,
+  SigningSecretToCreate,
+  UserId,
+  updateWorkspace,
+  WorkspaceToCreate,
+} from '@automation/access'
+import { SchemeName } from '@automation/webhooks'
+import { readEncryptionKey } from '../config.js'
+import { exitCodes } from '../exit-codes.js'
+import { listChoices, readAs, readDuration, readId, readListOf } from '../option-readers.js'
+import { exampleId } from '../program.js'
+import { readSecretFile, readSettings, schemeOptions } from '../scheme-options.js'
+import { useDatabase, useWorkspace } from '../use-database.js'
+import type { DatabaseOperation, OptionRow } from './database-operation.js'
+
+const workspace: OptionRow = ['--workspace <id>', 'id of the workspace', readId]
+
+export const databaseOperations: readonly DatabaseOperation[] = [
+  {
+    words: 'workspaces create',
+    description: 'Create a workspace with its first admin.',
+    example: '--name Acme --plan enterprise --admin ada',
+    needs: [
+      ['--name <name>', 'name of the workspace', readAs(WorkspaceToCreate.properties.name)],
+      ['--admin <user>', 'user id of the first admin: the sub of the user’s tokens', readAs(UserId)],
+    ],
+    takes: [
+      ['--plan <plan>', `${listChoices(Plan)} (default: standard)`, readAs(Plan)],
+      [
+        '--retention-days <days>',
+        'days that events and executions are kept, 1 to 3650 (default: the setting of the service)',
+        readAs(RetentionDays),
+      ],
+    ],
+    run: ({ admin: adminUserId, ...fields }) =>
+      useDatabase('change', (administrator) => createWorkspace(administrator, { ...fields, adminUserId })),
+  },
+  {
+    words: 'workspaces list',
+    description: 'List all workspaces, oldest first.',
+    example: '--json',
+    columns: ['id', 'name', 'plan', 'createdAt'],
+    run: () => useDatabase('read', ({ database }) => listWorkspaces(database)),
+  },
+  {
+    words: 'workspaces update',
+    description: 'Change the plan of a workspace.',
+    example: `${exampleId} --plan enterprise`,
+    argument: ['workspace', 'id of the workspace', readId],
+    needs: [['--plan <plan>', listChoices(Plan), readAs(Plan)]],
+    run: ({ workspace, plan }) =>
+      useWorkspace('change', workspace, (administrator) => updateWorkspace(administrator, { plan })),
+  },
+  {
+    words: 'members set',
+    description: 'Add a member, or change the role of a member.',
+    example: `--workspace ${exampleId} --user grace --role editor`,
+    needs: [
+      workspace,
+      ['--user <user>', 'user id: the sub of the user’s tokens', readAs(UserId)],
+      [
+        '--role <role>',
+        `${listChoices(Role)}; each role includes the rights of the roles before it`,
+        readAs(Role),
+      ],
+    ],
+    says: '{userId} now has the role {role}.',
+    run: async ({ workspace, user: userId, role }) => {
+      const set = await useWorkspace('change', workspace, (administrator) =>
+        putMember(administrator, { userId, role }),
+      )
+      return set.member
+    },
+  },
+  {
+    words: 'keys create',
+    description: 'Create an API key and show it. It cannot be shown again.',
+    example: `--workspace ${exampleId} --name CI --scopes rules:write,receipts:read --expires-in 90d`,
+    needs: [
+      workspace,
+      ['--name <name>', 'name of the key', readAs(ApiKeyToCreate.properties.name)],
+      [
+        '--scopes <scopes>',
+        `comma-separated list of ${listChoices(Scope)}`,
+        readListOf(ApiKeyToCreate.properties.scopes),
+      ],
+    ],
+    takes: [
+      ['--expires-in <duration>', 'lifetime, such as 90d (default: the key never expires)', readDuration],
+    ],
+    adds: 'Save the key now: it cannot be shown again, because only its SHA-256 hash is stored.',
+    run: ({ workspace, expiresIn, ...fields }) =>
+      useWorkspace('change', workspace, (administrator) =>
+        createApiKey(administrator, {
+          ...fields,
+          ...(expiresIn && { expiresAt: new Date(Date.now() + expiresIn).toISOString() }),
+        }),
+      ),
+  },
+  {
+    words: 'secrets create',
+    description:
+      'Create a signing secret and show it. It cannot be shown again. Senders with the scheme automation put its id into X-Signature-Id.',
+    example: `--workspace ${exampleId} --provider billing`,
+    reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
+    needs: [
+      workspace,
+      [
+        '--provider <provider>',
+        'the provider that signs with it; for an outgoing secret, the called host or the id of a subscription',
+        readAs(SigningSecretToCreate.properties.provider),
+      ],
+    ],
+    takes: [
+      [
+        '--direction <direction>',
+        `${listChoices(SecretDirection)}: whether the workspace receives or sends the webhooks (default: incoming)`,
+        readAs(SecretDirection),
+      ],
+      ['--scheme <scheme>', schemeOptions.scheme, readAs(SchemeName)],
+      ['--settings <json>', schemeOptions.settings, readSettings],
+      [
+        '--secret-file <path>',
+        'file with the secret that the provider has made (default: a new one)',
+        String,
+      ],
+    ],
+    adds: 'Save the secret now: it cannot be shown again.',
+    run: async ({ workspace, secretFile, ...fields }) => {
+      const sealer = createSealer(readEncryptionKey())
+      const brought = secretFile === undefined ? {} : { secret: readSecretFile(secretFile) }
+      return useWorkspace('change', workspace, (administrator) =>
+        createSigningSecret(administrator, sealer, { ...fields, ...brought }),
+      )
+    },
+  },
+  {
+    words: 'secrets reseal',
+    description:
+      'Encrypt all signing secrets and credentials of all workspaces again, with the first key of ENCRYPTION_KEY, without downtime. The secrets themselves stay the same.',
+    example: '--plan',
+    reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
+    exits: {
+      failed: 'failed, or some secrets cannot be decrypted with any of the keys; the others are done',
+      changes: 'with --plan: there are secrets to encrypt again',
+    },
+    takes: [['--plan', 'only count them']],
+    shows: formatResealing,
+    run: async ({ plan = false }) => {
+      const sealer = createSealer(readEncryptionKey())
+      const resealing = await useDatabase('change', ({ database }) => resealSecrets(database, sealer, plan))
+      if (resealing.unopened.length > 0 || resealing.changed > 0) process.exitCode = exitCodes.failed
+      else if (plan && resealing.resealed > 0) process.exitCode = exitCodes.changes
+      return { applied: !plan, ...resealing }
+    },
+  },
+]
+
+function formatResealing(resealing: Resealing & { applied: boolean }): string {
+  const { applied, secrets, resealed, changed, unopened } = resealing
+  const lines = [
+    applied
+      ? `Encrypted ${resealed} of ${secrets} secrets again with the first key of ENCRYPTION_KEY.`
+      : `${resealed} of ${secrets} secrets would be encrypted again with the first key of ENCRYPTION_KEY.`,
+  ]
+  if (changed > 0)
+    lines.push(`${changed} were changed by somebody else in the meantime. Run the command again.`)
+  if (unopened.length > 0)
+    lines.push(`${unopened.length} cannot be decrypted with any key of ENCRYPTION_KEY:`, ...unopened)
+  return lines.join('\n')
+}

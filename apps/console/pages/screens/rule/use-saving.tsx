@@ -1,0 +1,218 @@
+import { ApiError, type EventType, type Rule, type RuleDraft } from '@automation/client'
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { findChangedPath } from '../../logic/editing/find-changed-path.js'
+import { fieldOfFault } from '../../logic/field-of-fault.js'
+import { nameActor } from '../../logic/name-actor.js'
+import { type Definition, definitionOf } from '../../logic/rule-definition.js'
+import { When } from '../../parts/when.js'
+import { api } from '../../state/session.js'
+import { linkTo, useFilters } from '../../state/use-filters.js'
+import { describeError, readAgain } from '../../state/use-query.js'
+import type { Meanwhile } from './conflict.js'
+import type { FieldFault } from './sentence/faults.js'
+import type { UnsavedState } from './use-unsaved.js'
+
+/** What a new rule begins as, and what a change of another one becomes. */
+type SavedAs = 'on' | 'off' | 'shadow' | 'draft'
+
+/** What is replaced: the version, and of a draft its mark. */
+interface Over {
+  version: number
+  etag?: string | undefined
+}
+
+export type Saving = ReturnType<typeof useSaving>
+
+/** Saves on request only, as the rule or as its draft, and only over what the changes began with. */
+export function useSaving({
+  id,
+  saved,
+  unsaved,
+  reload,
+}: {
+  id: string
+  saved: Rule | undefined
+  unsaved: UnsavedState
+  reload: () => Promise<Rule | undefined>
+}) {
+  const { query, route } = useLocation()
+  const { set } = useFilters()
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const [meanwhile, setMeanwhile] = useState<Meanwhile & { as: SavedAs; over: Over }>()
+  const [faults, setFaults] = useState<ReadonlyMap<string, FieldFault>>(new Map())
+
+  async function save(
+    as: SavedAs,
+    definition: Definition = unsaved.definition,
+    over: Over = { version: unsaved.baseVersion, etag: unsaved.etag },
+  ): Promise<void> {
+    if (isBusy || refusesTexts()) return
+    setBusy(true)
+    setProblem(undefined)
+    setFaults(new Map())
+    try {
+      if (saved === undefined) await create(as, definition)
+      else await (as === 'draft' ? keepDraft : update)(definition, over)
+    } catch (error) {
+      const { title, text } = describeError(error)
+      if (error instanceof ApiError && error.status === 412) await compare(as)
+      else if (error instanceof ApiError && error.errors) showFaults(error.errors)
+      else setProblem(`Not saved. ${title}. ${text}`)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  async function create(as: SavedAs, definition: Definition): Promise<void> {
+    const { id, version } = await api().rules.create({
+      ...definition,
+      trigger: definition.trigger as EventType,
+      ...(as === 'shadow' ? { mode: 'shadow' } : { isActive: as === 'on' }),
+    } as never)
+    unsaved.settle(definition, version, { id })
+    await readAgain('rules')
+    // What was tested stays beside it.
+    route(linkTo(`rules/${id}`, { backtest: query.backtest, saved: `${version}` }), true)
+  }
+
+  async function update(definition: Definition, { version }: Over): Promise<void> {
+    const { version: now } = await api().rules.update(id, definition as never, { ifVersion: version })
+    await reload()
+    unsaved.settle(definition, now)
+    await readAgain('rules')
+    route(linkTo(`rules/${id}`, { ...query, saved: `${now}` }), true)
+  }
+
+  async function keepDraft(definition: Definition, { version, etag = `"${version}"` }: Over): Promise<void> {
+    const { etag: next } = await api().rules.drafts.save(id, definition as never, { ifTag: etag })
+    unsaved.settle(definition, version, { etag: next })
+    await readAgain('rollouts')
+    set({ tab: 'rollout' })
+  }
+
+  /** What is unsaved has the last whole JSON: what stands in the field is something else. */
+  function refusesTexts(): boolean {
+    const [path] = Object.keys(unsaved.texts)
+    if (path === undefined) return false
+    if (path === '')
+      setProblem('Not saved: the JSON tab has unfinished text. Finish it, or discard it there.')
+    else showFaults([{ field: path, message: 'Must be JSON: finish it, or remove the field' }])
+    return true
+  }
+
+  /** Somebody has saved another one: it stands beside what was typed. */
+  async function compare(as: SavedAs): Promise<void> {
+    const [other, base] = await Promise.all([
+      as === 'draft' ? readDraft(id) : null,
+      api()
+        .rules.versions.get(id, unsaved.baseVersion)
+        .then((version) => definitionOf(version as never))
+        .catch(() => undefined),
+    ])
+    if (other) {
+      const { savedBy, savedAt, isStale, etag } = other
+      setMeanwhile({
+        title: 'The rule has another draft',
+        text: (
+          <>
+            {nameActor(savedBy)} saved it at <When at={savedAt} />
+            {isStale && ', and the rule has changed since'}. Your changes are kept.
+          </>
+        ),
+        name: 'the other draft',
+        // The earlier draft is not kept.
+        base: unsaved.etag === undefined ? base : undefined,
+        theirs: definitionOf(other as Definition),
+        as,
+        over: { version: unsaved.baseVersion, etag },
+      })
+      return
+    }
+    const theirs = await reload()
+    if (theirs === undefined) return
+    const { version } = theirs
+    setMeanwhile({
+      title: 'The rule has changed in the meantime',
+      text: `It is at v${version} now.`,
+      name: `v${version}`,
+      base,
+      theirs: definitionOf(theirs),
+      as,
+      over: { version },
+    })
+  }
+
+  /** Each fault at its field, the first with the focus. */
+  function showFaults(found: { field: string; message: string }[], title = 'Not saved'): void {
+    const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].map(
+      (element) => element.dataset.path ?? '',
+    )
+    const placed = new Map<string, FieldFault>()
+    const elsewhere: string[] = []
+    for (const { field, message } of found) {
+      const place = fieldOfFault(field, fields)
+      if (place === undefined) elsewhere.push(`${field}: ${message}`)
+      else placed.set(place, { message: place === field ? message : `${field}: ${message}` })
+    }
+    setFaults(placed)
+    setProblem(
+      `${title}: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${elsewhere.join('. ')}`,
+    )
+    const [first] = placed.keys()
+    if (first !== undefined) focusField(first)
+  }
+
+  return {
+    save,
+    showFaults,
+    isBusy,
+    problem,
+    faults,
+    /** What is changed has no longer the fault that the service found. */
+    forgetFaults(before: Definition, after: Definition) {
+      const changed = findChangedPath(before, after)
+      if (faults.size === 0 || changed === undefined) return
+      setFaults(
+        new Map([...faults].filter(([path]) => !path.startsWith(changed) && !changed.startsWith(path))),
+      )
+    },
+    meanwhile,
+    closeConflict: () => setMeanwhile(undefined),
+    /** Saves both changes, on top of what is saved now. */
+    async saveMerged(merged: Definition) {
+      if (!meanwhile) return
+      const { as, over } = meanwhile
+      unsaved.rebase(over.version, merged)
+      setMeanwhile(undefined)
+      await save(as, merged, over)
+    },
+  }
+}
+
+/** @returns null where the rule has no draft. It asks for the marks first: what is not there would be an error in the log of the browser. */
+export async function readDraft(id: string): Promise<RuleDraft | null> {
+  const { rules } = await api().rules.rollouts({ ruleId: id })
+  return rules.some(({ draft }) => draft !== null) ? api().rules.drafts.get(id) : null
+}
+
+/** Moves the focus to the field of a path, or to the nearest above it. */
+export function focusField(path: string): void {
+  const elements = [...document.querySelectorAll<HTMLElement>('[data-path]')]
+  const nearest = fieldOfFault(
+    path,
+    elements.map((element) => element.dataset.path ?? ''),
+  )
+  for (const element of elements.filter(({ dataset }) => dataset.path === nearest)) {
+    const control = element.matches(controls) ? element : element.querySelector<HTMLElement>(controls)
+    if (control) {
+      // What is folded is not seen, and takes no focus.
+      control.closest('details')?.setAttribute('open', '')
+      control.focus()
+      return
+    }
+  }
+}
+
+const controls = 'input, select, textarea'

@@ -1,0 +1,7 @@
+export { type Coverage, measureCoverage, mutateClauses } from './coverage.js'
+export { findTestFaults } from './find-test-faults.js'
+export { writeJunit } from './junit.js'
+export { maxTests, RuleTest } from './rule-test.js'
+export { runTests, type TestResult } from './run-tests.js'
+export { type SimulatedEvent, simulateEvents } from './simulate-events.js'
+export { prepareRules } from './simulated-rules.js'
