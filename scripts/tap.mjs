@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { measureUnit } from './cpu-budget.mjs'
 import { prepareTestFiles } from './test-files.mjs'
 
-const preloads = ['./without-tap-hooks.mjs', './count-cpu.mjs']
+const preloads = ['./without-tap-hooks.mjs', './count-cpu.mjs', './seed-properties.mjs']
   .map((file) => ` --import=${new URL(file, import.meta.url)}`)
   .join('')
 process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''}${preloads}`

@@ -23,7 +23,7 @@ if (process.env.TEST_SOURCE_MAPS !== '1') process.setSourceMapsEnabled(false)
 
 // tap loads itself into each process that a test starts. Those of the product are to be what they are without tests.
 const observers =
-  /(^|\s)"?--import=[^"\s]*(@tapjs\/processinfo|scripts\/(without-tap-hooks|count-cpu)\.mjs)[^"\s]*"?/g
+  /(^|\s)"?--import=[^"\s]*(@tapjs\/processinfo|scripts\/(without-tap-hooks|count-cpu|seed-properties)\.mjs)[^"\s]*"?/g
 const { spawn } = ChildProcess.prototype
 ChildProcess.prototype.spawn = function (options) {
   const envPairs = options.envPairs?.map((pair) =>

@@ -84,17 +84,23 @@ const secret = fc
   .string({ unit: 'grapheme', minLength: 8, maxLength: 80 })
   .filter((text) => text.isWellFormed() && !/\p{Cc}/u.test(text))
 
-// A backslash or a quote beside a secret may be one of its first or last character.
-const beside = fc.string().map((text) => text.replaceAll(/[\\']/g, ''))
+// A backslash or a quote beside a secret may be one of its first or last character, and what stands behind it may go on writing the last one:
+// `25` behind `%`, `amp;` behind `&`.
+const beside = fc
+  .string()
+  .map((text) => text.replaceAll(/[\\']/g, ''))
+  .filter((text) => !/^(?:25|amp;|#)/i.test(text))
 
 t.test('a secret is removed in each form in which a receiver may repeat it', async (t) => {
   for (const [name, write] of Object.entries(forms))
     fc.assert(
       fc.property(secret, beside, beside, (value, before, after) => {
-        fc.pre(![before, after].some((text) => text.includes(value)))
         const { scrub } = createScrubber([{ name: 'A', value }])
         const echoed = write(value)
-        const scrubbed = scrub(`${before}${echoed}${after}`)
+        // Of `aaaaaaaaa` nobody can say which eight are the secret.
+        const text = `${before}${echoed}${after}`
+        fc.pre(text.indexOf(echoed) === text.lastIndexOf(echoed))
+        const scrubbed = scrub(text)
         // At the end of Base64 some bits are of what follows.
         const core = name.includes('Base64') ? echoed.replace(/=*$|%3D/g, '').slice(7, -2) : echoed
         const rest = scrubbed.split('{{credentials.A}}')
