@@ -107,6 +107,7 @@ export const refusals = {
       'Access denied',
       challenge({ error: 'insufficient_scope', description, scope }),
     ),
+  higherPlan: () => new Refusal('access_denied', 'Only an operator can raise a plan, on the command line'),
   notFound: () => new Refusal('not_found', 'Not found'),
   ruleNotFound: () => new Refusal('rule_not_found', 'Automation rule not found'),
   draftNotFound: () => new Refusal('draft_not_found', 'The rule has no draft'),

@@ -15,8 +15,10 @@ import { addRulesCheck } from './commands/rules-check.js'
 import { addRulesTest } from './commands/rules-test.js'
 import { addCompletion } from './completion.js'
 import { addMcp } from './mcp/add-mcp.js'
-import { addGroup, createProgram } from './program.js'
+import { addCommand, addGroup, createProgram, print } from './program.js'
 import { readDocument } from './read-document.js'
+
+type ClientDocument = Parameters<typeof addOperation>[1] & { info: { version: string } }
 
 interface Group {
   description: string
@@ -80,7 +82,7 @@ export async function createClientProgram(name = 'npm run client --'): Promise<C
 RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user${isPackage ? '' : '. Without RULES_URL and RULES_TOKEN, the demo that npm start runs is used'}. Files of rules need neither.`,
     example: `events send LEAD_CREATED '{"name":"Ada","score":95}'`,
   })
-  const document = await readDocument<Parameters<typeof addOperation>[1]>('openapi.json')
+  const document = await readDocument<ClientDocument>('openapi.json')
   for (const [name, { commands = [], ...description }] of Object.entries(groups)) {
     const group = addGroup(program, { name, ...description })
     for (const row of operations.filter(({ words }) => words.startsWith(`${name} `)))
@@ -89,6 +91,10 @@ RULES_URL, RULES_TOKEN and RULES_WORKSPACE name the API and the user${isPackage 
   }
   for (const row of operations.filter(({ words }) => !words.includes(' ')))
     addOperation(program, document, row)
+  const { version } = document.info
+  addCommand(program, { name: 'version', description: 'Show the version.', example: '', reads: [] }).action(
+    (_, command: Command) => print(command, { version }, version),
+  )
   addMcp(program)
   addCompletion(program)
   return program

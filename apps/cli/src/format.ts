@@ -24,8 +24,8 @@ function formatValue(value: unknown): string {
   if (value === null) return '-'
   const isObject = typeof value === 'object' && !Array.isArray(value)
   const text = isObject ? JSON.stringify(value) : String(value)
-  const minute = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/.exec(text)
-  return minute ? `${minute[1]} ${minute[2]}Z` : maskControls(text)
+  const second = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z$/.exec(text)
+  return second ? `${second[1]} ${second[2]}Z` : maskControls(text)
 }
 
 /** Replaces control characters: a name that somebody else chose must not control the terminal. */

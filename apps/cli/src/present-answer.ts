@@ -5,6 +5,8 @@ import { writeYaml } from './rule-text.js'
 export interface Presentation {
   /** Of its table, if it is a list or has one. */
   columns?: readonly string[]
+  /** More columns, at the end of the table. */
+  computes?: Readonly<Record<string, (row: never) => string | null>>
   /** A sentence, with fields of the request and the answer in braces. Default: the answer. */
   says?: string
   /** The answer for people, instead of its fields. */
@@ -14,12 +16,18 @@ export interface Presentation {
 }
 
 export function presentAnswer(
-  { columns, says, shows, adds }: Presentation,
+  { columns, computes = {}, says, shows, adds }: Presentation,
   answer: unknown,
   request: object,
 ): string {
   if (says !== undefined) return fill(says, { ...(answer ?? {}), ...request })
-  if (columns !== undefined) return formatTable(findRows(answer), [...columns])
+  if (columns !== undefined) {
+    const names = Object.keys(computes)
+    const rows = findRows(answer).map((row) => {
+      return { ...row, ...Object.fromEntries(names.map((name) => [name, computes[name]?.(row as never)])) }
+    })
+    return formatTable(rows, [...columns, ...names] as never[])
+  }
   if (answer === undefined) return 'Done.'
   const text = shows === undefined ? formatAnswer(answer) : shows(answer as never)
   return adds === undefined ? text : `${text}\n\n${adds}`

@@ -87,12 +87,16 @@ export function isForPrograms(command: Command): boolean {
 
 /** Runs the command line. An error is a sentence on stderr, and its exit code. */
 export async function runProgram(program: Command, args = process.argv.slice(2)): Promise<void> {
+  // Alone: some commands have an option of this name.
+  const isVersion = args.length === 1 && args[0] === '--version' && program.commands.some(isCalled('version'))
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(isVersion ? ['version'] : args, { from: 'user' })
   } catch (error) {
     process.exitCode = reportError(error, program, args)
   }
 }
+
+const isCalled = (name: string) => (command: Command) => command.name() === name
 
 function describeGroup(group: Command, description: Description): Command {
   return describe(group, description).addHelpText(

@@ -265,6 +265,11 @@ t.test('rules, events and executions are used with a token or a key from the env
     `executions list --event ${first} --status succeeded,failed`,
   )
   matchLists(t, executions, [{ ruleId: rule.id, status: 'succeeded' }])
+  t.match(
+    (await client(`executions list --event ${first}`)).output,
+    /startedAt +took\n.* \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +[\d.]+ m?s$/m,
+    'with its second, and how long it took',
+  )
   const again = await client(`executions retry ${executions[0]?.id}`)
   t.match(again, {
     code: 1,

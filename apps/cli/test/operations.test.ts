@@ -203,3 +203,17 @@ t.test('a list is read over as many pages as it takes, also as YAML', async (t) 
   t.equal(parse((await client('templates list --output yaml')).output).length, 50)
   t.match(await client('me --output json'), { code: 0, output: /"workspaces": \[/ })
 })
+
+t.test('the version is asked for in two ways, and --version of a command is its own', async (t) => {
+  const { info } = await readDocument<{ info: { version: string } }>('openapi.json')
+  for (const line of ['version', '--version'])
+    t.match(await run('client', line, t.testdir()), { code: 0, output: `${info.version}\n` })
+  t.match(await run('client', 'version --json', t.testdir()), {
+    code: 0,
+    output: `"version": "${info.version}"`,
+  })
+  t.match(await run('client', `executions retry ${newId()} --version`, t.testdir()), {
+    code: 64,
+    errors: /argument missing/,
+  })
+})

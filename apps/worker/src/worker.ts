@@ -3,16 +3,15 @@ import { type Database, isDatabaseAway } from '@automation/database'
 import { defaultWorkLimits, type WorkLimits } from '@automation/engine'
 import { openMetrics, type Tracing } from '@automation/process/telemetry'
 import {
-  describeAway,
   type EventQueue,
   type JobData,
   type JobName,
+  logOutages,
   openRedis,
   queueName,
   stallOptions,
 } from '@automation/queue'
 import { Worker as QueueWorker } from 'bullmq'
-import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { createAdmission } from './admission.js'
 import { Executor } from './calls/executor.js'
@@ -100,7 +99,7 @@ export function startWorker(
     concurrency: config.concurrency,
     ...stallOptions,
   })
-  logOutages(connection, log)
+  logOutages(connection, log, 'jobs wait until it is back')
   // While Redis is away, logOutages has said all there is to say.
   worker.on('error', (error) => {
     if (connection.status === 'ready') log.warn({ err: error }, 'queue error')
@@ -148,17 +147,4 @@ export function startWorker(
 function idsOf(data: JobData) {
   if ('events' in data) return { eventIds: data.events.map(({ id }) => id) }
   return { executionId: data.executionId, eventId: data.eventId }
-}
-
-/** One line when Redis goes away and one when it is back, however often the connection is tried meanwhile. */
-function logOutages(connection: Redis, log: Logger): void {
-  let isAway = false
-  connection.on('close', () => {
-    if (!isAway) log.warn(`${describeAway(connection)}; jobs wait until it is back`)
-    isAway = true
-  })
-  connection.on('ready', () => {
-    if (isAway) log.info('Redis is back')
-    isAway = false
-  })
 }

@@ -173,7 +173,7 @@ export { type AlmostSame, findAlmostSame, listAlmostSame } from './texts/almost-
 export { capitalize, uncapitalize } from './texts/capitalize.js'
 export { cutText } from './texts/cut-text.js'
 export { describeNearest, findSimilar, maxListed } from './texts/nearest.js'
-export { findDurationFault, parseDuration } from './times/duration.js'
+export { findDurationFault, formatDuration, parseDuration } from './times/duration.js'
 export { firstMilliseconds, firstSeconds, lastMilliseconds, readTime } from './times/read-time.js'
 export { parseTimestamp } from './times/timestamp.js'
 export { isZone } from './times/zone-names.js'

@@ -13,6 +13,6 @@ export {
   stallOptions,
 } from './jobs.js'
 export type { JobQueue } from './open-queue.js'
-export { describeAway, openRedis } from './open-redis.js'
+export { describeAway, logOutages, openRedis } from './open-redis.js'
 export { openQueueReader, type QueueReader } from './queue-reader.js'
 export { type Reply, replyChannel } from './reply.js'

@@ -67,6 +67,29 @@ export function describeAway(redis: Redis, fault = opened.get(redis)?.last): str
 }
 
 /**
+ * Logs one line when Redis goes away and one when it is back, however often the connection is tried meanwhile.
+ *
+ * @param meanwhile what becomes of the work
+ */
+export function logOutages(redis: Redis, log: Log, meanwhile: string): void {
+  let isAway = false
+  redis.on('close', () => {
+    // A connection that we have closed has ended already.
+    if (!isAway && redis.status !== 'end') log.warn(`${describeAway(redis)}; ${meanwhile}`)
+    isAway = true
+  })
+  redis.on('ready', () => {
+    if (isAway) log.info('Redis is back')
+    isAway = false
+  })
+}
+
+interface Log {
+  info(message: string): void
+  warn(message: string): void
+}
+
+/**
  * A connection is ready if its server is no replica, and has accepted all that was said first: a database whose number is too high is
  * refused with an error that ioredis takes for no reason to stay out of database 0.
  */

@@ -1,7 +1,8 @@
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { Redis } from 'ioredis'
 import t from 'tap'
 import { openQueue } from '../src/event-queue.js'
+import { logOutages, openRedis } from '../src/open-redis.js'
 import { RedisFaults } from '../src/redis-faults.js'
 
 const given = process.env.REDIS_URL ?? ''
@@ -84,4 +85,22 @@ t.test('a fault that repeats a command has no argument of it, which may be a pas
   redis.emit('error', new Error("ERR unknown command 'AUTH', with args beginning with: 'do-not-show'"))
   redis.emit('close')
   t.equal(faults.last, "ERR unknown command 'AUTH'")
+})
+
+t.test('an outage is one line and its end is one, and a connection that we close is no outage', async (t) => {
+  const redis = openRedis(given, 'wait')
+  t.teardown(() => redis.disconnect())
+  const lines: string[] = []
+  const log = { info: (line: string) => lines.push(line), warn: (line: string) => lines.push(line) }
+  logOutages(redis, log, 'jobs wait')
+  await once(redis, 'ready')
+  const away = once(redis, 'close')
+  await admin.client('KILL', 'ID', await redis.client('ID'))
+  await away
+  await once(redis, 'ready')
+  const ended = once(redis, 'end')
+  redis.disconnect()
+  await ended
+  t.match(lines, [/^Redis is unavailable \(.*\); jobs wait$/, /^Redis is back$/])
+  t.equal(lines.length, 2)
 })

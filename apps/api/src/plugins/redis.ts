@@ -1,4 +1,4 @@
-import { openRedis, type Redis, waitForRedis } from '@automation/queue/open-redis'
+import { logOutages, openRedis, type Redis, waitForRedis } from '@automation/queue/open-redis'
 import fp from 'fastify-plugin'
 
 declare module 'fastify' {
@@ -11,6 +11,7 @@ declare module 'fastify' {
 }
 
 const startUpMs = 2_000
+const meanwhile = 'events are still accepted, and the sweeper adds their jobs later'
 
 /** The connection for rate limits and known webhooks. Commands of one turn of the event loop are sent in one write. */
 export default fp<{ redisUrl: string }>(
@@ -21,12 +22,12 @@ export default fp<{ redisUrl: string }>(
       // Shorter than the command timeout, so that Redis already counts as away when a call fails.
       socketTimeout: 400,
     })
+    logOutages(redis, app.log, meanwhile)
     app.decorate('redis', redis)
     app.addHook('onClose', async () => redis.disconnect())
     app.decorate('waitForRedis', async () => {
       const fault = await app.queue.findFault(startUpMs)
-      if (fault !== undefined)
-        return app.log.warn(`${fault}; events are still accepted, and the sweeper adds their jobs later`)
+      if (fault !== undefined) return app.log.warn(`${fault}; ${meanwhile}`)
       await waitForRedis(redis, startUpMs)
     })
   },

@@ -1,3 +1,5 @@
+export { formatDuration } from '@automation/engine'
+
 export type Zone = 'local' | 'UTC'
 
 /** Making a format takes a hundred times as long as using it, and a list shows a time in each row. */
@@ -42,16 +44,6 @@ export function formatDay(iso: string, zone: Zone, now: Date): string {
 /** Both zones, for a tooltip. */
 export function formatBoth(iso: string): string {
   return `${both.format(new Date(iso))}\n${iso}`
-}
-
-/** `< 1 ms`, `41 ms`, `3.2 s`, `5 min`, `19 h`, `3 d`. */
-export function formatDuration(ms: number): string {
-  if (ms < 0.5) return '< 1 ms'
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} s`
-  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`
-  if (ms < 172_800_000) return `${Math.round(ms / 3_600_000)} h`
-  return `${Math.round(ms / 86_400_000)} d`
 }
 
 /** A moment as an input of type datetime-local has it: `2026-11-23T14:01:58`. Empty where it is none. */

@@ -1879,7 +1879,7 @@ export interface paths {
         put?: never;
         /**
          * Create a workspace with its first admin
-         * @description The first admin is the caller, unless the body names another user. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace.
+         * @description The first admin is the caller, unless `adminUserId` names another user. An API key is no user, so it has to name one. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */

@@ -30,15 +30,20 @@ export function readEnvironment<Schema extends Type.TObject>(
   for (const error of Errors(schema, settings)) {
     const isMissing = error.keyword === 'required'
     const names = isMissing ? error.params.requiredProperties : [error.instancePath.slice(1)]
-    for (const name of names)
-      if (!faults.has(name)) faults.set(name, isMissing ? 'is required' : error.message)
+    for (const name of names) if (!faults.has(name)) faults.set(name, describeFault(schema, name, error))
   }
-  if (faults.size > 0)
-    throw new EnvironmentError([...faults].map(([name, fault]) => `${name} ${fault}${hint(schema, name)}`))
+  if (faults.size > 0) throw new EnvironmentError([...faults].map(([name, fault]) => `${name} ${fault}`))
   return settings as Type.Static<Schema>
 }
 
-function hint(schema: Type.TObject, name: string): string {
+/** A pattern says less to people than the description of the setting. */
+function describeFault(
+  schema: Type.TObject,
+  name: string,
+  { keyword, message }: ReturnType<typeof Errors>[number],
+): string {
   const description = (schema.properties[name] as { description?: string } | undefined)?.description
-  return description ? ` (${description})` : ''
+  if (description === undefined) return keyword === 'required' ? 'is required' : message
+  if (keyword === 'required') return `is required (${description})`
+  return keyword === 'pattern' ? `is not valid (${description})` : `${message} (${description})`
 }

@@ -101,7 +101,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       operationId: 'createWorkspace',
       summary: 'Create a workspace with its first admin',
       description:
-        'The first admin is the caller, unless the body names another user. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace.',
+        'The first admin is the caller, unless `adminUserId` names another user. An API key is no user, so it has to name one. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace.',
       body: WorkspaceToCreate,
       response: { 201: Workspace, ...refusalResponses(409, 413, 415, 422) },
     },
@@ -109,7 +109,8 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       const faults = bodyFaults(request.validationError ?? {})
       const { adminUserId = request.caller?.userId, ...fields } = request.body
       // A key is nobody's: somebody has to be named.
-      if (adminUserId === undefined) faults.push({ field: 'adminUserId', message: 'Required' })
+      if (adminUserId === undefined)
+        faults.push({ field: 'adminUserId', message: 'Required: an API key is no user' })
       if (adminUserId === undefined || faults.length > 0) throw refusals.invalid(faults)
       const { id, database, actor } = request.workspace
       const own = await findWorkspace(database, id)
@@ -132,7 +133,7 @@ function refuseOtherWorkspace({ workspace }: FastifyRequest, { id }: { id: strin
 
 const rank: Record<Plan, number> = { standard: 0, enterprise: 1 }
 
-/** A plan is bought: only the operator's command line gives more than the caller's workspace has. */
+/** A plan is bought: only an operator gives more than the caller's workspace has. */
 function refuseHigherPlan(own: Plan, wanted: Plan = own): void {
-  if (rank[wanted] > rank[own]) throw refusals.accessDenied('Only the command line can set a higher plan')
+  if (rank[wanted] > rank[own]) throw refusals.higherPlan()
 }

@@ -1,3 +1,5 @@
+import type { Execution } from '@automation/client'
+import { formatDuration } from '@automation/engine'
 import { exampleId } from '../../program.js'
 import { formatEvent } from '../format-event.js'
 import { type Operation, row } from '../operation.js'
@@ -38,7 +40,11 @@ export const eventOperations: readonly Operation[] = [
   }),
   row('executions list', 'GET /api/executions', {
     example: '--status failed --limit 10',
-    columns: ['id', 'ruleId', 'eventType', 'status', 'waitsFor', 'startedAt', 'error'],
+    columns: ['id', 'ruleId', 'eventType', 'status', 'waitsFor', 'error', 'startedAt'],
+    computes: {
+      took: ({ startedAt, finishedAt }: Execution) =>
+        startedAt && finishedAt && formatDuration(Date.parse(finishedAt) - Date.parse(startedAt)),
+    },
   }),
   row('executions get', 'GET /api/executions/{id}'),
   row('executions retry', 'POST /api/executions/{id}/retry', {

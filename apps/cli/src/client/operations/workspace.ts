@@ -110,7 +110,9 @@ export const workspaceOperations: readonly Operation[] = [
   row('audit list', 'GET /api/developer/v1/audit-log', {
     columns: ['at', 'actor', 'action', 'subject', 'details'],
   }),
-  row('audit ledger', 'GET /api/developer/v1/ledger'),
+  row('audit ledger', 'GET /api/developer/v1/ledger', {
+    description: 'Reconcile receipts, events, executions, effects and counters: is everything accounted for?',
+  }),
   row('vocabulary', 'GET /api/vocabulary'),
   row('me', 'GET /api/me'),
 ]
