@@ -428,3 +428,36 @@ t.test('data that is no JSON object is a wrong command line', async (t) => {
   })
   t.match(await run('client', 'rules get abc', directory, env), { code: 64, errors: /must be a UUID/ })
 })
+
+t.test(
+  'the commands of the runbook and of Troubleshooting run as they are written, in a workspace that fails',
+  async (t) => {
+    const { env } = await startSite(t)
+    const ask = <Value>(line: string) => runJson<Value>('client', line, t.testdir(), env)
+    const failing = JSON.stringify([{ type: 'SEND_WEBHOOK', config: { url: 'https://192.168.0.1/x' } }])
+    const { id: rule } = await ask<Rule>(`rules create --name Fails --trigger DEAL_WON --actions ${failing}`)
+    const { id: event, results } = await ask<Event>('events send DEAL_WON {"name":"Hopper"}')
+    const [result] = results
+    t.match(result, { ruleId: rule, status: 'failed' })
+    const ids = { event, execution: result?.executionId ?? '', rule }
+    const pages = ['operate/runbook.md', 'guides/troubleshooting.md']
+    const texts = await Promise.all(
+      pages.map((page) => readFile(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8')),
+    )
+    const written = texts.flatMap((text) => [
+      ...text.matchAll(/^ *npm run -s client -- ([^#\n]+?) *(?:#.*)?$/gm),
+    ])
+    const lines = [...new Set(written.map(([, line = '']) => line))]
+    t.ok(lines.length >= 10, `${lines.length} commands`)
+    // The fixture splits a line at blanks, without a shell.
+    const fill = (line: string) =>
+      line
+        .replaceAll(/<(\w+) id>/g, (_, name: keyof typeof ids) => ids[name])
+        .replace('"grace hopper"', 'hopper')
+        .replaceAll("'", '')
+    for (const line of lines) t.match(await run('client', fill(line), t.testdir(), env), { code: 0 }, line)
+    t.match(await run('client', 'events list --text hopper', t.testdir(), env), {
+      output: new RegExp(event),
+    })
+  },
+)
