@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
-import type { Run } from './fixtures/run.js'
+import { type Run, run } from './fixtures/run.js'
 import { startSite } from './fixtures/site.js'
 
 const rulesFile = `version: 1
@@ -181,6 +184,7 @@ Not in the file, and kept (--prune deletes them): "Goodbye".
       unchanged: [],
       others: [],
     },
+    check: { findings: [], notKnown: [] },
   })
   const done = await site.rules('import changed.yaml --prune --max-deletions 1 --yes --json')
   matchLists(t, JSON.parse(done.output), { applied: true, rules: { delete: ['Goodbye'] } })
@@ -321,3 +325,34 @@ t.test('a plan tells a new name that looks like another one', async (t) => {
   t.match(output, 'The new rule "Hot leads " has almost the same name as the rule "Hot leads": only blanks')
   t.notMatch((await site.rules('import changed.yaml --plan')).output, /almost/)
 })
+
+t.test(
+  'an import goes on where the API has no time for the check, and programs get what the check finds',
+  async (t) => {
+    const site = await makeWorkspace()
+    const twice = exported.replace(/ {2}- name: Hot leads\n[\s\S]*?(?=emailTemplates)/, '$&$&')
+    await writeFile(`${directory}/twice.yaml`, twice)
+    const planned = JSON.parse((await site.rules('import twice.yaml --plan --json')).output)
+    t.match(planned.check.findings, [{ code: 'duplicate' }])
+
+    const busy = createServer((request, response) => {
+      if (request.url?.endsWith('/check'))
+        return response
+          .writeHead(429, { 'content-type': 'application/json', 'retry-after': '300' })
+          .end('{"error":"Too many requests"}')
+      const { method, headers } = request
+      const passed = httpRequest(`${site.env.RULES_URL}${request.url}`, { method, headers }, (answer) =>
+        answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers)),
+      )
+      request.pipe(passed)
+    })
+    await once(busy.listen(0, '127.0.0.1'), 'listening')
+    t.teardown(() => busy.close())
+    const { port } = busy.address() as AddressInfo
+    const env = { ...site.env, RULES_URL: `http://127.0.0.1:${port}` }
+    t.match(await run('client', `rules import ${directory}/twice.yaml --yes`, directory, env), {
+      code: 0,
+      output: /^The rules were not checked: Too many requests\.$[\s\S]*Applied\./m,
+    })
+  },
+)

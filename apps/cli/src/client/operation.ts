@@ -31,6 +31,8 @@ export interface Operation extends Presentation {
   asks?: string
   /** The option that the question is about. Default: the command as a whole. */
   asksAbout?: string
+  /** It changes nothing, although it is a POST: its question does not fit into a query. */
+  onlyReads?: true
 }
 
 export function row(
@@ -97,7 +99,7 @@ interface Shape {
 }
 
 async function runOperation(row: Operation, command: Command, shape: Shape): Promise<void> {
-  const { operation, asks, asksAbout } = row
+  const { operation, asks, asksAbout, onlyReads = operation.startsWith('GET') } = row
   const values = command.opts()
   const isAsking = asks !== undefined && (asksAbout === undefined || values[asksAbout] !== undefined)
   const confirm = isAsking ? prepareConfirmation(command) : undefined
@@ -110,7 +112,7 @@ async function runOperation(row: Operation, command: Command, shape: Shape): Pro
   const { query, body } = inputs
   const path = inputs.path as Record<string, string>
   const all = { ...body, ...query, ...path }
-  const answer = await useApi(operation.startsWith('GET') ? 'read' : 'change', async (client) => {
+  const answer = await useApi(onlyReads ? 'read' : 'change', async (client) => {
     await confirm?.(fill(asks ?? '', all))
     const read = (page?: object) =>
       client.call(

@@ -82,17 +82,18 @@ async function importFile(path: string, options: ImportOptions, command: Command
     }
     const planned = await client.rules.import({ ...body, dryRun: true }, { onHeaders }).catch(explain)
     const plan = planned as typeof planned & ShownPlan
+    const check = await checkRules(client, body.file.rules)
     const shown = [
       formatPlan(plan, {
         rules: plan.rules.create.map((name) => findOnly(file.rules, name)),
         emailTemplates: plan.emailTemplates.create.map((name) => findOnly(file.emailTemplates ?? [], name)),
       }),
       ...listMissing(plan.missingCredentials, options),
-      ...(await listFindings(client, body.file.rules)),
+      ...('error' in check ? [`The rules were not checked: ${check.error}.`] : listFindings(check)),
     ].join('\n\n')
     if (confirm === undefined || !hasChanges(plan)) {
       if (isPlan && hasChanges(plan)) process.exitCode = exitCodes.changes
-      return print(command, planned, shown)
+      return print(command, { ...planned, check }, shown)
     }
     if (!isForPrograms(command)) console.log(shown)
     if (ifTag === undefined)
@@ -110,8 +111,18 @@ async function importFile(path: string, options: ImportOptions, command: Command
   }
 }
 
-async function listFindings(client: Client, rules: ImportBody['file']['rules']): Promise<string[]> {
-  const check = (await client.rules.check(rules as RuleToCreate[])) as CheckResult
+/** A check that the API has no time for does not hold the import up. */
+async function checkRules(client: Client, rules: ImportBody['file']['rules']) {
+  try {
+    const { findings, notKnown } = await client.rules.check(rules as RuleToCreate[])
+    return { findings, notKnown } as CheckResult
+  } catch (error) {
+    if (!(error instanceof ApiError) || (error.status !== 429 && error.status !== 503)) throw error
+    return { error: error.message }
+  }
+}
+
+function listFindings(check: CheckResult): string[] {
   return check.findings.length > 0 ? [formatFindings(check)] : []
 }
 

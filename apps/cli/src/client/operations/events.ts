@@ -15,6 +15,7 @@ export const eventOperations: readonly Operation[] = [
   row('events search', 'POST /api/events/search', {
     example: `--conditions '[{"field":"score","operator":"gt","value":80}]'`,
     options: { type: null },
+    onlyReads: true,
     columns: ['id', 'eventType', 'status', 'acceptedAt'],
   }),
   row('events replay', 'POST /api/events/{id}/replay'),

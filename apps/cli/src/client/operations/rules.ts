@@ -36,7 +36,10 @@ export const ruleOperations: readonly Operation[] = [
   row('rules restore', 'POST /api/automation-rules/{id}/versions/{version}/restore', {
     example: `${exampleId} 2`,
   }),
-  row('rules validate', 'POST /api/automation-rules/validate', { example: '--body rule.yaml' }),
+  row('rules validate', 'POST /api/automation-rules/validate', {
+    example: '--body rule.yaml',
+    onlyReads: true,
+  }),
   row('rules execute', 'POST /api/automation-rules/{id}/execute', {
     example: `${exampleId} --data '{"score":95}' --dry-run`,
   }),
@@ -88,5 +91,5 @@ export const ruleOperations: readonly Operation[] = [
     asks: 'Delete the email template {id} permanently?',
     says: 'The email template {id} is deleted.',
   }),
-  row('templates preview', 'POST /api/email-templates/{id}/preview'),
+  row('templates preview', 'POST /api/email-templates/{id}/preview', { onlyReads: true }),
 ]
