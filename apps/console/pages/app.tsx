@@ -34,7 +34,14 @@ const RuleScreen = screen('Rule', () =>
 )
 
 function screen<Props extends object>(title: string, load: () => Promise<ComponentType<Props>>) {
-  return later(title.toLowerCase(), load, ({ children }) => <Page title={title}>{children}</Page>)
+  const found = later(title.toLowerCase(), load, ({ children }) => <Page title={title}>{children}</Page>)
+  return Object.assign(found, { title })
+}
+
+/** The screen of an address, if there is one. */
+function findScreen(name: string, id: string | undefined) {
+  if (name === 'rules' && id) return RuleScreen
+  return Object.hasOwn(screens, name) ? screens[name as keyof typeof screens] : undefined
 }
 
 export function App() {
@@ -72,7 +79,9 @@ function Main() {
   workspaceId.value = named
   return (
     <Shell screen={screen}>
-      <Boundary path={path}>{me.value && <Shown screen={screen} id={id} key={named} />}</Boundary>
+      <Boundary path={path}>
+        {me.value ? <Shown screen={screen} id={id} key={named} /> : <Coming screen={screen} id={id} />}
+      </Boundary>
       {hasEnded.value && (
         <Dialog title="Your session has ended" close={() => {}} isLasting>
           <p>Sign in again. What you typed is kept.</p>
@@ -83,6 +92,15 @@ function Main() {
   )
 }
 
+/** Until the user is known: the file of the screen is asked for meanwhile. */
+function Coming({ screen, id }: { screen: string; id: string | undefined }) {
+  const found = findScreen(screen, id)
+  useEffect(() => {
+    if (found && 'fetch' in found) found.fetch().catch(() => {})
+  }, [found])
+  return found && 'title' in found ? <Page title={found.title}>{null}</Page> : null
+}
+
 function Shown({ screen, id }: { screen: string; id: string | undefined }) {
   if (!me.value?.workspaces.some((one) => one.id === workspaceId.value))
     return (
@@ -90,10 +108,9 @@ function Shown({ screen, id }: { screen: string; id: string | undefined }) {
         <p>You are not a member of this workspace, or it does not exist. Choose another one above.</p>
       </Page>
     )
-  if (screen === 'rules' && id) return <RuleScreen id={id} key={id} />
-  const Screen = Object.hasOwn(screens, screen) ? screens[screen as keyof typeof screens] : undefined
+  const Screen = findScreen(screen, id)
   return Screen ? (
-    <Screen key={screen} />
+    <Screen id={id ?? ''} key={Screen === RuleScreen ? id : screen} />
   ) : (
     <Page title="There is no such page">
       <p>

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { startProductWithConsole } from './fixtures/product.js'
 
 // What Lighthouse measures, by the performance APIs of Chromium itself: each screen, loaded cold. Prints one line a screen, how long a
-// backtest takes until its picture is drawn, and the frames of a list of 100,000 rows while it is scrolled.
+// rule takes on a slow line, how long a backtest takes until its picture is drawn, and the frames of a list of 100,000 rows while it is scrolled.
 //   node packages/launcher/dist/src/with-services.js node apps/console/dist/test/measure-pages.js
 
 const visits = 3
@@ -51,12 +51,49 @@ for (const screen of screens) {
   const line = (['fcp', 'lcp', 'tbt'] as const).map((name) => `${Math.round(middle(name))}`.padStart(8))
   console.log(`${screen.padEnd(12)}${line.join('')}  ${middle('cls').toFixed(4)}`)
 }
+const slow: { drawn: number; usable: number }[] = []
+for (let count = 0; count < visits; count++) slow.push(await measureSlowLine())
+const seconds = slow.map(
+  ({ drawn, usable }) => `${(drawn / 1_000).toFixed(1)} and ${(usable / 1_000).toFixed(1)}`,
+)
+console.log(
+  `rule at 400 ms and 50 KB/s, s until its screen is drawn, and until it can be edited: ${seconds.join(', ')}`,
+)
 const waits: number[] = []
 for (let count = 0; count < visits; count++) waits.push(await measureBacktest())
 const waited = waits.map((ms) => `${Math.round(ms)}`).join(', ')
 console.log(`backtest of ${testedEvents} events, ms until its picture is drawn: ${waited}`)
 console.log(`list of ${listedEvents} rows: ${await measureLongList()}`)
 for (const close of closings) await close()
+
+/** A rule that nobody opened before in this browser: from the address to its heading, and to the button that adds a condition. */
+async function measureSlowLine(): Promise<{ drawn: number; usable: number }> {
+  const { client, visit } = await makeWorkspace()
+  const { id } = await client.rules.create({
+    name: 'Hot',
+    trigger: 'LEAD_CREATED',
+    conditions: [{ field: 'score', operator: 'greater_than', value: 50 }],
+    actions: [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }],
+  })
+  const { page, at } = await visit(browser)
+  await page.goto('about:blank')
+  const line = await page.context().newCDPSession(page)
+  await line.send('Network.enable')
+  await line.send('Network.setCacheDisabled', { cacheDisabled: true })
+  const bytes = 50 * 1_024
+  const speed = { offline: false, latency: 400, downloadThroughput: bytes, uploadThroughput: bytes }
+  await line.send('Network.emulateNetworkConditions', speed)
+  const begunAt = performance.now()
+  const since = () => performance.now() - begunAt
+  const waiting = { timeout: 60_000 }
+  await page.goto(at(`rules/${id}`), { waitUntil: 'commit', ...waiting })
+  await page.getByRole('heading', { level: 1 }).waitFor(waiting)
+  const drawn = since()
+  await page.getByRole('button', { name: 'Condition', exact: true }).first().waitFor(waiting)
+  const usable = since()
+  await page.close()
+  return { drawn, usable }
+}
 
 /** From the click to the picture, with events of a type that only this rule has. */
 async function measureBacktest(): Promise<number> {

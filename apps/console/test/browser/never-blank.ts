@@ -30,6 +30,21 @@ export function testNeverBlank(t: Test, { browser, makeWorkspace }: Context): vo
     await page.getByRole('heading', { name: /^No executions in the/ }).waitFor()
   })
 
+  t.test('the heading and the file of a screen do not wait for the session', async (t) => {
+    const { visit } = await makeWorkspace()
+    const { page, at } = await visit(browser)
+    const isAsked = new Promise<() => void>((held) =>
+      page.route('**/session', (route) => held(() => void route.fallback())),
+    )
+    const isFetched = page.waitForResponse(partOfExecutions)
+    await page.goto(at('executions'))
+    const send = await isAsked
+    await page.getByRole('heading', { name: 'Executions', level: 1 }).waitFor()
+    t.equal((await isFetched).status(), 200)
+    send()
+    await page.getByRole('heading', { name: /^No executions in the/ }).waitFor()
+  })
+
   t.test('a screen whose file comes just as it is opened is drawn', async (t) => {
     const { visit } = await makeWorkspace()
     const { page, at } = await visit(browser)
