@@ -114,7 +114,7 @@ export async function buildApp(config: Config, limits: ApiLimits = limitsOf(conf
   await app.register(eventTypeRoutes, { prefix: '/api/event-types' })
   await app.register(executionRoutes, { ...limits, prefix: '/api/executions' })
   await app.register(incomingWebhookRoutes, { ...config, sealer, prefix: '/api/incoming-webhooks' })
-  await app.register(taskRoutes, { prefix: '/api/tasks' })
+  await app.register(taskRoutes, { ...limits, prefix: '/api/tasks' })
   await app.register(decisionRoutes, { prefix: '/api/decisions' })
   await app.register(decisionLinkRoutes, { ...config, prefix: '/decide' })
   await app.register(vocabularyRoutes, { ...config, ...limits, prefix: '/api/vocabulary' })

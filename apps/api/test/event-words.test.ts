@@ -48,9 +48,22 @@ t.test('letters whose case depends on the language or on their place are found i
     ['ΟΔΥΣΣΕΥΣ', 'ΟΔΥΣ'],
     ['Οδυσσεύς', 'οδυσσεύσ'],
     ['ısparta', 'ISPARTA'],
+    ['İstanbul', 'istanbul'],
+    ['İstanbul', 'ISTANBUL'],
+    ['istanbul', 'İSTANBUL'],
+    ['İstanbul'.toLowerCase(), 'istanbul'],
+    ['Diyarbakır', 'DİYARBAKIR'],
   ] as const)
     t.ok(findWords(JSON.stringify({ name }), readWords(text)), `${text} in ${name}`)
   t.end()
+})
+
+t.test('a letter is found that its sender wrote as an escape', async (t) => {
+  const own = await api.makeWorkspace()
+  const text = String.raw`{"type":"LEAD_CREATED","data":{"city":"\u0130stanbul"}}`
+  const sent = { body: JSON.parse(text) }
+  t.equal((await own.call('POST', '/api/events', sent)).status, 202)
+  t.equal((await own.call<Page>('GET', '/api/events?q=istanbul')).body.events.length, 1)
 })
 
 t.test('a list has the events with all words, and those of its other filters alone', async (t) => {

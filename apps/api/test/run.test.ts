@@ -160,8 +160,8 @@ t.test('an execution by hand returns each action with its result, and has effect
 
   const { tasks } = await workspace.tasks()
   t.equal(tasks.length, 1)
-  const [{ id, executionId, dueAt, createdAt, ...made } = noTask] = tasks
-  t.match([id, executionId, dueAt, createdAt], [uuid, uuid, timestamp, timestamp])
+  const [{ id, executionId, eventId, dueAt, createdAt, ...made } = noTask] = tasks
+  t.match([id, executionId, eventId, dueAt, createdAt], [uuid, uuid, uuid, timestamp, timestamp])
   t.strictSame(made, {
     workspaceId: workspace.id,
     actionIndex: 0,
@@ -170,6 +170,7 @@ t.test('an execution by hand returns each action with its result, and has effect
     description: null,
     assigneeId: null,
     priority: 'high',
+    eventType: 'LEAD_CREATED',
   })
   const dueInMs = Date.parse(String(dueAt)) - Date.parse(String(createdAt))
   t.equal(dueInMs, 24 * 3_600_000)

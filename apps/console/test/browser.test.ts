@@ -16,6 +16,7 @@ import { testOverview } from './browser/overview.js'
 import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
 import { testSweep } from './browser/sweep.js'
+import { testTasks } from './browser/tasks.js'
 import { testTimes } from './browser/times.js'
 import { testTruth } from './browser/truth.js'
 import { testVerdicts } from './browser/verdicts.js'
@@ -43,6 +44,7 @@ testHostileData(tests, context)
 testTruth(tests, context)
 testNeverBlank(tests, context)
 testDecisions(tests, context)
+testTasks(tests, context)
 testSweep(tests, context)
 for (const add of [
   ...[testChips, testGroups, testTimes, testVerdicts],

@@ -36,7 +36,7 @@ export {
   narrowExecutions,
   narrowToExecution,
 } from './list-executions.js'
-export { type ListedTaskRow, listTasks } from './list-tasks.js'
+export { type ListedTaskRow, listTasks, narrowTasks } from './list-tasks.js'
 export {
   listUnstarted,
   type UnstartedRow,
@@ -53,6 +53,8 @@ export {
   type ScannedEvent,
   type ScanRange,
   scanEvents,
+  type Visit,
 } from './scan-events.js'
+export { type ScannedTask, scanTasks } from './scan-tasks.js'
 export { findSettled } from './settled-until.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './stored-outcomes.js'

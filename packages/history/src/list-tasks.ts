@@ -1,8 +1,10 @@
 import { clockSkewMs, idNear, Prisma, type WorkspaceDatabase } from '@automation/database'
+import type { Narrowing } from '@automation/ledger'
 import { joinConditions } from './join-conditions.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
 
 export interface TaskFilter {
+  ids?: readonly string[]
   ruleId?: string
   executionId?: string
   assigneeId?: string
@@ -15,9 +17,14 @@ export interface TaskFilter {
   to?: Date
 }
 
-export type ListedTaskRow = Prisma.TaskGetPayload<object>
+type TaskRow = Prisma.TaskGetPayload<object>
 
-const columnOf: Record<keyof ListedTaskRow, string> = {
+export interface ListedTaskRow extends TaskRow {
+  /** Of its execution; null once that was removed. */
+  event: { id: string; type: string } | null
+}
+
+const columnOf: Record<keyof TaskRow, string> = {
   id: 'id',
   workspaceId: 'workspace_id',
   executionId: 'execution_id',
@@ -30,24 +37,24 @@ const columnOf: Record<keyof ListedTaskRow, string> = {
   dueAt: 'due_at',
   createdAt: 'created_at',
 }
-const columns = Prisma.raw(
+const stored = Prisma.raw(
   Object.entries(columnOf)
-    .map(([name, column]) => `${column} AS "${name}"`)
+    .map(([name, column]) => `tasks.${column} AS "${name}"`)
     .join(', '),
 )
+const columns = Prisma.sql`
+  ${stored},
+  (SELECT json_build_object('id', executions.event_id, 'type', executions.event_type) FROM executions
+   WHERE executions.id = tasks.execution_id AND executions.workspace_id = tasks.workspace_id) AS event`
 
-/**
- * Lists tasks, newest first. An index leads to those of a time, a rule or an execution. The other filters have none, since each would cost
- * every new task a write: a page reads a bounded number of tasks, and may be short.
- */
-export function listTasks(
-  database: WorkspaceDatabase,
+/** An index leads to the tasks of a time, a rule or an execution. The other filters have none, since each would cost every new task a write. */
+export function narrowTasks(
   workspaceId: string,
-  { ruleId, executionId, assigneeId, priority, dueBefore, from, to }: TaskFilter,
-  page: { before: string | undefined; limit: number },
-): Promise<ScannedPage<ListedTaskRow>> {
+  { ids, ruleId, executionId, assigneeId, priority, dueBefore, from, to }: TaskFilter,
+): Narrowing {
   const range: [Prisma.Sql, ...Prisma.Sql[]] = [Prisma.sql`tasks.workspace_id = ${workspaceId}::uuid`]
   const rest: Prisma.Sql[] = []
+  if (ids !== undefined) range.push(Prisma.sql`tasks.id = ANY (${ids}::uuid[])`)
   if (ruleId !== undefined) range.push(Prisma.sql`tasks.rule_id = ${ruleId}::uuid`)
   if (executionId !== undefined) range.push(Prisma.sql`tasks.execution_id = ${executionId}::uuid`)
   if (from !== undefined) {
@@ -61,6 +68,14 @@ export function listTasks(
   if (assigneeId !== undefined) rest.push(Prisma.sql`tasks.assignee_id = ${assigneeId}`)
   if (priority !== undefined) rest.push(Prisma.sql`tasks.priority = ${priority}`)
   if (dueBefore !== undefined) rest.push(Prisma.sql`tasks.due_at < ${dueBefore}`)
-  const narrowing = { range: joinConditions(range), rest: joinConditions(rest) }
+  return { range: joinConditions(range), rest: joinConditions(rest) }
+}
+
+/** Lists tasks, newest first. A page reads a bounded number of tasks, and may be short. */
+export function listTasks(
+  database: WorkspaceDatabase,
+  narrowing: Narrowing,
+  page: { before: string | undefined; limit: number },
+): Promise<ScannedPage<ListedTaskRow>> {
   return scanPage<ListedTaskRow>(database, Prisma.sql`tasks`, columns, narrowing, page)
 }

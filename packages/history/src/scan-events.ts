@@ -45,36 +45,47 @@ export interface Scanned {
   end: string | undefined
 }
 
-/** Looks at the events of a slice. @returns where it wants no more: the id of the last one that it used; null for none of them */
-export type VisitEvents = (events: ScannedEvent[]) => Promise<string | null | undefined>
+/** Looks at the rows of a slice. @returns where it wants no more: the id of the last one that it used; null for none of them */
+export type Visit<Row> = (rows: Row[]) => Promise<string | null | undefined>
 
 const maxSliceRows = 1_000
-/** Of JSON, or of one event: to parse so much takes about 10 ms. */
-const maxSliceBytes = 1_048_576
+/** Of JSON, or of one row: to parse so much takes about 10 ms. */
+export const maxSliceBytes = 1_048_576
 
-/**
- * Passes over stored events in slices: bounded rows and bytes in each statement, in turns with the other queries of the workspace, and nothing
- * between two slices that is lost with the process. Continued after `end`, a scan sees the same events as in one go; new events have higher ids.
- *
- * @param database of the tenant's reads
- * @param after the `end` of the scan before
- */
-export async function scanEvents(
+/** Passes over stored events; see scanSlices. */
+export function scanEvents(
+  /** Of the tenant's reads. */
   database: UnscopedRows,
   range: ScanRange,
+  /** The `end` of the scan before. */
   after: string | undefined,
   limits: ScanLimits,
-  visit: VisitEvents,
+  visit: Visit<ScannedEvent>,
+): Promise<Scanned> {
+  return scanSlices((end, most) => readSlice(database, range, end, most), after, limits, visit)
+}
+
+/**
+ * Passes over stored rows in slices: bounded rows and bytes in each statement, in turns with the other queries of the workspace, and nothing
+ * between two slices that is lost with the process. Continued after `end`, a scan sees the same rows as in one go; new ones have higher ids.
+ *
+ * @param after the `end` of the scan before
+ */
+export async function scanSlices<Row extends SliceRow>(
+  read: (after: string | undefined, most: number) => Promise<Slice<Row>>,
+  after: string | undefined,
+  limits: ScanLimits,
+  visit: Visit<Row>,
 ): Promise<Scanned> {
   const startedAt = performance.now()
   let scanned = 0
   let end = after
   for (;;) {
-    const slice = await readSlice(database, range, end, Math.min(maxSliceRows, limits.events - scanned))
-    const last = slice.events.length === 0 ? undefined : await visit(slice.events)
+    const slice = await read(end, Math.min(maxSliceRows, limits.events - scanned))
+    const last = slice.rows.length === 0 ? undefined : await visit(slice.rows)
     if (last === null) return { scanned, end }
     if (last !== undefined) {
-      const position = slice.events.find(({ id }) => id === last)?.position ?? slice.scanned
+      const position = slice.rows.find(({ id }) => id === last)?.position ?? slice.scanned
       return { scanned: scanned + position, end: last }
     }
     scanned += slice.scanned
@@ -84,8 +95,14 @@ export async function scanEvents(
   }
 }
 
-interface Slice {
-  events: ScannedEvent[]
+interface SliceRow {
+  id: string
+  /** Its place among the rows of the slice that are in the range, from 1. */
+  position: number
+}
+
+export interface Slice<Row> {
+  rows: Row[]
   scanned: number
   end: string | undefined
   isLast: boolean
@@ -100,7 +117,7 @@ interface Totals {
   end: string | null
 }
 
-type SliceRow = (ScannedEvent & Record<keyof Totals, null>) | (Totals & Record<keyof ScannedEvent, null>)
+type ReadRow = (ScannedEvent & Record<keyof Totals, null>) | (Totals & Record<keyof ScannedEvent, null>)
 
 /**
  * Sizes are summed up row by row, and the sum ends at the row that fills the slice: `filled` takes one row of a window whose frame grows, so Postgres
@@ -115,13 +132,13 @@ async function readSlice(
   range: ScanRange,
   after: string | undefined,
   most: number,
-): Promise<Slice> {
+): Promise<Slice<ScannedEvent>> {
   const isNewestFirst = range.order === 'newest first'
   const direction = isNewestFirst ? Prisma.sql`DESC` : Prisma.sql`ASC`
   const beyond = isNewestFirst ? Prisma.sql`<` : Prisma.sql`>`
   const isOfType =
     range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ANY (${[range.type].flat()})`
-  const [totals, ...rows] = await database.$queryRows<SliceRow>(Prisma.sql`
+  const [totals, ...rows] = await database.$queryRows<ReadRow>(Prisma.sql`
     WITH bounded AS (
       SELECT id, type, accepted_at, addressee_kind, addressee_id, rule_set_id, rules_version, chosen_rule_ids, data, ${isWithin(range)} AS is_within
       FROM events WHERE ${boundsOf(range, after)} ORDER BY id ${direction} LIMIT ${most}
@@ -150,7 +167,7 @@ async function readSlice(
     ORDER BY id ${direction} NULLS FIRST`)
   const { read, kept, scanned, end } = totals as Totals
   return {
-    events: rows as ScannedEvent[],
+    rows: rows as ScannedEvent[],
     scanned,
     end: end ?? undefined,
     isLast: read < most && kept === read,

@@ -1,45 +1,45 @@
 import { NotAdmitted } from '@automation/admission'
-import {
-  type ScanLimits,
-  type Scanned,
-  type ScannedEvent,
-  type ScanRange,
-  scanEvents,
-} from '@automation/history'
+import type { Scanned, Visit } from '@automation/history'
 import type { FastifyRequest } from 'fastify'
 import type { Evaluate } from './evaluator.js'
 
 interface Turn {
-  /** How many events it used, at least one: the rest is for the next turn. */
+  /** How many rows it used, at least one: the rest is for the next turn. */
   used: number
   /** Whether the scan has found enough. */
   isOver?: boolean
 }
 
+interface ToScan<Row> {
+  scan: (visit: Visit<Row>) => Promise<Scanned>
+  /** Where the scan begins; undefined: with the first row. */
+  after: string | undefined
+  /** Which it may take in all. */
+  ms: number
+}
+
 /**
- * Passes over stored events in turns, each with a slice that it reads and evaluates, a mebibyte and the event that fills it. The scan ends when its time does,
+ * Passes over stored rows in turns, each with a slice that it reads and evaluates, a mebibyte and the row that fills it. The scan ends when its time does,
  * also within a slice, and when others keep it waiting: what the turns before have found is not lost, and it can be continued.
  *
  * @throws NotAdmitted if it came nowhere
  */
-export async function scanInTurns(
+export async function scanInTurns<Row extends { id: string }>(
   request: FastifyRequest,
-  range: Omit<ScanRange, 'workspaceId'>,
-  after: string | undefined,
-  limits: ScanLimits,
-  examineEvents: (events: ScannedEvent[], evaluate: Evaluate) => Promise<Turn>,
+  { scan, after, ms }: ToScan<Row>,
+  examineRows: (rows: Row[], evaluate: Evaluate) => Promise<Turn>,
 ): Promise<Scanned> {
-  const { server, workspace } = request
+  const { server } = request
   const startedAt = performance.now()
   let entry = await server.evaluator.enter(request)
   let refusal: unknown
-  const visit = async (events: ScannedEvent[]): Promise<string | null | undefined> => {
+  const visit = async (rows: Row[]): Promise<string | null | undefined> => {
     let used = 0
-    const last = () => events[used - 1]?.id ?? null
-    while (used < events.length) {
-      const turn = await examineEvents(events.slice(used), (name, input) => server.evaluator.run(name, input))
+    const last = () => rows[used - 1]?.id ?? null
+    while (used < rows.length) {
+      const turn = await examineRows(rows.slice(used), (name, input) => server.evaluator.run(name, input))
       used += turn.used
-      if (turn.isOver || performance.now() - startedAt > limits.ms) return last()
+      if (turn.isOver || performance.now() - startedAt > ms) return last()
       entry.leave()
       try {
         entry = await server.evaluator.enter(request, true)
@@ -52,13 +52,7 @@ export async function scanInTurns(
     return undefined
   }
   try {
-    const scanned = await scanEvents(
-      workspace.reads,
-      { workspaceId: workspace.id, ...range },
-      after,
-      limits,
-      visit,
-    )
+    const scanned = await scan(visit)
     if (refusal !== undefined && scanned.end === after) throw refusal
     return scanned
   } finally {

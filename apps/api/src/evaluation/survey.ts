@@ -1,4 +1,4 @@
-import type { ScanLimits, ScannedEvent } from '@automation/history'
+import { type ScanLimits, type ScannedEvent, scanEvents } from '@automation/history'
 import type { FastifyRequest } from 'fastify'
 import type { Evaluate, ResultOf } from './evaluator.js'
 import { scanInTurns } from './scan-in-turns.js'
@@ -27,8 +27,17 @@ export async function surveyEventType(
     last = await evaluate('surveyEvents', { events: slice, wanted, state: last?.state })
     return { used: last.used, isOver: last.events === wanted }
   }
-  const range = { type, order: 'newest first' as const }
-  const { end } = await scanInTurns(request, range, undefined, limits, examineEvents)
+  const { reads, id: workspaceId } = request.workspace
+  const range = { workspaceId, type, order: 'newest first' as const }
+  const { end } = await scanInTurns(
+    request,
+    {
+      scan: (visit) => scanEvents(reads, range, undefined, limits, visit),
+      after: undefined,
+      ms: limits.ms,
+    },
+    examineEvents,
+  )
   const { fields, events } = last ?? noEvents
   return { fields, isComplete: end === undefined || events === wanted }
 }

@@ -27,10 +27,12 @@ export async function addExcerpts<Row extends object>(
   database: Parameters<typeof readSmallData>[0],
   workspaceId: string,
   rows: Row[],
-  eventIdOf: (row: Row) => string,
+  /** null: its event was removed. */
+  eventIdOf: (row: Row) => string | null,
 ): Promise<(Row & { excerpt: Excerpt })[]> {
-  const known = await readSmallData(database, workspaceId, rows.map(eventIdOf))
-  return rows.map((row) => ({ ...row, excerpt: excerptOf(known.get(eventIdOf(row)) ?? {}) }))
+  const ids = rows.flatMap((row) => eventIdOf(row) ?? [])
+  const known = await readSmallData(database, workspaceId, ids)
+  return rows.map((row) => ({ ...row, excerpt: excerptOf(known.get(eventIdOf(row) ?? '') ?? {}) }))
 }
 
 /** The plain values of data and of the objects right in it. */

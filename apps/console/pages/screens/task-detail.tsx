@@ -4,7 +4,7 @@ import { DetailHead } from '../parts/detail-head.js'
 import { Due } from '../parts/due.js'
 import { Unread } from '../parts/states.js'
 import { When } from '../parts/when.js'
-import { linkToExecution } from '../state/links.js'
+import { linkToEvent, linkToExecution } from '../state/links.js'
 import { api } from '../state/session.js'
 import { linkTo } from '../state/use-filters.js'
 import { useQuery } from '../state/use-query.js'
@@ -48,11 +48,22 @@ function TaskFacts({
 }) {
   const { id, title, description, dueAt, assigneeId, priority, ruleId, executionId, actionIndex, createdAt } =
     task
+  const { eventId, eventType } = task
   return (
     <>
       <DetailHead title={showControls(title)} what="the task" close={close} />
       {description && <p class="text">{showControls(description)}</p>}
       <dl class="facts">
+        <dt>Event</dt>
+        <dd>
+          {eventId === null ? (
+            <span class="quiet">removed</span>
+          ) : (
+            <a href={linkToEvent(eventId)}>
+              <code>{eventType}</code>
+            </a>
+          )}
+        </dd>
         <dt>Due</dt>
         <dd>
           <Due at={dueAt} />

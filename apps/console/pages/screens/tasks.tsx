@@ -1,5 +1,7 @@
+import '../styles/history.css'
 import type { Task } from '@automation/client'
 import { given, spans } from '../logic/filters.js'
+import { chooseTelling, type Excerpt } from '../logic/history/choose-telling.js'
 import { showControls } from '../logic/show.js'
 import { Chip } from '../parts/chip.js'
 import { Due } from '../parts/due.js'
@@ -7,7 +9,9 @@ import { ChoiceFilter, RuleFilter, TextFilter } from '../parts/filter.js'
 import { History } from '../parts/history.js'
 import { Screen } from '../parts/screen.js'
 import { Empty } from '../parts/states.js'
+import { Told } from '../parts/told.js'
 import { When } from '../parts/when.js'
+import { linkToEvent } from '../state/links.js'
 import { api } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { useList } from '../state/use-list.js'
@@ -16,30 +20,40 @@ import { TaskDetail } from './task-detail.js'
 
 const priorities = { low: 'low', normal: 'normal', high: 'high', urgent: 'urgent' }
 const dues = { now: 'before now', '24h': 'within 24 hours', '7d': 'within 7 days' }
-const noFilter = { rule: '', execution: '', for: '', priority: '', due: '' }
+const noFilter = { q: '', rule: '', execution: '', for: '', priority: '', due: '' }
 
 /** What is to be done, by whom and until when, and which rule says so? */
 export function Tasks() {
   const { query, set } = useFilters()
-  const { rule = '', execution = '', for: assignee = '', priority = '', due = '', id } = query
+  const { q = '', rule = '', execution = '', for: assignee = '', priority = '', due = '', id } = query
   const list = useList<Task>(
-    ['tasks', rule, execution, assignee, priority, due],
+    ['tasks', q, rule, execution, assignee, priority, due],
     async (cursor) => {
       const { tasks, nextCursor = null } = await api().tasks.list({
         limit: 50,
-        ...given({ cursor, ruleId: rule, executionId: execution, assigneeId: assignee }),
+        excerpt: true,
+        ...given({ cursor, q, ruleId: rule, executionId: execution, assigneeId: assignee }),
         ...(Object.hasOwn(priorities, priority) && { priority: priority as keyof typeof priorities }),
         ...(Object.hasOwn(dues, due) && { dueBefore: endOf(due as keyof typeof dues) }),
       })
       return { rows: tasks, nextCursor }
     },
     id,
+    // A search looks through 20,000 tasks.
+    { isPolled: q === '' },
   )
+  const telling = chooseTelling(list.rows.flatMap((task) => (hasEvent(task) ? task : [])))
   const { rules, nameOf } = useRuleNames(list.rows.map(({ ruleId }) => ruleId))
   const isFiltered = Object.keys(noFilter).some((name) => Boolean(query[name]))
   return (
     <Screen title="Tasks" note="A task is what a rule asks a person to do.">
       <search class="filters">
+        <TextFilter
+          label="Words"
+          value={q}
+          placeholder="title, customer, data"
+          set={(typed) => set({ q: typed })}
+        />
         <RuleFilter value={rule} set={(chosen) => set({ rule: chosen })} {...{ rules, nameOf }} />
         <TextFilter label="For" value={assignee} placeholder="anyone" set={(typed) => set({ for: typed })} />
         <ChoiceFilter
@@ -58,6 +72,7 @@ export function Tasks() {
         what="tasks"
         columns={[
           'Task',
+          'Event',
           'Due',
           'For',
           'Priority',
@@ -71,17 +86,24 @@ export function Tasks() {
             <th scope="row">
               <a href={linkTo('tasks', { ...query, id: task.id })}>{showControls(task.title)}</a>
             </th>
+            <td class="line">
+              {hasEvent(task) ? (
+                <About task={task} fields={telling.get(task.eventType)} />
+              ) : (
+                <span class="quiet">removed</span>
+              )}
+            </td>
             <td class="named" data-label="Due">
               <Due at={task.dueAt} />
             </td>
-            <td class="named" data-label="For">
+            <td class="named cut" data-label="For">
               {task.assigneeId ?? <span class="quiet">nobody</span>}
             </td>
             <td class="named" data-label="Priority">
               {task.priority}
             </td>
-            <td class="low">{nameOf(task.ruleId)}</td>
-            <td class="low">
+            <td class="low rule">{nameOf(task.ruleId)}</td>
+            <td class="low at">
               <When at={task.createdAt} />
             </td>
           </>
@@ -99,6 +121,31 @@ export function Tasks() {
         }
       />
     </Screen>
+  )
+}
+
+interface TaskOfEvent extends Task {
+  eventId: string
+  eventType: string
+  excerpt?: Excerpt
+}
+
+function hasEvent(task: Task): task is TaskOfEvent {
+  return task.eventId !== null
+}
+
+/** Whom or what the task is about: its event, as the list of events names it. */
+function About({
+  task: { eventId, eventType, excerpt },
+  fields,
+}: {
+  task: TaskOfEvent
+  fields: readonly string[] | undefined
+}) {
+  return (
+    <a href={linkToEvent(eventId)}>
+      <Told excerpt={excerpt} fields={fields} /> <code>{eventType}</code>
+    </a>
   )
 }
 

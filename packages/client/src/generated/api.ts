@@ -1219,7 +1219,7 @@ export interface paths {
         };
         /**
          * List the tasks that rules created, newest first
-         * @description Every CREATE_TASK makes exactly one task. If few of many tasks match, a page can be short or empty and still have a nextCursor. Tasks have no status: your application decides when one is done.
+         * @description Every CREATE_TASK makes exactly one task. If few of many tasks match, a page can be short or empty and still have a nextCursor. With `q`, a page searches at most 20,000 tasks. Tasks have no status: your application decides when one is done.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -5572,6 +5572,12 @@ export interface components {
              * @description ISO 8601 with milliseconds
              */
             createdAt: string;
+            eventId: string | null;
+            eventType: string | null;
+            /** @description If asked for: up to 12 fields of the data of the event by their paths, the outer ones first, with strings cut to 80 characters. Empty if the data is larger than 16 KiB. */
+            excerpt?: {
+                [key: string]: string | number | boolean;
+            };
         };
         TaskPage: {
             tasks: components["schemas"]["Task"][];
@@ -11291,6 +11297,8 @@ export interface operations {
                 limit?: number;
                 /** @description nextCursor of the previous page */
                 cursor?: string;
+                /** @description Words, all of which the task has in its title, its description, or any text or number of the data of its event, also as a part of a longer word and in other letter case */
+                q?: string;
                 /** @description Id of the rule that created the task */
                 ruleId?: string;
                 /** @description Id of the execution that created the task */
@@ -11305,6 +11313,8 @@ export interface operations {
                 from?: string;
                 /** @description Created before then: an ISO 8601 date, or a time with a zone */
                 to?: string;
+                /** @description true: each item has an `excerpt` of the data of its event. Default: false. */
+                excerpt?: boolean;
             };
             header?: never;
             path?: never;
@@ -11328,9 +11338,9 @@ export interface operations {
                      * @example {
                      *       "tasks": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000018",
+                     *           "id": "01970000-0000-7000-8000-000000000019",
                      *           "workspaceId": "01970000-0000-7000-8000-000000000001",
-                     *           "executionId": "01970000-0000-7000-8000-000000000019",
+                     *           "executionId": "01970000-0000-7000-8000-000000000020",
                      *           "actionIndex": 0,
                      *           "ruleId": "01970000-0000-7000-8000-000000000004",
                      *           "title": "Call Ada",
@@ -11338,7 +11348,9 @@ export interface operations {
                      *           "assigneeId": null,
                      *           "priority": "high",
                      *           "dueAt": "2026-01-12T09:00:20.000Z",
-                     *           "createdAt": "2026-01-12T09:00:21.000Z"
+                     *           "createdAt": "2026-01-12T09:00:21.000Z",
+                     *           "eventId": "01970000-0000-7000-8000-000000000017",
+                     *           "eventType": "LEAD_CREATED"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"
@@ -11380,9 +11392,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01970000-0000-7000-8000-000000000018",
+                     *       "id": "01970000-0000-7000-8000-000000000019",
                      *       "workspaceId": "01970000-0000-7000-8000-000000000001",
-                     *       "executionId": "01970000-0000-7000-8000-000000000019",
+                     *       "executionId": "01970000-0000-7000-8000-000000000020",
                      *       "actionIndex": 0,
                      *       "ruleId": "01970000-0000-7000-8000-000000000004",
                      *       "title": "Call Ada",
@@ -11390,7 +11402,9 @@ export interface operations {
                      *       "assigneeId": null,
                      *       "priority": "high",
                      *       "dueAt": "2026-01-12T09:00:20.000Z",
-                     *       "createdAt": "2026-01-12T09:00:21.000Z"
+                     *       "createdAt": "2026-01-12T09:00:21.000Z",
+                     *       "eventId": "01970000-0000-7000-8000-000000000017",
+                     *       "eventType": "LEAD_CREATED"
                      *     }
                      */
                     "application/json": components["schemas"]["Task"];
@@ -13892,13 +13906,13 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000036",
+                     *           "id": "01970000-0000-7000-8000-000000000043",
                      *           "eventType": "subscription.ping",
                      *           "status": "failed",
                      *           "attempts": 1,
                      *           "lastStatusCode": null,
                      *           "error": "Outbound calls may not reach the port 1",
-                     *           "createdAt": "2026-01-12T09:01:05.000Z",
+                     *           "createdAt": "2026-01-12T09:01:11.000Z",
                      *           "dueAt": null
                      *         }
                      *       ],
