@@ -1,4 +1,4 @@
-import type { Event } from '@automation/client'
+import type { Event, Rule } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { api } from '../state/session.js'
@@ -20,12 +20,13 @@ export function Replay({ event }: { event: Event }) {
   )
 }
 
-function ReplayDialog({ event }: { event: Event }) {
+/** @param only the rule that is chosen at first; without it those that did not run before */
+export function ReplayDialog({ event, only }: { event: Event; only?: Pick<Rule, 'id' | 'name'> }) {
   const { id, ruleId, results } = event
   const { route } = useLocation()
   const { change, problem, isBusy } = useChange('events')
   const stop = useStopAsking()
-  const [picked, choose] = useState<ReadonlySet<string>>()
+  const [picked, choose] = useState<ReadonlySet<string> | undefined>(only && new Set([only.id]))
   const [isMissing, setMissing] = useState(false)
   const planned = usePlans(isOfService(event) ? undefined : [id], async () => event)
   const matching = (ruleId === null && planned.data?.[0]?.rules.map((rule) => rule.id)) || []
@@ -49,7 +50,14 @@ function ReplayDialog({ event }: { event: Event }) {
       isBusy={isBusy}
     >
       <p>The same data becomes a new event for the rules as they are now. All that they do is done again.</p>
-      {notRun.length < matching.length && <p>Rules that ran for this event before are not chosen.</p>}
+      {!only && notRun.length < matching.length && (
+        <p>Rules that ran for this event before are not chosen.</p>
+      )}
+      {only && planned.data && ruleId === null && !matching.includes(only.id) && (
+        <p class="notice">
+          {only.name} would not run: the event does not match it, or another rule of its group comes first.
+        </p>
+      )}
       {isOfService(event) && <p>It goes to its subscription again; no rule sees it.</p>}
       {!isOfService(event) && !planned.data && <Unread {...planned} what="what would run" />}
       {planned.data && (

@@ -146,6 +146,74 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     t.strictSame(complaints, [])
   })
 
+  t.test('a rule is run on one event that somebody chooses, by the plan of its replay', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const trigger = 'LEAD_CREATED' as const
+    const create = (name: string) =>
+      client.rules.create({
+        name,
+        trigger,
+        conditions: [{ field: 'seats', operator: 'greater_than', value: 5 }],
+        actions: [{ type: 'CREATE_TASK', config: { title: `${name}: {{name}}` } }],
+      })
+    const { id } = await create('Welcome')
+    await create('Other')
+    await client.trigger(trigger, { name: 'Acme', seats: 20 })
+    await client.trigger(trigger, { name: 'Small', seats: 1 })
+    const { page, complaints, at } = await visit(browser, 'operator')
+    await go(page, at(`rules/${id}`))
+    const openList = async () => {
+      await page.getByRole('button', { name: 'More for Welcome' }).click()
+      await page.getByRole('menuitem', { name: 'Run on an event…' }).click()
+      const list = page.getByRole('dialog', { name: 'Run Welcome on an event' })
+      await list.getByText('stopped').waitFor()
+      return list
+    }
+    const plan = page.getByRole('dialog', { name: 'Replay the event?' })
+    await (await openList()).getByRole('button', { name: 'stopped' }).click()
+    await plan.getByText('Welcome would not run').waitFor()
+    await plan.getByRole('button', { name: 'Cancel' }).click()
+    await (await openList()).getByRole('button', { name: 'Acme' }).click()
+    await plan.getByText('It is replayed for 1 rule, which means 1 task.').waitFor()
+    t.ok(await plan.getByRole('checkbox', { name: 'Replay for Welcome' }).isChecked())
+    t.notOk(await plan.getByRole('checkbox', { name: 'Replay for Other' }).isChecked())
+    await plan.getByRole('button', { name: 'Replay', exact: true }).click()
+    await detailsOf(page).getByText('1 of 2 ran, 1 left out.').waitFor()
+    const titles = (await client.tasks.list().all()).map(({ title }) => title)
+    t.same(titles.toSorted(), ['Other: Acme', 'Welcome: Acme', 'Welcome: Acme'])
+    await client.rules.deactivate(id)
+    await page.goto(at(`rules/${id}`))
+    await settle(page)
+    t.equal(
+      await page.getByRole('button', { name: 'More for Welcome' }).count(),
+      0,
+      'a rule that is off has no replay',
+    )
+    t.strictSame(complaints, [])
+  })
+
+  t.test('a promotion is rolled back from the head of its rule, while its guard watches', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    const trigger = 'LEAD_CREATED' as const
+    const conditions = [{ field: 'score', operator: 'greater_than' as const, value: 80 }]
+    const actions = [{ type: 'CREATE_TASK' as const, config: { title: 'Call {{name}}' } }]
+    const rule = { name: 'Hot', trigger, conditions, actions }
+    const { id } = await client.rules.create(rule)
+    await client.rules.drafts.save(id, { ...rule, conditions: [] })
+    await client.rules.drafts.promote(id, { guard: { for: '24h', maxRunsPerHour: 1_000 } })
+    const { page, complaints, at } = await visit(browser, 'editor')
+    await page.goto(at(`rules/${id}`))
+    await page.getByRole('button', { name: 'Roll back Hot to v1' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Roll back Hot to v1?' })
+    await dialog.getByText('v1 is the rule again, as v3.').waitFor()
+    await dialog.getByRole('button', { name: 'Roll back now' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText(/^v3, changed/).waitFor()
+    await page.getByRole('button', { name: 'Roll back Hot to v1' }).waitFor({ state: 'detached' })
+    t.match(await client.rules.get(id), { version: 3, conditions, isActive: true })
+    t.strictSame(complaints, [])
+  })
+
   t.test('a replay is for the shown rules that are chosen, also if others match by then', async (t) => {
     const { client, visit } = await makeWorkspace()
     const create = (title: string) =>

@@ -12,6 +12,7 @@ import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import type { ConflictProps } from './conflict.js'
 import { Failing } from './failing.js'
+import { RollBackInHead } from './roll-back.js'
 import { RuleForm } from './rule-form.js'
 import { RuleMenu } from './rule-menu.js'
 import { type Saving, useSaving } from './use-saving.js'
@@ -52,6 +53,7 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
       note={<UnsavedNote unsaved={unsaved} saved={saved} />}
       actions={
         <>
+          {saved && saved.version > 1 && may('editor') && <RollBackInHead rule={saved} reload={reload} />}
           {saved && <Switch rule={saved} after={reload} />}
           {may('editor') && <UndoButtons unsaved={unsaved} />}
           {unsaved.isChanged && (
@@ -65,7 +67,7 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
             </button>
           )}
           {may('editor') && <SaveButtons saved={saved} isChanged={unsaved.isChanged} {...saving} />}
-          {saved && may('editor') && <RuleMenu rule={saved} drop={unsaved.drop} />}
+          {saved && may('operator') && <RuleMenu rule={saved} drop={unsaved.drop} />}
         </>
       }
     >

@@ -2,16 +2,21 @@ import type { Rule } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { laterDialog } from '../../parts/later.js'
-import { Menu } from '../../parts/menu.js'
+import { Menu, type MenuItem } from '../../parts/menu.js'
 import { Question } from '../../parts/question.js'
 import { Alert } from '../../parts/states.js'
-import { api } from '../../state/session.js'
+import { asked } from '../../state/asked.js'
+import { api, may } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { useChange } from '../../state/use-change.js'
 import { linkTo } from '../../state/use-filters.js'
 
 const ExpectEvery = laterDialog('How often it should match', () =>
   import('./expect-every.js').then(({ ExpectEvery }) => ExpectEvery),
+)
+
+const RunOnEvent = laterDialog('Run on an event', () =>
+  import('./run-on-event.js').then(({ RunOnEvent }) => RunOnEvent),
 )
 
 /** What can be done with a rule as a whole. */
@@ -35,16 +40,26 @@ export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {
     })
     if (isDone) toast(`${rule.name} was deleted`)
   }
-  return (
-    <>
-      <Menu
-        label={`More for ${rule.name}`}
-        items={[
+  const runOnEvent = () => {
+    asked.value = <RunOnEvent rule={rule} />
+  }
+  const items: MenuItem[] = [
+    // A replay is for rules that are on.
+    ...(rule.isActive
+      ? [{ label: 'Run on an event…', icon: 'play', run: runOnEvent } satisfies MenuItem]
+      : []),
+    ...(may('editor')
+      ? ([
           { label: 'Duplicate', icon: 'copy', run: () => void duplicate() },
           { label: 'Expect a match…', icon: 'clock', run: () => askTime(true) },
           { label: 'Delete…', icon: 'trash', isDanger: true, run: () => askDeletion(true) },
-        ]}
-      />
+        ] satisfies MenuItem[])
+      : []),
+  ]
+  if (items.length === 0) return null
+  return (
+    <>
+      <Menu label={`More for ${rule.name}`} items={items} />
       <Alert isSmall>{!isDeleting && problem}</Alert>
       {isTimed && <ExpectEvery rule={rule} close={() => askTime(false)} />}
       {isDeleting && (

@@ -15,7 +15,7 @@ import { Mark } from '../../parts/mark.js'
 import { When } from '../../parts/when.js'
 import { focusField } from './use-saving.js'
 
-const mostShown = 50
+export const mostShown = 50
 
 /** Which of the samples match, and what stops the others: evaluated in this browser by the engine of the workers. */
 export function Samples({
@@ -118,7 +118,7 @@ function describeRivals(verdicts: readonly SampleVerdict[], group: string): stri
   return `For ${events} another rule of the group ${group} comes first and runs instead.`
 }
 
-function SampleLine({ verdict: { matches, rival, sample, conditions } }: { verdict: SampleVerdict }) {
+export function SampleLine({ verdict: { matches, rival, sample, conditions } }: { verdict: SampleVerdict }) {
   const stop = matches ? undefined : findStop(markConditions(conditions))
   const runs = matches && rival === undefined
   return (

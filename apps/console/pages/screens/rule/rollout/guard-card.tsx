@@ -3,9 +3,18 @@ import { describeLimits, describeTrip } from '../../../logic/describe-guard.js'
 import { Mark } from '../../../parts/mark.js'
 import { When } from '../../../parts/when.js'
 import { linkTo } from '../../../state/use-filters.js'
+import { RollBack } from '../roll-back.js'
 
 /** Whether the promoted version is watched, and why the previous version is back. */
-export function GuardCard({ rule, guard }: { rule: Rule; guard: RuleGuard | null }) {
+export function GuardCard({
+  rule,
+  guard,
+  reload,
+}: {
+  rule: Rule
+  guard: RuleGuard | null
+  reload: () => Promise<unknown>
+}) {
   return (
     <section class="card" aria-labelledby="guard">
       <div class="row spread">
@@ -20,10 +29,13 @@ export function GuardCard({ rule, guard }: { rule: Rule; guard: RuleGuard | null
         </p>
       )}
       {guard && guard.trippedAt === null && (
-        <p>
-          It watches v{guard.version} until <When at={guard.endsAt} />: after {describeLimits(guard)}, v
-          {guard.previousVersion} is restored. A change of the rule ends it.
-        </p>
+        <>
+          <p>
+            It watches v{guard.version} until <When at={guard.endsAt} />: after {describeLimits(guard)}, v
+            {guard.previousVersion} is restored. A change of the rule ends it.
+          </p>
+          <RollBack {...{ rule, guard, reload }} />
+        </>
       )}
       {guard && guard.trippedAt !== null && <Tripped {...{ rule, guard }} />}
     </section>
