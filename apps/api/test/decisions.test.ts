@@ -2,7 +2,7 @@ import { newId } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import { recordDecision } from '@automation/ledger'
 import t from 'tap'
-import { type Answer, startApi, type Workspace } from './fixtures/api.js'
+import { type Answer, rules, startApi, type Workspace } from './fixtures/api.js'
 import { askDecision as ask, decisionUntil as until } from './fixtures/ask-decision.js'
 
 const api = await startApi(t)
@@ -208,4 +208,49 @@ t.test('a page of a status that only results tell reads few of them, and goes on
   )
   matchLists(t, second.decisions, [{ id: late.id }])
   t.equal(second.nextCursor, null)
+})
+
+t.test('a dry run says what would follow each choice, as far as there is room', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const on = (value: string) => ({ when: { field: 'decision.choice', operator: 'equals', value } })
+  const rule = (options: string[], title: string) => ({
+    name: 'Ask',
+    trigger: 'DEAL_CREATED',
+    actions: [
+      { type: 'WAIT', config: { decision: { options, within: '24h' } } },
+      { type: 'CREATE_TASK', config: { title }, ...on('approve') },
+      { type: 'CREATE_TASK', config: { title: `No: ${title}` }, ...on('reject') },
+    ],
+  })
+  const dryRun = async (body: object, data: object) => {
+    const { body: made } = await workspace.call<{ id: string }>('POST', rules, { body })
+    const { id } = made
+    return workspace.call<{ results: object[]; branches?: object[]; branchesLeftOut?: number }>(
+      'POST',
+      `${rules}/${id}/execute`,
+      { body: { data, dryRun: true } },
+    )
+  }
+  const { body } = await dryRun(rule(['approve', 'reject'], 'An offer for {{name}}'), { name: 'Ada' })
+  const simulated = (title: string) => ({ status: 'simulated', config: { title } })
+  t.match(body.results, [{ action: 'WAIT' }, { status: 'skipped' }, { status: 'skipped' }])
+  t.match(body.branches, [
+    { choice: 'approve', results: [simulated('An offer for Ada'), { status: 'skipped' }] },
+    { choice: 'reject', results: [{ status: 'skipped' }, simulated('No: An offer for Ada')] },
+    { choice: 'expired', results: [{ status: 'skipped' }, { status: 'skipped' }] },
+  ])
+  t.notOk('branchesLeftOut' in body)
+  const sends = (url: string) => ({ type: 'SEND_WEBHOOK', config: { url, body: '{{text}}' } })
+  const options = Array.from({ length: 10 }, (_, index) => `option-${index}`)
+  const asking = rule(options, 'x')
+  const actions = [
+    asking.actions[0],
+    sends('https://api.example.com/one'),
+    sends('https://api.example.com/two'),
+  ]
+  const large = await dryRun({ ...asking, actions }, { text: 'x'.repeat(240_000) })
+  t.equal(large.status, 200, 'what has no room is left out')
+  t.equal((large.body.branches?.length ?? 0) + (large.body.branchesLeftOut ?? 0), 11)
+  t.ok(large.body.branches?.length, 'some have room')
+  t.ok(large.body.branchesLeftOut)
 })

@@ -244,6 +244,7 @@ t.test('rules, events and executions are used with a token or a key from the env
     `not_matched: Hot leads (version 1)
   rule ${rule.id}
   conditions[0]: score greater_than 80, found 10, 70 off
+  would match if score is above 80
   would match with: score 10 → 80.01`,
   )
   t.match(why.output, /^type +LEAD_CREATED$/m)

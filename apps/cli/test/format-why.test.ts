@@ -46,9 +46,10 @@ t.test('why is readable: decisive clauses within groups, hints and the nearest c
     formatRules([rule]),
     `not_matched: A·[2J (version 3)
   rule r
-  conditions[0].any[1]: at within_last "1h", found 1767225600, 1.5 s off, read as Unix seconds: 2026-01-01T00:00:00.000Z
+  conditions[0].any[1]: at within_last 1h, found 1767225600, 1.5 s off, read as Unix seconds: 2026-01-01T00:00:00.000Z
   conditions[1].not: b is_empty, the event has no such field
   conditions[2]: lead.status equals "new", the event has no such field, did you mean lead.statu?
+  would match if not (b is empty) and lead.status is "new"
   would match with: b [] → 1, lead.status → "new"`,
   )
 })
@@ -95,7 +96,7 @@ t.test(
     const decisive = ['conditions[0].that[0]', 'conditions[0]', 'conditions[1]']
     const trace = { conditionsPassed: false, conditions: [list, missing], actions: [] }
     const text = formatRules([{ ...rule, decisive, trace, change: null }])
-    t.match(text, 'conditions[0].that[0]: qty greater_than {"root":"limit"} (5), found 2')
+    t.match(text, 'conditions[0].that[0]: qty greater_than the limit (5), found 2')
     t.match(text, 'conditions[0]: some of items, 0 of 3 items fulfil it, see item 1')
     t.match(text, 'conditions[1]: count of lines equals 2, the event has no such list')
   },

@@ -27,6 +27,7 @@ export {
 export { listConditionPaths, listRootPaths } from './conditions/condition-paths.js'
 export { compileCondition, normaliseConditions, normaliseRule } from './conditions/conditions.js'
 export { describeCondition, shortenDescription } from './conditions/describe-condition.js'
+export { sayValue } from './conditions/say-comparison.js'
 export {
   type CredentialUse,
   listConfigUses,
@@ -44,6 +45,7 @@ export {
   isTrigger,
   reservedTypeDefinitions,
 } from './event-types.js'
+export { describeChange } from './explaining/describe-change.js'
 export { listPaths } from './explaining/trace-hints.js'
 export { evaluateWhy, explainWhy, NearestChange } from './explaining/why.js'
 export type { Fault } from './fault.js'
@@ -69,23 +71,25 @@ export { type Quantifier, quantifiers } from './operators/quantifiers.js'
 export { instantDescription } from './operators/times.js'
 export { usesPatterns } from './operators/uses-patterns.js'
 export {
-  type Batch,
   collectData,
   collectedAlone,
   maxCollectedBytes,
   parseCollection,
   type StoredCollection,
-} from './per-key/collect.js'
+} from './per-key/batch-data.js'
+export type { Batch } from './per-key/collect.js'
 export { type CompiledPerKey, compilePerKey, showKey } from './per-key/compile-key.js'
 export { decide, type KeyState } from './per-key/decide.js'
 export { describeSuppression } from './per-key/describe-suppression.js'
 export { isBefore, type KeyEvent } from './per-key/key-event.js'
+export { type ListedBatch, listBatches } from './per-key/list-batches.js'
 export { maxCounted, maxQueued, PerKey, PerKeyOrNone } from './per-key/per-key.js'
 export { findPerKeyFaults } from './per-key/per-key-faults.js'
 export { type SavedKeys, SimulatedKeys } from './per-key/simulated-keys.js'
 export { KeyPreview, Suppression } from './per-key/suppression.js'
 export { type CompiledRule, compileRule } from './planning/compile-rule.js'
 export { findOutranked, type Grouped, hasGroups, RuleGroup, RuleOrder } from './planning/first-match.js'
+export { type Branch, planBranches } from './planning/plan-branches.js'
 export { planEvent, type RulePlanInEvent } from './planning/plan-event.js'
 export {
   type Effect,

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { findRuleFaults } from '../src/faults/faults.js'
-import { type Batch, collectedAlone, compileCollect, maxCollectedBytes } from '../src/per-key/collect.js'
+import { collectedAlone, maxCollectedBytes } from '../src/per-key/batch-data.js'
+import { type Batch, compileCollect } from '../src/per-key/collect.js'
 import { compilePerKey } from '../src/per-key/compile-key.js'
 import { decide } from '../src/per-key/decide.js'
 import type { PerKey } from '../src/per-key/per-key.js'

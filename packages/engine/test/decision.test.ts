@@ -1,6 +1,7 @@
 import t from 'tap'
 import { findRuleFaults } from '../src/faults/faults.js'
 import { compileRule } from '../src/planning/compile-rule.js'
+import { planBranches } from '../src/planning/plan-branches.js'
 import { findNextAction, simulatePlan } from '../src/planning/progress.js'
 import { planRule } from '../src/planning/run.js'
 import { readDecision } from '../src/results/decision.js'
@@ -154,4 +155,37 @@ t.test('a reason is kept by characters, as the schema of a decision counts them'
   for (const reason of ['😀'.repeat(1_000), `x${'😀'.repeat(999)}`])
     t.equal(readDecision({ choice: 'approve', reason }).reason, reason)
   t.equal(readDecision({ choice: 'approve', reason: '😀'.repeat(1_001) }).reason, '😀'.repeat(1_000))
+})
+
+t.test('what would follow each choice is planned by itself, also of nobody deciding', async (t) => {
+  const on = (value: string) => ({ when: { field: 'decision.choice', operator: 'equals', value } })
+  const actions = [
+    task('first'),
+    ask(),
+    task('{{decision.choice}} {{name}}: {{decision.reason}}', on('approve')),
+    { type: 'WAIT', config: { until: '{{end}}' } } as Action,
+    task('no', on('reject')),
+  ]
+  const rule = compileRule({ conditions: [], actions })
+  const branches = [...planBranches(rule, { name: 'Ada', end: '2026-03-12' }, now)]
+  const tell = branches.map(({ choice, actions }) => [
+    choice,
+    ...simulatePlan({ conditionsPassed: true, actions }).results.map(
+      ({ status, config }) => (config as { title?: string } | undefined)?.title ?? status,
+    ),
+  ])
+  t.strictSame(tell, [
+    ['approve', 'approve Ada: {{decision.reason}}', 'simulated', 'skipped'],
+    ['reject', 'skipped', 'simulated', 'no'],
+    ['expired', 'skipped', 'simulated', 'skipped'],
+  ])
+  t.equal(branches[0]?.actions[0]?.at, now, 'somebody decides at once')
+  t.equal(branches[2]?.actions[0]?.at, now + 86_400_000)
+  const listOf = (...actions: Action[]) => [
+    ...planBranches(compileRule({ conditions: [], actions }), {}, now),
+  ]
+  t.strictSame(listOf(task('x')), [], 'nobody is asked')
+  t.strictSame(listOf(task('x'), ask()), [], 'nothing follows')
+  const never = { when: { field: 'a', operator: 'exists' } }
+  t.strictSame(listOf({ ...ask(), ...never } as Action, task('x')), [], 'its own when does not hold')
 })

@@ -12,10 +12,31 @@ export const ExecutionResult = Type.Object({
 })
 export type ExecutionResult = Type.Static<typeof ExecutionResult>
 
+/** What follows one choice of a decision. */
+const DecisionBranch = Type.Object(
+  {
+    choice: Type.String({ description: 'One of the options, or expired if nobody decides in time' }),
+    results: Type.Array(ActionResult, { description: 'Of the actions after the WAIT' }),
+  },
+  { title: 'DecisionBranch' },
+)
+
 /** The response to a dry run. */
 export const ExplainedResult = Type.Object(
   {
     ...ExecutionResult.properties,
+    branches: Type.Optional(
+      Type.Array(DecisionBranch, {
+        description:
+          'Of a rule that waits for a decision: what would follow each choice. `results` goes on as if nobody decided in time.',
+      }),
+    ),
+    branchesLeftOut: Type.Optional(
+      Type.Integer({
+        description:
+          'Number of choices without a branch, because the response or its evaluation is too large',
+      }),
+    ),
     perKey: Type.Optional(KeyPreview),
     trace: Type.Optional(Trace),
     warnings: DataWarnings,

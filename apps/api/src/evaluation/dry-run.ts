@@ -1,6 +1,7 @@
 import {
   type ActionResult,
   aloneIn,
+  type Branch,
   type CompiledRule,
   compileRule,
   explainRule,
@@ -10,6 +11,7 @@ import {
   type Grouped,
   type KeyPreview,
   type PerKey,
+  planBranches,
   planEvent,
   planRule,
   type RuleDefinition,
@@ -17,6 +19,7 @@ import {
   showKey,
   simulatePlan,
   type Trace,
+  type WorkBudget,
   type WorkLimits,
 } from '@automation/engine'
 import type { RuleResult } from '../acceptance/results.js'
@@ -62,14 +65,39 @@ export function dryRun({
       ? { ...explainRule(rule, aloneIn(rule, data), now, limits, budget, [], given), conditionsPassed }
       : undefined
   if (budget.overrun !== null) return { overrun: budget.overrun }
-  const json = new JsonPieces(maxResponseBytes)
+  const json = new JsonPieces(maxResponseBytes - maxEndBytes)
   const preview = conditionsPassed ? previewKey(rule, data) : {}
-  return writeOutcome(json, { ...outcome, dryRun: true, warnings, ...preview }, trace)
-    ? json.join()
-    : { overrun: 'bytes' }
+  if (!writeOutcome(json, { ...outcome, dryRun: true, warnings, ...preview }, trace))
+    return { overrun: 'bytes' }
+  const branches =
+    'fault' in rule || !conditionsPassed
+      ? []
+      : planBranches(rule, aloneIn(rule, data), now, limits, budget, given)
+  const end = writeBranches(json, branches, budget)
+  return Buffer.concat([json.join(), Buffer.from(`${end}}`)])
 }
 
-/** Writes an outcome by its actions, each of which may have a config of a megabyte. @returns whether it fits */
+/** What the end of a response may need. */
+const maxEndBytes = 64
+
+/**
+ * Writes what would follow each choice of a decision, as far as work and bytes reach: without them there was a response, too.
+ *
+ * @returns the end of the response
+ */
+function writeBranches(json: JsonPieces, branches: Iterable<Branch>, budget: WorkBudget): string {
+  let [written, leftOut] = [0, 0]
+  for (const { choice, actions } of branches) {
+    const { results } = simulatePlan({ conditionsPassed: true, actions })
+    const separator = written === 0 ? ',"branches":[' : ','
+    const fits = leftOut === 0 && !findOverrun(budget)
+    if (fits && json.add(separator + JSON.stringify({ choice, results }))) written++
+    else leftOut++
+  }
+  return `${written > 0 ? ']' : ''}${leftOut > 0 ? `,"branchesLeftOut":${leftOut}` : ''}`
+}
+
+/** Writes an outcome but for its end, by its actions, each of which may have a config of a megabyte. @returns whether it fits */
 function writeOutcome<Outcome extends { results: ActionResult[] }>(
   json: JsonPieces,
   { results, ...rest }: Outcome,
@@ -78,7 +106,7 @@ function writeOutcome<Outcome extends { results: ActionResult[] }>(
   return (
     json.add(`${JSON.stringify(rest).slice(0, -1)},"results":[`) &&
     results.every((result, n) => (n === 0 || json.add(',')) && json.add(JSON.stringify(result))) &&
-    json.add(trace === undefined ? ']}' : `],"trace":${JSON.stringify(trace)}}`)
+    json.add(trace === undefined ? ']' : `],"trace":${JSON.stringify(trace)}`)
   )
 }
 
@@ -130,7 +158,8 @@ export function dryRunEvent({
     const preview = outcome.status === 'simulated' && conditionsPassed ? previewKey(rule, data) : {}
     const fits =
       (index === 0 || json.add(',')) &&
-      writeOutcome(json, { ruleId, name, executionId: null, ...outcome, ...preview }, trace)
+      writeOutcome(json, { ruleId, name, executionId: null, ...outcome, ...preview }, trace) &&
+      json.add('}')
     if (!fits) return { overrun: 'bytes' }
   }
   const end = JSON.stringify({ matched, warnings })

@@ -1,5 +1,5 @@
 import type { Change, ConditionTrace, RuleResult, RuleWhy } from '@automation/client'
-import { cutText, describeSuppression } from '@automation/engine'
+import { cutText, describeChange, describeSuppression, sayValue } from '@automation/engine'
 import { maskControls } from '../format.js'
 
 /**
@@ -29,7 +29,10 @@ function formatRule(rule: RuleWhy, result: RuleResult | undefined): string {
     ...clauses,
     ...(change === null || change.length === 0
       ? []
-      : [`  would match with: ${change.map(formatChange).join(', ')}`]),
+      : [
+          `  would match if ${describeChange(change, (trace?.conditions ?? []) as never)}`,
+          `  would match with: ${change.map(formatChange).join(', ')}`,
+        ]),
   ]
   return lines.map(maskControls).join('\n')
 }
@@ -56,8 +59,7 @@ function describe(clause: ConditionTrace | undefined): string {
     didYouMean !== undefined && `did you mean ${didYouMean}?`,
     warning,
   ].filter(Boolean)
-  const other = 'other' in clause ? ` (${show(clause.other)})` : ''
-  const wanted = expected === undefined ? '' : ` ${show(expected)}${other}`
+  const wanted = expected === undefined ? '' : ` ${sayValue(operator ?? '', expected, clause)}`
   return [`${field} ${operator}${wanted}`, found, ...hints].join(', ')
 }
 
@@ -73,7 +75,7 @@ function describeList({
   didYouMean,
   warning,
 }: ConditionTrace): string {
-  const wanted = operator === undefined ? '' : ` ${operator} ${show(expected)}`
+  const wanted = operator === undefined ? '' : ` ${operator} ${sayValue(operator, expected)}`
   const hints = [
     items === undefined ? 'the event has no such list' : `${held ?? 'some'} of ${items} items fulfil it`,
     item !== undefined && `see item ${item}`,

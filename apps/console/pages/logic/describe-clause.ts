@@ -1,8 +1,8 @@
-import { listPhrases, type Quantifier } from '@automation/engine'
+import { isReference, listPhrases, type Quantifier, sayValue } from '@automation/engine'
 import { describeHours, isHours } from './editing/hours.js'
 import { formatDuration } from './format-time.js'
 import { findNearestPath } from './paths.js'
-import { show } from './show.js'
+import { show, showControls } from './show.js'
 
 interface Clause {
   /** Of a condition on a list: its path, how many items it has, and how many fulfil it. */
@@ -33,17 +33,14 @@ const symbols: Record<string, string> = {
 }
 
 /** `score > 80`. */
-export function describeClause({ field = '', operator = '', expected, list, quantifier }: Clause): string {
+export function describeClause(clause: Clause): string {
+  const { field = '', operator = '', expected, list, quantifier } = clause
   const words = symbols[operator] ?? operator.replaceAll('_', ' ')
   if (list !== undefined && quantifier !== undefined)
     return `${listPhrases[quantifier]} ${list}${expected === undefined ? '' : ` ${words} ${show(expected)}`}`
   if (isHours(expected)) return describeHours(expected)
-  if (isReference(expected)) return `${field} ${words} ${expected.field ?? expected.root}`
+  if (isReference(expected)) return `${field} ${words} ${showControls(sayValue(operator, expected, clause))}`
   return expected === undefined ? `${field} ${words}` : `${field} ${words} ${show(expected)}`
-}
-
-function isReference(value: unknown): value is { field?: string; root?: string } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** `is 10 (70 short)`, or what is there instead of a missing field. @param paths the paths of the event's data */
@@ -52,8 +49,7 @@ export function describeActual(clause: Clause, paths: readonly string[] = []): s
   if (clause.list !== undefined) return `${describeItems(clause)}${note}`
   if (isHours(clause.expected))
     return `was ${describeMoment(clause.actual)}${describeDistance(clause)}${note}`
-  const other = 'other' in clause ? `, the other ${show(clause.other)}` : ''
-  if ('actual' in clause) return `is ${show(clause.actual)}${other}${describeDistance(clause)}${note}`
+  if ('actual' in clause) return `is ${show(clause.actual)}${describeDistance(clause)}${note}`
   const near = note === '' ? findNearestPath(clause.field ?? '', paths) : undefined
   return near === undefined ? `no such field${note}` : `no such field; did you mean ${near}?`
 }

@@ -1,9 +1,10 @@
 import type { Event, EventWhy, RuleResult, RuleWhy } from '@automation/client'
+import { describeChange } from '@automation/engine'
 import { countOf } from '../logic/count-words.js'
 import { describeActual, describeClause } from '../logic/describe-clause.js'
-import { describeNeed } from '../logic/describe-need.js'
 import { curlOfEvent } from '../logic/history/write-curl.js'
 import { findStop, markConditions } from '../logic/marks.js'
+import { showControls } from '../logic/show.js'
 import { DetailHead } from '../parts/detail-head.js'
 import { EventState } from '../parts/event-state.js'
 import { ExplainTree } from '../parts/explain-tree.js'
@@ -198,7 +199,9 @@ function OneRule({
       )}
       {stop && <span class="sub">{describeStop(stop.trace)}</span>}
       {change && change.length > 0 && (
-        <span class="sub">It would have matched if {describeNeed(change, trace?.conditions ?? [])}.</span>
+        <span class="sub">
+          It would have matched if {showControls(describeChange(change, (trace?.conditions ?? []) as never))}.
+        </span>
       )}
       {trace && trace.conditions.length > 0 && (
         <details>

@@ -2992,6 +2992,12 @@ export interface components {
                 [key: string]: string | number | boolean;
             };
         };
+        DecisionBranch: {
+            /** @description One of the options, or expired if nobody decides in time */
+            choice: string;
+            /** @description Of the actions after the WAIT */
+            results: components["schemas"]["ActionResult"][];
+        };
         DecisionPage: {
             decisions: components["schemas"]["Decision"][];
             nextCursor?: string | null;
@@ -3516,6 +3522,10 @@ export interface components {
             results: components["schemas"]["ActionResult"][];
             /** @description Why the conditions of the rule could not be evaluated */
             error?: string;
+            /** @description Of a rule that waits for a decision: what would follow each choice. `results` goes on as if nobody decided in time. */
+            branches?: components["schemas"]["DecisionBranch"][];
+            /** @description Number of choices without a branch, because the response or its evaluation is too large */
+            branchesLeftOut?: number;
             perKey?: components["schemas"]["KeyPreview"];
             trace?: components["schemas"]["Trace"];
             /** @description Data that was stored in a different form: a number with more digits than a double can keep is stored as a string with the same digits. Absent if there are none. */
@@ -6072,6 +6082,7 @@ export type CredentialList = components['schemas']['CredentialList'];
 export type CredentialToPatch = components['schemas']['CredentialToPatch'];
 export type CredentialToPut = components['schemas']['CredentialToPut'];
 export type Decision = components['schemas']['Decision'];
+export type DecisionBranch = components['schemas']['DecisionBranch'];
 export type DecisionPage = components['schemas']['DecisionPage'];
 export type DecisionToMake = components['schemas']['DecisionToMake'];
 export type Delivered = components['schemas']['Delivered'];

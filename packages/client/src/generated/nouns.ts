@@ -60,6 +60,7 @@ export type {
   CredentialToPatch,
   CredentialToPut,
   Decision,
+  DecisionBranch,
   DecisionPage,
   DecisionToMake,
   Delivered,

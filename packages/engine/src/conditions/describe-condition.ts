@@ -1,10 +1,10 @@
 import type { Hours } from '../hours/hours.js'
 import { findOperator } from '../operators/index.js'
-import { listPhrases, phrases } from '../operators/phrases.js'
+import { listPhrases } from '../operators/phrases.js'
 import type { Condition, ListCondition } from '../rule.js'
 import { cutText } from '../texts/cut-text.js'
-import { isReference, readReference } from '../values/value-reference.js'
 import { isListCondition, isTimeCondition, itemPartsOf, readList } from './condition-parts.js'
+import { sayComparison } from './say-comparison.js'
 
 const maxLength = 120
 
@@ -27,9 +27,7 @@ function write(condition: Condition): string {
 }
 
 function writeComparison(subject: string, operator: string, value: unknown): string {
-  const name = findOperator(operator)?.name ?? operator
-  const phrase = `${subject} ${phrases[name] ?? name}`
-  return value === undefined ? phrase : `${phrase} ${writeValue(name, value)}`
+  return sayComparison(subject, findOperator(operator)?.name ?? operator, value)
 }
 
 function writeList(condition: ListCondition): string {
@@ -45,11 +43,4 @@ function writeHours({ days, from, to, timezone }: Hours): string {
 
 function writeInner(condition: Condition): string {
   return 'all' in condition || 'any' in condition ? `(${write(condition)})` : write(condition)
-}
-
-function writeValue(operator: string, value: unknown): string {
-  if (isReference(value)) return readReference(value).text
-  if (Array.isArray(value) && operator.endsWith('between')) return value.join(' and ')
-  if (Array.isArray(value)) return value.map((item) => JSON.stringify(item)).join(', ')
-  return operator.startsWith('within') ? String(value) : JSON.stringify(value)
 }

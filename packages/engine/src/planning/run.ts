@@ -1,8 +1,8 @@
 import { type ActionConfig, type ActionType, isDoneByCommit } from '../actions/index.js'
 import { explainAll } from '../conditions/condition-groups.js'
 import { findConfigFault } from '../configs/config-fault.js'
-import { collectedAlone } from '../per-key/collect.js'
-import { type Given, recordOrAssume } from '../results/assumed-result.js'
+import { collectedAlone } from '../per-key/batch-data.js'
+import { type Assumed, recordOrAssume } from '../results/assumed-result.js'
 import type { DecisionLinks } from '../results/decision-links.js'
 import type { ActionResult, Trace } from '../results/outcome.js'
 import { addRecorded, declaresAny } from '../results/recorded.js'
@@ -87,7 +87,7 @@ export function planRule(
   now: number,
   limits?: WorkLimits,
   budget?: WorkBudget,
-  given?: Given,
+  given?: Assumed,
 ): RulePlan {
   const evaluation = new Evaluation(now, limits, budget)
   if (!ruleHolds(rule, data, evaluation)) return planNothing(evaluation)
@@ -119,7 +119,7 @@ export function planActions(
   now: number,
   evaluation: Evaluation,
   results: readonly ActionResult[] = [],
-  given?: Given,
+  given?: Assumed,
 ): RulePlan {
   const actions: PlannedAction[] = []
   const recorded: ActionResult[] = []
@@ -128,17 +128,19 @@ export function planActions(
   for (const action of rule.actions) {
     const planned = planAction(action, scopeOf(rule, action, data, recorded, evaluation), at, evaluation)
     actions.push(planned)
-    if (isDeclaring(rule)) recorded.push(recordOrAssume(results[action.index], planned, given))
-    at = (action.type === 'WAIT' ? readEnd(results[action.index]) : undefined) ?? endOf(planned)
+    const result = isDeclaring(rule) ? recordOrAssume(results[action.index], planned, given) : undefined
+    if (result !== undefined) recorded.push(result)
+    at = (action.type === 'WAIT' ? readEnd(results[action.index]) : undefined) ?? endOf(planned, result)
     // What the commit does is recorded with the turn; all else ends it.
     if (isReady(planned) && !isDoneByCommit(planned.type)) evaluation.beginRule()
   }
   return { conditionsPassed: true, actions }
 }
 
-/** The moment of the next action: a WAIT moves it on. */
-function endOf(action: PlannedAction): number {
-  return (isReady(action) ? action.end : undefined) ?? action.at
+/** The moment of the next action: a WAIT moves it on, unless somebody is assumed to decide at once. */
+function endOf(action: PlannedAction, result?: ActionResult): number {
+  const isMoved = isReady(action) && result?.ended !== 'decision'
+  return (isMoved ? action.end : undefined) ?? action.at
 }
 
 /**
@@ -155,7 +157,7 @@ export function explainRule(
   limits?: WorkLimits,
   budget?: WorkBudget,
   results: readonly ActionResult[] = [],
-  given?: Given,
+  given?: Assumed,
 ): Trace {
   const evaluation = new Evaluation(now, limits, budget)
   const spare = new Evaluation(now, limits, budget)
@@ -173,8 +175,9 @@ export function explainRule(
     if (trace.when?.verdict !== false && !isDoneByCommit(type)) evaluation.beginRule()
     if (type === 'WAIT' || isDeclaring(rule)) {
       const planned = planAction(action, scope, at, planning)
-      if (type === 'WAIT') at = readEnd(results[index]) ?? endOf(planned)
-      recorded.push(recordOrAssume(results[index], planned, given))
+      const result = recordOrAssume(results[index], planned, given)
+      if (type === 'WAIT') at = readEnd(results[index]) ?? endOf(planned, result)
+      recorded.push(result)
     }
     return trace
   })

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { expiredDecision } from './decision.js'
+import { expiredDecision, type MadeDecision } from './decision.js'
 import { type ActionResult, isOpen } from './outcome.js'
 
 const GivenOutcome = Type.Object(
@@ -31,6 +31,12 @@ export const givenFields = {
 const Given = Type.Object(givenFields)
 export type Given = Type.Static<typeof Given>
 
+/** What is assumed of one branch of a rule. */
+export interface Assumed extends Given {
+  /** What a person decides at once. Without it, nobody decides in time. */
+  decision?: MadeDecision | undefined
+}
+
 interface Planned {
   readonly of: {
     readonly type: string
@@ -46,7 +52,7 @@ interface Planned {
 export function recordOrAssume(
   known: ActionResult | undefined,
   planned: Planned,
-  given: Given | undefined,
+  given: Assumed | undefined,
 ): ActionResult {
   if (known !== undefined && !isOpen(known)) return known
   const { type: action } = planned.of
@@ -57,8 +63,10 @@ export function recordOrAssume(
 /** The result of a call that is not made, or of a WAIT that time ends. */
 export function assume(
   { type: action, name, captures, waitFor }: Planned['of'],
-  given: Given = {},
+  given: Assumed = {},
 ): ActionResult {
+  if (waitFor?.isDecision && given.decision !== undefined)
+    return { action, status: 'success', ended: 'decision', decision: given.decision }
   if (waitFor !== undefined)
     return {
       action,
