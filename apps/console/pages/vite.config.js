@@ -62,11 +62,16 @@ export default defineConfig({
     // A data: URL would be another kind of source, and the policy of the page lists as few as possible.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What most screens share is one file: by itself each set of screens that share something would be another one.
+    // What most screens share is one file, and what the editor and its later parts have of the engine: by itself each set of screens that share
+    // something would be another one. The parser of cron expressions is beside the engine, since few rules have one.
     rolldownOptions: {
       output: {
         codeSplitting: {
-          groups: [{ name: 'shared', test: /pages\/(state|parts|logic)\//, minShareCount: 5 }],
+          groups: [
+            { name: 'shared', test: /pages\/logic\/(?!editing|history)/, minShareCount: 3 },
+            { name: 'shared', test: /pages\/(state|parts)\//, minShareCount: 5 },
+            { name: 'engine', test: /packages\/engine\/src\/(?!schedule\/|per-key\/)/, minShareCount: 2 },
+          ],
         },
       },
     },

@@ -13,6 +13,7 @@ import { testLive } from './browser/live.js'
 import { testNeverBlank } from './browser/never-blank.js'
 import { testNewcomer } from './browser/newcomer.js'
 import { testOverview } from './browser/overview.js'
+import { testPreviews } from './browser/previews.js'
 import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
 import { testSweep } from './browser/sweep.js'
@@ -45,6 +46,7 @@ testTruth(tests, context)
 testNeverBlank(tests, context)
 testDecisions(tests, context)
 testTasks(tests, context)
+testPreviews(tests, context)
 testSweep(tests, context)
 for (const add of [
   ...[testChips, testGroups, testTimes, testVerdicts],

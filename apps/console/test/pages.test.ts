@@ -60,7 +60,7 @@ t.test(
       // The times of a schedule are those of the service, so they need its parser of cron expressions.
       const own = [
         { name: 'check-definition', limit: 17_408 },
-        { name: 'list-ticks', limit: 12_800 },
+        { name: 'cron', limit: 12_800 },
       ].find(({ name }) => file.includes(name))
       const limit = own?.limit ?? 8_192
       t.ok(size(file) <= limit, `${file}: ${size(file)}`)

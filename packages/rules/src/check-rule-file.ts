@@ -8,9 +8,8 @@ import {
 } from '@automation/engine'
 import { findTestFaults, maxTests, RuleTest } from '@automation/rule-tests'
 import { type TSchema, Type } from 'typebox'
+import { findDefinitionFaults } from './find-definition-faults.js'
 import { findUnstorable, TooLarge } from './find-unstorable.js'
-import { assumeOwnTypes } from './own-names.js'
-import { findRuleBodyFaults } from './rule-body.js'
 import type { RuleFile } from './rule-file.js'
 import { completeMode } from './rule-mode.js'
 import { maxRules, RuleToCreate } from './rule-schemas.js'
@@ -22,7 +21,6 @@ export const maxRuleBytes = 262_144
 /** The items of the lists are checked one by one, as if each were the body of a request. */
 const shapes = {
   frame: compileShape(frameOf(Type.Unknown(), Type.Unknown(), Type.Unknown())),
-  rule: compileShape(RuleToCreate),
   template: compileShape(EmailTemplateToCreate),
   test: compileShape(RuleTest),
 }
@@ -72,16 +70,9 @@ export function checkRuleFile(
   const { rules, emailTemplates, tests } = json as Record<'rules', unknown[]> &
     Partial<Record<'emailTemplates' | 'tests', unknown[]>>
   const faults = [
-    ...checkItems('rules', rules, (rule, index) => {
-      const body = asObject(rule)
-      const { faults, unknownTrigger } = findRuleBodyFaults(
-        body,
-        limitFaults(shapes.rule(rule)),
-        findFaults(body, index),
-        ownTypes ?? assumeOwnTypes(body),
-      )
-      return unknownTrigger ? [...faults, unknownTrigger] : faults
-    }),
+    ...checkItems('rules', rules, (rule, index) =>
+      findDefinitionFaults(rule, ownTypes, (body) => findFaults(body, index)),
+    ),
     ...checkItems('emailTemplates', emailTemplates ?? [], (template) => [
       ...limitFaults(shapes.template(template)),
       ...findEmailTemplateFaults(asObject(template)),

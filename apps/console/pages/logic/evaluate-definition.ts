@@ -1,6 +1,6 @@
 import type { ConditionTrace } from '@automation/client'
-import { compileRule, explainRule, planRule } from '@automation/engine'
-import { type DefinitionFault, findDefinitionFaults } from './editing/find-definition-faults.js'
+import { compileRule, explainRule } from '@automation/engine'
+import { type DefinitionFault, findConditionFaults } from './editing/find-condition-faults.js'
 import { findRival, type Rival } from './rivals.js'
 import type { Definition } from './rule-definition.js'
 
@@ -41,7 +41,7 @@ export function evaluateDefinition(
   rivals: readonly Rival[] = [],
 ): Evaluation {
   const { conditions } = definition
-  const faults = findDefinitionFaults(definition).filter(({ field }) => field.startsWith('conditions'))
+  const faults = findConditionFaults(definition)
   if (faults.length > 0) return { verdicts: [], passedBy: [], faults, problem: undefined }
   try {
     // The actions may be unfinished while the conditions are typed.
@@ -63,23 +63,5 @@ export function evaluateDefinition(
     return { verdicts, passedBy, faults, problem: undefined }
   } catch (error) {
     return { verdicts: [], passedBy: [], faults, problem: (error as Error).message }
-  }
-}
-
-/** What the actions would be for one sample: their texts filled in. Nobody knows what its calls will capture, so those placeholders stay. */
-export function planSample(definition: Definition, data: object, now: number) {
-  try {
-    const rule = compileRule({ conditions: [], actions: definition.actions } as never)
-    const names = rule.actions.flatMap(({ captures }) => captures)
-    const captured = Object.fromEntries(names.map((name) => [name, `{{captured.${name}}}`]))
-    return planRule(rule, data, now, undefined, undefined, { captured }).actions.map((action) => ({
-      type: action.of.type,
-      config: 'config' in action ? action.config : undefined,
-      fault: 'fault' in action ? action.fault : undefined,
-      skipped: 'skipped' in action ? action.skipped : undefined,
-      warnings: action.warnings,
-    }))
-  } catch {
-    return []
   }
 }

@@ -97,7 +97,7 @@ export function testGroups(t: Test, { browser, makeWorkspace }: Context): void {
       await page.getByText('Only the first that matches runs: 10 Enterprise, 30 this rule.').waitFor()
       await page.getByRole('spinbutton', { name: 'Number in the group' }).fill('')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
-      await page.getByText('Required with a group').waitFor()
+      await page.getByText('Required with a group', { exact: true }).waitFor()
       await waitForFocus(page, 'Number in the group')
       await page.keyboard.type('30')
       await page.getByRole('button', { name: 'Save', exact: true }).click()

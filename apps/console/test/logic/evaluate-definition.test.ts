@@ -1,6 +1,6 @@
 import { compileRule, explainRule } from '@automation/engine'
 import t from 'tap'
-import { evaluateDefinition, planSample, type Sample } from '../../pages/logic/evaluate-definition.js'
+import { evaluateDefinition, type Sample } from '../../pages/logic/evaluate-definition.js'
 
 const conditions = [
   { field: 'score', operator: 'greater_than', value: 80 },
@@ -43,16 +43,3 @@ t.test(
     t.equal(evaluateDefinition(halfDone, samples, 0).verdicts.length, 3)
   },
 )
-
-t.test('actions are shown as they would be', async (t) => {
-  t.match(planSample(definition, { name: 'Ada' }, 0), [
-    { type: 'CREATE_TASK', config: { title: 'Call Ada' } },
-  ])
-})
-
-t.test('a placeholder of a captured value stays, and warns of nothing', async (t) => {
-  const call = { type: 'SEND_WEBHOOK', config: { url: 'https://x.io', capture: { number: 'body.number' } } }
-  const task = { type: 'CREATE_TASK', config: { title: '{{name}}: {{captured.number}}' } }
-  const [, planned] = planSample({ ...definition, actions: [call, task] as never }, { name: 'Ada' }, 0)
-  t.match(planned, { config: { title: 'Ada: {{captured.number}}' }, warnings: { length: 0 } })
-})

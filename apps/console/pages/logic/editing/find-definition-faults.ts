@@ -1,37 +1,8 @@
-import {
-  compilePath,
-  compileShape,
-  type Fault,
-  findRuleFaults,
-  limitFaults,
-  parsePath,
-  RuleDefinition,
-  readPath,
-} from '@automation/engine'
+import { findDefinitionFaults as findFaults } from '@automation/rules/find-definition-faults'
 import type { Definition } from '../rule-definition.js'
+import { type DefinitionFault, markUnfinished } from './find-condition-faults.js'
 
-/** A fault that would refuse the rule. */
-export interface DefinitionFault extends Fault {
-  /** Nothing was filled in there yet: it is asked for, and not called wrong. */
-  isUnfinished: boolean
-}
-
-const findShapeFaults = compileShape(RuleDefinition)
-
-/** What the service would refuse in the conditions and actions of a rule, in its words, found while somebody types. */
-export function findDefinitionFaults({ conditions, actions, perKey }: Definition): DefinitionFault[] {
-  const part = { conditions, actions }
-  return [...limitFaults(findShapeFaults(part)), ...findRuleFaults({ ...part, perKey })].map((fault) => ({
-    ...fault,
-    isUnfinished: isNothing(readAt(part, fault.field)),
-  }))
-}
-
-function readAt(part: object, field: string): unknown {
-  return parsePath(field) === undefined ? part : readPath(compilePath(field), part)
-}
-
-function isNothing(value: unknown): boolean {
-  if (typeof value === 'string') return value.trim() === ''
-  return value === undefined || value === null || (Array.isArray(value) && value.every((one) => one === null))
+/** What the service would refuse in a rule, in its words, found while somebody types. A file of its own: schedules need a parser. */
+export function findDefinitionFaults(definition: Definition): DefinitionFault[] {
+  return markUnfinished(definition, findFaults(definition))
 }

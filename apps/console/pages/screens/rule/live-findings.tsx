@@ -1,7 +1,7 @@
 import type { Finding } from '../../logic/check-definition.js'
 import { namePath } from '../../logic/name-path.js'
 import { FindingText } from '../../parts/finding.js'
-import { focusField } from './use-saving.js'
+import { focusField } from './focus-field.js'
 
 /** What is odd about the rule, as one types. It warns, and refuses nothing. @param findings undefined until they are known */
 export function LiveFindings({ findings }: { findings: readonly Finding[] | undefined }) {

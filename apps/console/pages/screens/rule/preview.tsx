@@ -9,6 +9,7 @@ import { Loading, Problem } from '../../parts/states.js'
 import { Tabs } from '../../parts/tabs.js'
 import { useFilters } from '../../state/use-filters.js'
 import { Samples } from './samples.js'
+import type { SaidFault } from './use-faults.js'
 import type { Fields } from './use-fields.js'
 import { useFindings } from './use-findings.js'
 
@@ -26,6 +27,7 @@ interface Props {
   definition: Definition
   isChanged: boolean
   evaluation: Evaluation
+  faults: readonly SaidFault[]
   samples: { isPending: boolean; error: unknown; refetch: () => void }
   fields: Fields | undefined
   /** All of the workspace, once they are read. */
@@ -36,7 +38,8 @@ interface Props {
 
 /** What the rule would do, before it does it: for the latest events, for those of weeks, and what is odd about it. */
 export function Preview(props: Props) {
-  const { id, saved, definition, isChanged, evaluation, samples, fields, rules, eventId, showFaults } = props
+  const { id, saved, definition, isChanged, evaluation, faults, samples, fields, rules } = props
+  const { eventId, showFaults } = props
   const { query } = useFilters()
   const [chosen, choose] = useState(query.backtest === undefined ? 'events' : 'backtest')
   const findings = useFindings(id, definition, rules, fields)
@@ -59,7 +62,7 @@ export function Preview(props: Props) {
           {samples.error !== null && <Problem error={samples.error} retry={samples.refetch} />}
           {!samples.isPending && samples.error === null && (
             <Samples
-              {...{ evaluation, definition }}
+              {...{ evaluation, faults, definition }}
               isGroupKnown={rules !== undefined}
               selectedId={eventId}
             />

@@ -6,6 +6,7 @@ import { evaluateDefinition } from '../../logic/evaluate-definition.js'
 import { listConditionPaths } from '../../logic/paths.js'
 import { listRivals } from '../../logic/rivals.js'
 import type { Definition } from '../../logic/rule-definition.js'
+import { useModule } from '../../parts/use-module.js'
 import { may } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { useFilters } from '../../state/use-filters.js'
@@ -13,9 +14,10 @@ import { useDefinitions } from '../../state/use-rules.js'
 import { Preview } from './preview.js'
 import { Proposals } from './proposals.js'
 import { type Editing, EditingContext } from './sentence/editing.js'
-import { Faults, type FieldFault } from './sentence/faults.js'
+import { Faults } from './sentence/faults.js'
 import { Sentence } from './sentence/sentence.js'
 import { suggest } from './suggestions.js'
+import { useFaults } from './use-faults.js'
 import { useFields } from './use-fields.js'
 import { useSamples } from './use-samples.js'
 import type { Saving } from './use-saving.js'
@@ -53,16 +55,21 @@ export function RuleForm({ id, saved, unsaved, saving, eventId }: Props) {
   const { change, editing } = useEditingOf(unsaved, saving, suggestions)
   const isFresh = saved !== undefined && !isChanged && query.saved === `${saved.version}`
   const set = (changes: Partial<Definition>) => change({ ...definition, ...changes })
-  const faults = useMemo(() => joinFaults(evaluation.faults, saving.faults), [evaluation, saving.faults])
+  const check = useModule(() => import('../../logic/editing/find-definition-faults.js'), true, definition)
+  const faults = useMemo(
+    () => check?.findDefinitionFaults(definition) ?? evaluation.faults,
+    [check, definition, evaluation.faults],
+  )
+  const { listed, placed, watch } = useFaults(faults, saving.faults, definition.actions)
   useNameFocus(definition.name)
   return (
     <EditingContext.Provider value={editing}>
-      <Faults.Provider value={faults}>
+      <Faults.Provider value={placed}>
         <p role="status" class={isFresh ? 'notice saved' : 'hidden'}>
           {isFresh && describeSaved(saved, evaluation, (iso) => writeRun(iso, saved.schedule ?? {}))}
         </p>
         <div class="editor">
-          <fieldset disabled={!may('editor')} class="bare" onFocusIn={() => touch(true)}>
+          <fieldset disabled={!may('editor')} class="bare" onFocusIn={() => touch(true)} {...watch}>
             <Sentence
               ruleId={id}
               definition={definition}
@@ -86,6 +93,7 @@ export function RuleForm({ id, saved, unsaved, saving, eventId }: Props) {
           </fieldset>
           <Preview
             {...{ id, saved, definition, isChanged, evaluation, samples, fields, rules, eventId }}
+            faults={listed}
             showFaults={saving.showFaults}
           />
         </div>
@@ -114,13 +122,6 @@ function useEditingOf(unsaved: UnsavedState, saving: Saving, suggestions: Editin
     keepText: unsaved.keepText,
   }
   return { change, editing }
-}
-
-function joinFaults(
-  live: readonly (FieldFault & { field: string })[],
-  saved: ReadonlyMap<string, FieldFault>,
-): ReadonlyMap<string, FieldFault> {
-  return new Map([...saved, ...live.map((fault) => [fault.field, fault] as const)])
 }
 
 /** A new rule begins with its name. */

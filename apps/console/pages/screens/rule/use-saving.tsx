@@ -1,8 +1,8 @@
-import { ApiError, type EventType, type Rule, type RuleDraft } from '@automation/client'
+import { ApiError, type EventType, type Rule } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { findChangedPath } from '../../logic/editing/find-changed-path.js'
-import { fieldOfFault } from '../../logic/field-of-fault.js'
+import { nameFaultPath, sayFault } from '../../logic/editing/say-fault.js'
 import { nameActor } from '../../logic/name-actor.js'
 import { type Definition, definitionOf } from '../../logic/rule-definition.js'
 import { When } from '../../parts/when.js'
@@ -10,7 +10,10 @@ import { api } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { describeError, readAgain } from '../../state/use-query.js'
 import type { Meanwhile } from './conflict.js'
+import { focusField } from './focus-field.js'
+import { readDraft } from './read-draft.js'
 import type { FieldFault } from './sentence/faults.js'
+import { placeFaults } from './use-faults.js'
 import type { UnsavedState } from './use-unsaved.js'
 
 /** What a new rule begins as, and what a change of another one becomes. */
@@ -146,19 +149,17 @@ export function useSaving({
 
   /** Each fault at its field, the first with the focus. */
   function showFaults(found: { field: string; message: string }[], title = 'Not saved'): void {
-    const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].map(
-      (element) => element.dataset.path ?? '',
+    const { placed, elsewhere } = placeFaults(
+      found.map(({ field, message }) => ({
+        field,
+        place: nameFaultPath(field, unsaved.definition.actions),
+        message: sayFault({ message, isUnfinished: false }),
+      })),
     )
-    const placed = new Map<string, FieldFault>()
-    const elsewhere: string[] = []
-    for (const { field, message } of found) {
-      const place = fieldOfFault(field, fields)
-      if (place === undefined) elsewhere.push(`${field}: ${message}`)
-      else placed.set(place, { message: place === field ? message : `${field}: ${message}` })
-    }
     setFaults(placed)
+    const others = elsewhere.map(({ place, message }) => `${place}: ${message}`)
     setProblem(
-      `${title}: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${elsewhere.join('. ')}`,
+      `${title}: ${found.length} ${found.length === 1 ? 'field needs' : 'fields need'} a change. ${others.join('. ')}`,
     )
     const [first] = placed.keys()
     if (first !== undefined) focusField(first)
@@ -190,29 +191,3 @@ export function useSaving({
     },
   }
 }
-
-/** @returns null where the rule has no draft. It asks for the marks first: what is not there would be an error in the log of the browser. */
-export async function readDraft(id: string): Promise<RuleDraft | null> {
-  const { rules } = await api().rules.rollouts({ ruleId: id })
-  return rules.some(({ draft }) => draft !== null) ? api().rules.drafts.get(id) : null
-}
-
-/** Moves the focus to the field of a path, or to the nearest above it. */
-export function focusField(path: string): void {
-  const elements = [...document.querySelectorAll<HTMLElement>('[data-path]')]
-  const nearest = fieldOfFault(
-    path,
-    elements.map((element) => element.dataset.path ?? ''),
-  )
-  for (const element of elements.filter(({ dataset }) => dataset.path === nearest)) {
-    const control = element.matches(controls) ? element : element.querySelector<HTMLElement>(controls)
-    if (control) {
-      // What is folded is not seen, and takes no focus.
-      control.closest('details')?.setAttribute('open', '')
-      control.focus()
-      return
-    }
-  }
-}
-
-const controls = 'input, select, textarea'

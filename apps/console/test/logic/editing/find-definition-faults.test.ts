@@ -3,7 +3,8 @@ import { findDefinitionFaults } from '../../../pages/logic/editing/find-definiti
 import { evaluateDefinition } from '../../../pages/logic/evaluate-definition.js'
 
 const actions = [{ type: 'CREATE_TASK', config: { title: 'Call {{name}}' } }]
-const find = (...conditions: object[]) => findDefinitionFaults({ conditions, actions } as never)
+const rule = { name: 'Hot leads', description: '', trigger: 'LEAD_CREATED', conditions: [], actions }
+const find = (...conditions: object[]) => findDefinitionFaults({ ...rule, conditions } as never)
 const clause = (operator: string, value?: unknown, field = 'score') => ({ field, operator, value })
 
 t.test('an emptied number, a word for a time and an empty list are faults of their field', async (t) => {
@@ -78,11 +79,7 @@ t.test('what the service takes has no fault', async (t) => {
 t.test('conditions with a fault have no result, neither a match nor a miss', async (t) => {
   const samples = [{ id: '1', data: { score: 95 }, acceptedAt: null }]
   const evaluate = (condition: object) =>
-    evaluateDefinition(
-      { name: '', description: '', trigger: 'LEAD_CREATED', conditions: [condition] as never, actions: [] },
-      samples,
-      0,
-    )
+    evaluateDefinition({ ...rule, conditions: [condition] as never, actions: actions as never }, samples, 0)
   const emptied = evaluate(clause('greater_than', null))
   t.strictSame(emptied.verdicts, [])
   t.match(emptied.faults, [{ field: 'conditions[0].value' }])
@@ -92,6 +89,7 @@ t.test('conditions with a fault have no result, neither a match nor a miss', asy
 
 t.test('an action that is not complete has a fault, and none of the conditions has', async (t) => {
   const draft = {
+    ...rule,
     conditions: [clause('exists')],
     actions: [{ type: 'CREATE_TASK', config: { title: '' } }, {}],
   }
@@ -100,4 +98,24 @@ t.test('an action that is not complete has a fault, and none of the conditions h
     { field: 'actions[1].config', message: 'Required', isUnfinished: true },
     { field: 'actions[1].type', message: 'Required', isUnfinished: true },
   ])
+})
+
+t.test('limits, a schedule, a group, labels and a name have the faults of the service', async (t) => {
+  const tell = (changes: object) =>
+    findDefinitionFaults({ ...rule, ...changes } as never).map(({ field, message }) => `${field}: ${message}`)
+  t.strictSame(tell({}), [])
+  const collect = { at: { cron: 'monday 8:00', timezone: '' } }
+  t.match(tell({ perKey: { key: '{{owner}}', atMost: { runs: 1, per: '7d' }, collect } }), [
+    'perKey.atMost: Must be omitted with collect',
+    /^perKey.collect.at.cron: Must have five fields/,
+    /^perKey.collect.at.timezone: Must be an IANA time zone/,
+  ])
+  t.match(tell({ trigger: 'SCHEDULE', schedule: { cron: '0 25 * * *', timezone: 'UTC' } }), [
+    /^schedule.cron: /,
+  ])
+  t.strictSame(tell({ trigger: 'SCHEDULE' }), ['schedule: Required with the trigger SCHEDULE'])
+  t.strictSame(tell({ group: 'sales', order: null }), ['order: Required with a group'])
+  t.strictSame(tell({ name: '' }), ['name: Must have at least 1 character'])
+  t.match(tell({ labels: ['a', 'a'] }), ['labels: Must have no item twice'])
+  t.match(tell({ trigger: 'LEAD_CREATD' }), [/^trigger: Invalid trigger type/])
 })

@@ -122,7 +122,8 @@ t.test('every condition that the service takes is chips, and none of them loses 
       return (
         isKnown(one) &&
         JSON.stringify(retype(one)) === JSON.stringify(one) &&
-        findDefinitionFaults({ conditions: [one], actions } as never).length === 0 &&
+        findDefinitionFaults({ name: 'n', trigger: 'LEAD_CREATED', conditions: [one], actions } as never)
+          .length === 0 &&
         describeCondition(one) !== ''
       )
     }),

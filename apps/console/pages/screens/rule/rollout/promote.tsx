@@ -7,7 +7,7 @@ import { api } from '../../../state/session.js'
 import { useChange } from '../../../state/use-change.js'
 import { readAgain } from '../../../state/use-query.js'
 import type { Meanwhile } from '../conflict.js'
-import { readDraft } from '../use-saving.js'
+import { readDraft } from '../read-draft.js'
 import { GuardFields, type GuardForm, guardOf } from './guard-fields.js'
 
 export interface PromoteProps {
