@@ -45,7 +45,7 @@ export {
   isTrigger,
   reservedTypeDefinitions,
 } from './event-types.js'
-export { describeChange } from './explaining/describe-change.js'
+export { describeChange, nameItem } from './explaining/describe-change.js'
 export { listPaths } from './explaining/trace-hints.js'
 export { evaluateWhy, explainWhy, NearestChange } from './explaining/why.js'
 export type { Fault } from './fault.js'

@@ -69,4 +69,6 @@ t.test('an item of a list is told by its place, and its condition by its words',
     tell([some(clause('qty', 'greater_than', { root: 'limit' }))], { ...items, limit: 9 }),
     'qty of the first of items is above the limit (9)',
   )
+  const sixth = { tags: ['a', 'a', 'a', 'a', 'a', 'b'] }
+  t.equal(tell([{ every: 'tags', that: [clause('.', 'equals', 'a')] }], sixth), 'item 6 of tags is "a"')
 })

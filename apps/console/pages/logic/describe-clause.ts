@@ -1,4 +1,4 @@
-import { isReference, listPhrases, type Quantifier, sayValue } from '@automation/engine'
+import { isReference, listPhrases, nameItem, type Quantifier, sayValue } from '@automation/engine'
 import { describeHours, isHours } from './editing/hours.js'
 import { formatDuration } from './format-time.js'
 import { findNearestPath } from './paths.js'
@@ -62,7 +62,7 @@ function describeMoment(actual: unknown): string {
 function describeItems({ items, held, item }: Clause): string {
   if (items === undefined) return 'no such list'
   const count = `${held ?? 'some'} of ${items} ${items === 1 ? 'item fulfils' : 'items fulfil'} it`
-  return item === undefined ? count : `${count}; item ${item}:`
+  return item === undefined ? count : `${count}; ${nameItem(item)}:`
 }
 
 function describeDistance({ operator = '', distance = 0, distanceMs = 0 }: Clause): string {

@@ -44,7 +44,7 @@ function readPlace({ clause, list, item }: Traced, field: string) {
   if (!field.startsWith(`${list}[`)) return []
   const [, index = '', path = itemItself] = /^(\d+)\](?:\.(.+))?$/s.exec(field.slice(list.length + 1)) ?? []
   if (index === '' || path !== clause.field) return []
-  const place = `the ${nameItem(Number(index))} of ${list}`
+  const place = `${nameItem(Number(index))} of ${list}`
   const subject = path === itemItself ? place : `${path} of ${place}`
   // The other field of another item may have another value.
   return [{ clause, subject, isSeen: Number(index) === item }]
@@ -52,6 +52,8 @@ function readPlace({ clause, list, item }: Traced, field: string) {
 
 const ordinals = ['first', 'second', 'third', 'fourth', 'fifth']
 
-function nameItem(index: number): string {
-  return ordinals[index] ?? `item ${index + 1}`
+/** `the first`, `item 6`. */
+export function nameItem(index: number): string {
+  const ordinal = ordinals[index]
+  return ordinal === undefined ? `item ${index + 1}` : `the ${ordinal}`
 }

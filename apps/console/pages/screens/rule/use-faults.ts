@@ -8,6 +8,13 @@ import type { FieldFault } from './sentence/faults.js'
 const pauseMs = 800
 const none: ReadonlyMap<string, FieldFault> = new Map()
 
+const parts = 'name description labels trigger schedule group order conditions perKey actions'.split(' ')
+
+/** Its place in the form; the first for what has none there. */
+function placeOf({ field }: DefinitionFault): number {
+  return parts.indexOf(field.split(/[.[]/)[0] ?? '')
+}
+
 export interface SaidFault extends FieldFault {
   field: string
   /** In words. */
@@ -33,18 +40,20 @@ export function useFaults(
 
   const said = useMemo(
     () =>
-      live.map((fault): SaidFault => {
-        const isRefused = refused.has(fault.field)
-        const isTyped = typed !== undefined && isWithin(fault.field, typed)
-        const isNew = fault.isUnfinished && ![...visited].some((path) => isWithin(fault.field, path))
-        return {
-          field: fault.field,
-          place: nameFaultPath(fault.field, actions),
-          message: sayFault(fault),
-          isUnfinished: fault.isUnfinished,
-          isHeld: isTyped || (isNew && !isRefused),
-        }
-      }),
+      live
+        .toSorted((one, other) => placeOf(one) - placeOf(other))
+        .map((fault): SaidFault => {
+          const isRefused = refused.has(fault.field)
+          const isTyped = typed !== undefined && isWithin(fault.field, typed)
+          const isNew = fault.isUnfinished && ![...visited].some((path) => isWithin(fault.field, path))
+          return {
+            field: fault.field,
+            place: nameFaultPath(fault.field, actions),
+            message: sayFault(fault),
+            isUnfinished: fault.isUnfinished,
+            isHeld: isTyped || (isNew && !isRefused),
+          }
+        }),
     [live, refused, actions, typed, visited],
   )
   // The fields of the page are known once it is drawn.
