@@ -475,6 +475,22 @@ class Client:
         """Remove a member."""
         return self._send("DELETE", f"/api/developer/v1/members/{_part(user_id)}", headers=headers)
 
+    def list_invitations(self, query=None):
+        """List the invitations of the workspace, at most 1,000, newest first."""
+        return self._send("GET", "/api/developer/v1/invitations", query=query)
+
+    def create_invitation(self, body=None, headers=None):
+        """Invite a user by a link. Only this response contains its token."""
+        return self._send("POST", "/api/developer/v1/invitations", body=body, headers=headers)
+
+    def revoke_invitation(self, id):
+        """Revoke an open invitation."""
+        return self._send("DELETE", f"/api/developer/v1/invitations/{_part(id)}")
+
+    def accept_invitation(self, body=None):
+        """Accept an invitation, or see what it is for (`dryRun`)."""
+        return self._send("POST", "/api/developer/v1/invitations/accept", body=body)
+
     def list_workspaces(self, query=None):
         """List the workspaces of the user, oldest first. An API key lists its own workspace."""
         return self._send("GET", "/api/developer/v1/workspaces", query=query)

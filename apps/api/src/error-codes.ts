@@ -4,6 +4,7 @@
  */
 export const errorCodes = {
   access_denied: [403, 'The role of the member, or the scopes of the key, do not include this operation'],
+  already_a_member: [409, 'The user has the role of the invitation, or a higher one'],
   api_key_not_found: [404, 'The workspace has no such API key'],
   authentication_required: [401, 'The request has no token'],
   backtest_ended: [409, 'The backtest has ended, so it cannot be cancelled'],
@@ -62,6 +63,7 @@ export const errorCodes = {
   ],
   invalid_trigger_type: [400, 'The event type is unknown: Link names the nearest'],
   invalid_url: [400, 'The URL cannot be decoded'],
+  invitation_not_found: [404, 'The invitation is unknown, used, revoked or expired'],
   last_admin: [409, 'The workspace would lose its last admin'],
   limit_reached: [
     409,

@@ -16,6 +16,7 @@ interface Credential {
   id: string
   key?: string | null
   secret?: string | null
+  token?: string | null
   warnings?: { field: string; message: string }[]
 }
 
@@ -196,8 +197,9 @@ for (const [name, { path: prepare, body, status, count }] of Object.entries(chan
 
 t.test('the text of a credential is in the first response alone, and is not stored', async (t) => {
   const own = await makeOwnWorkspace()
-  const credentials: [path: string, field: 'key' | 'secret', body: object][] = [
+  const credentials: [path: string, field: 'key' | 'secret' | 'token', body: object][] = [
     [`${developer}/api-keys`, 'key', { name: 'CI', scopes: ['rules:read'] }],
+    [`${developer}/invitations`, 'token', { role: 'viewer' }],
     [`${developer}/signing-secrets`, 'secret', { provider: 'billing' }],
     [`${developer}/subscriptions`, 'secret', subscription],
   ]

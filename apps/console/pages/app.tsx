@@ -9,6 +9,7 @@ import { Problem } from './parts/states.js'
 import { Overview } from './screens/overview.js'
 import { SignIn } from './screens/sign-in.js'
 import { Shell } from './shell.js'
+import { invitation, takeInvitation } from './state/invitation.js'
 import { hasEnded, loadMe, me, startProblem, workspaceId } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
 import { queries } from './state/use-query.js'
@@ -33,6 +34,12 @@ const RuleScreen = screen('Rule', () =>
   import('./screens/rule/rule-screen.js').then(({ RuleScreen }) => RuleScreen),
 )
 
+const Join = later(
+  'the invitation',
+  () => import('./screens/join.js').then(({ Join }) => Join),
+  ({ children }) => <main class="alone card">{children}</main>,
+)
+
 function screen<Props extends object>(title: string, load: () => Promise<ComponentType<Props>>) {
   const found = later(title.toLowerCase(), load, ({ children }) => <Page title={title}>{children}</Page>)
   return Object.assign(found, { title })
@@ -46,7 +53,10 @@ function findScreen(name: string, id: string | undefined) {
 
 export function App() {
   useEffect(() => {
+    takeInvitation()
+    addEventListener('hashchange', takeInvitation)
     void loadMe()
+    return () => removeEventListener('hashchange', takeInvitation)
   }, [])
   return (
     <LocationProvider>
@@ -59,7 +69,8 @@ function Main() {
   const { path, route } = useLocation()
   const [, root, named, screen = '', id] = path.split('/')
   const first = me.value?.workspaces[0]?.id
-  const target = me.value && root !== 'w' && first !== undefined ? `/w/${first}/overview` : undefined
+  const target =
+    me.value && root !== 'w' && first !== undefined && !invitation.value ? `/w/${first}/overview` : undefined
   useEffect(() => {
     if (target !== undefined && root !== 'enter') route(target, true)
   }, [target, root])
@@ -74,6 +85,7 @@ function Main() {
         <Problem error={startProblem.value} retry={() => void loadMe()} />
       </main>
     )
+  if (me.value && invitation.value) return <Join token={invitation.value} key={invitation.value} />
   if (me.value !== undefined && first === undefined) return <NoWorkspace />
   if (named === undefined || root !== 'w') return null
   workspaceId.value = named

@@ -18,7 +18,7 @@ export const pageRoutes: FastifyPluginAsync = async (app) => {
       reply.header('cache-control', isForever ? 'public, max-age=31536000, immutable' : 'no-cache')
     },
   })
-  for (const path of ['/', '/enter', '/sign-in', '/w/*'])
+  for (const path of ['/', '/enter', '/join', '/sign-in', '/w/*'])
     app.get(path, async (_request, reply) =>
       reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(page),
     )

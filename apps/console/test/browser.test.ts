@@ -8,6 +8,7 @@ import { testEditor } from './browser/editor.js'
 import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
 import { testInbox } from './browser/inbox.js'
+import { testInvitations } from './browser/invitations.js'
 import { testLists } from './browser/lists.js'
 import { testLive } from './browser/live.js'
 import { testNeverBlank } from './browser/never-blank.js'
@@ -47,6 +48,7 @@ testNeverBlank(tests, context)
 testDecisions(tests, context)
 testTasks(tests, context)
 testPreviews(tests, context)
+testInvitations(tests, context)
 testSweep(tests, context)
 for (const add of [
   ...[testChips, testGroups, testTimes, testVerdicts],

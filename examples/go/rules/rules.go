@@ -648,6 +648,26 @@ func (c *Client) RemoveMember(ctx context.Context, userId string, headers map[st
 	return c.send(ctx, "DELETE", "/api/developer/v1/members/"+url.PathEscape(userId), nil, nil, headers)
 }
 
+// ListInvitations: List the invitations of the workspace, at most 1,000, newest first.
+func (c *Client) ListInvitations(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/invitations", nil, query, nil)
+}
+
+// CreateInvitation: Invite a user by a link. Only this response contains its token.
+func (c *Client) CreateInvitation(ctx context.Context, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/invitations", body, nil, headers)
+}
+
+// RevokeInvitation: Revoke an open invitation.
+func (c *Client) RevokeInvitation(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/developer/v1/invitations/"+url.PathEscape(id), nil, nil, nil)
+}
+
+// AcceptInvitation: Accept an invitation, or see what it is for (`dryRun`).
+func (c *Client) AcceptInvitation(ctx context.Context, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/invitations/accept", body, nil, nil)
+}
+
 // ListWorkspaces: List the workspaces of the user, oldest first. An API key lists its own workspace.
 func (c *Client) ListWorkspaces(ctx context.Context, query url.Values) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/workspaces", nil, query, nil)

@@ -11,6 +11,7 @@ export const maxEntriesPerDay = 20_000
  */
 const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
   'member.removed',
+  'invitation.revoked',
   'api_key.revoked',
   'signing_secret.revoked',
   'credential.deleted',

@@ -37,12 +37,25 @@ export {
   type SecretParts,
 } from './credentials/stored-credentials.js'
 export { createDecisionTokens } from './decision-tokens.js'
+export {
+  acceptInvitation,
+  createInvitation,
+  Invitation,
+  InvitationForUser,
+  InvitationToCreate,
+  listInvitations,
+  NewInvitation,
+  readInvitation,
+  revokeInvitation,
+} from './invitations.js'
 export { readKeyList } from './key-list.js'
 export {
   findMember,
   isUserId,
+  ListedMember,
   listMembers,
   Member,
+  noteSeen,
   putMember,
   Role,
   removeMember,

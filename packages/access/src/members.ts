@@ -1,6 +1,8 @@
-import type { WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
+import type { Database, WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
 import { Type } from 'typebox'
+import type { NewAuditEntry } from './audit.js'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
+import { DateTime, orNull } from './credential.js'
 import { Refused } from './refused.js'
 
 export const UserId = Type.String({
@@ -24,19 +26,42 @@ export const Member = Type.Object(
 )
 export type Member = Type.Static<typeof Member>
 
+export const ListedMember = Type.Object(
+  {
+    ...Member.properties,
+    lastSeenAt: orNull({
+      ...DateTime,
+      description: 'When they last opened the console, accurate to an hour. null: never',
+    }),
+  },
+  { title: 'ListedMember' },
+)
+export type ListedMember = Type.Static<typeof ListedMember>
+
 const fields = { userId: true, role: true, createdAt: true } as const
 
 /** Also the length of the list, which has no pages. */
 const maxMembers = 1_000
 
 /** Lists the members, at most 1,000, the oldest first. */
-export async function listMembers(database: WorkspaceDatabase): Promise<Member[]> {
+export async function listMembers(database: WorkspaceDatabase): Promise<ListedMember[]> {
   const members = await database.member.findMany({
-    select: fields,
+    select: { ...fields, seenAt: true },
     orderBy: [{ createdAt: 'asc' }, { userId: 'asc' }],
     take: maxMembers,
   })
-  return members.map(presentMember)
+  return members.map(({ seenAt, ...member }) => {
+    return { ...presentMember(member), lastSeenAt: seenAt?.toISOString() ?? null }
+  })
+}
+
+/** Notes that a user has opened the console, in each of their workspaces, and writes at most once an hour. */
+export async function noteSeen({ system }: Database, userId: string, now = new Date()): Promise<void> {
+  const hourAgo = new Date(now.getTime() - 3_600_000)
+  await system.member.updateMany({
+    where: { userId, OR: [{ seenAt: null }, { seenAt: { lt: hourAgo } }] },
+    data: { seenAt: now },
+  })
 }
 
 /** @throws Refused where the user is no member */
@@ -65,22 +90,30 @@ export function putMember(
     if (before?.role === role)
       return { result: { member: presentMember(before), isNew: false }, entry: undefined }
     if (role !== 'admin') await refuseToLoseLastAdmin(transaction, userId)
-    if (before === null && (await transaction.member.count()) >= maxMembers)
-      throw new Refused('limit_reached', `A workspace may have ${maxMembers} members`)
-    const member = await transaction.member.upsert({
-      where,
-      create: { workspaceId: administrator.workspaceId, userId, role },
-      update: { role },
-      select: fields,
-    })
-    return {
-      result: { member: presentMember(member), isNew: before === null },
-      entry:
-        before === null
-          ? { action: 'member.added', subject: userId, details: { role } }
-          : { action: 'member.changed', subject: userId, details: { role, before: before.role } },
-    }
+    const entry = await admit(transaction, { workspaceId: administrator.workspaceId, userId, role })
+    const member = await transaction.member.findUniqueOrThrow({ where, select: fields })
+    return { result: { member: presentMember(member), isNew: before === null }, entry }
   })
+}
+
+/**
+ * Gives a user a role, in the transaction of a change.
+ *
+ * @returns the entry for the audit log
+ * @throws Refused where the workspace has 1,000 members
+ */
+export async function admit(
+  transaction: WorkspaceTransaction,
+  { workspaceId, userId, role }: { workspaceId: string; userId: string; role: Role },
+): Promise<NewAuditEntry> {
+  const where = { workspaceId_userId: { workspaceId, userId } }
+  const before = await transaction.member.findUnique({ where, select: { role: true } })
+  if (before === null && (await transaction.member.count()) >= maxMembers)
+    throw new Refused('limit_reached', `A workspace may have ${maxMembers} members`)
+  await transaction.member.upsert({ where, create: { workspaceId, userId, role }, update: { role } })
+  return before === null
+    ? { action: 'member.added', subject: userId, details: { role } }
+    : { action: 'member.changed', subject: userId, details: { role, before: before.role } }
 }
 
 /** @throws Refused where the user is no member, or is the last admin */

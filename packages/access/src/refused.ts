@@ -1,5 +1,6 @@
 /** Why a change was refused, in one word for programs. The API sends it as `X-Error-Code`. */
 export type RefusedCode =
+  | 'already_a_member'
   | 'api_key_not_found'
   | 'changed_meanwhile'
   | 'credential_in_use'
@@ -9,6 +10,7 @@ export type RefusedCode =
   | 'event_type_in_use'
   | 'event_type_not_found'
   | 'event_type_of_catalogue'
+  | 'invitation_not_found'
   | 'last_admin'
   | 'limit_reached'
   | 'member_not_found'

@@ -179,6 +179,7 @@ function nameStatement({ sql }: { sql: string }): string {
 const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId' | null> = {
   Workspace: 'id',
   Member: 'workspaceId',
+  Invitation: 'workspaceId',
   Rule: 'workspaceId',
   RuleVersion: 'workspaceId',
   RuleState: 'workspaceId',

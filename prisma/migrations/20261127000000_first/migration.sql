@@ -27,8 +27,23 @@ CREATE TABLE members (
   user_id TEXT NOT NULL,
   role role NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  seen_at TIMESTAMPTZ(3),
   PRIMARY KEY (workspace_id, user_id)
 );
+
+CREATE TABLE invitations (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  role role NOT NULL,
+  hash BYTEA NOT NULL,
+  created_by TEXT NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  expires_at TIMESTAMPTZ(3) NOT NULL,
+  accepted_at TIMESTAMPTZ(3),
+  accepted_by TEXT,
+  revoked_at TIMESTAMPTZ(3)
+);
+CREATE INDEX invitations_workspace_id_id_idx ON invitations (workspace_id, id);
 
 CREATE TABLE api_keys (
   id UUID PRIMARY KEY,

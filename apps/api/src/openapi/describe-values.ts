@@ -13,6 +13,7 @@ const nouns: Record<string, string> = {
   'email-templates': 'email template',
   'webhook-receipts': 'receipt',
   'api-keys': 'API key',
+  invitations: 'invitation',
   'signing-secrets': 'signing secret',
   subscriptions: 'subscription',
   workspaces: 'workspace, the same as x-workspace-id',

@@ -16,7 +16,7 @@ const tagOfPath: [path: RegExp, tag: string][] = [
   [/\/signing-secrets\b/, 'Signing secrets'],
   [/\/credentials\b/, 'Credentials'],
   [/\/api-keys\b/, 'API keys'],
-  [/\/(members|workspaces|me)\b/, 'Workspaces and members'],
+  [/\/(members|invitations|workspaces|me)\b/, 'Workspaces and members'],
   [/\/(audit-log|ledger)$/, 'Audit and reconciliation'],
   [/^\/(healthz|readyz)$/, 'Probes'],
 ]

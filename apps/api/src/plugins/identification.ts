@@ -60,7 +60,9 @@ export default fp<{ tokens: Config['tokens'] }>(
       const refusal = findCallerRefusal(request, true)
       if (refusal) throw refusal
       const { caller } = request
-      if (caller?.workspaceId === undefined || request.routeOptions.config?.role === undefined) return
+      const { role, isAboutCaller } = request.routeOptions.config ?? {}
+      if (isAboutCaller) noteUnstorable(request)
+      if (caller?.workspaceId === undefined || role === undefined) return
       noteUnstorable(request)
       const createdBy = request.bucketOwner?.tenant?.createdBy ?? null
       const workspace = { id: caller.workspaceId, actor: caller.actor, createdBy }

@@ -15,6 +15,8 @@ interface Props<Item extends { id: string }> {
   empty: { title: string; text: ComponentChildren }
   /** undefined: the user may not add one. */
   add?: { label: string; form: ComponentChildren } | undefined
+  /** Another button, for another way to add one. */
+  addOtherwise?: ComponentChildren
   selectedId?: string | undefined
 }
 
@@ -27,6 +29,7 @@ export function AdminList<Item extends { id: string }>({
   row,
   empty,
   add,
+  addOtherwise,
   selectedId,
 }: Props<Item>) {
   const found = useQuery({ key: [queryKey], read, pollMs: false })
@@ -35,10 +38,11 @@ export function AdminList<Item extends { id: string }>({
   return (
     <>
       {add && (
-        <p>
+        <p class="row">
           <Opener label={add.label} look="primary">
             {add.form}
           </Opener>
+          {addOtherwise}
         </p>
       )}
       {all.length === 0 ? (

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { Alert } from '../parts/states.js'
 import { TextField } from '../parts/text-field.js'
+import { invitation } from '../state/invitation.js'
 import { loadMe } from '../state/session.js'
 
 interface Ways {
@@ -71,6 +72,7 @@ export function SignIn({ isInside = false }: { isInside?: boolean }) {
   const content = (
     <>
       <Alert>{problem}</Alert>
+      {invitation.value && <p>You are invited to a workspace. Sign in, then you see which.</p>}
       {path === '/enter' && isBusy && <p role="status">Signing in…</p>}
       {question && (
         <div role="alert" class="notice">

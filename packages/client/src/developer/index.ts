@@ -3,6 +3,7 @@ import type { RequestOptions, Sender } from '../send.js'
 import { ApiKeys } from './api-keys.js'
 import { AuditLog } from './audit-log.js'
 import { Credentials } from './credentials.js'
+import { Invitations } from './invitations.js'
 import { Members } from './members.js'
 import { Receipts } from './receipts.js'
 import { SigningSecrets } from './signing-secrets.js'
@@ -19,6 +20,7 @@ export class Developer {
   readonly credentials: Credentials
   readonly subscriptions: Subscriptions
   readonly members: Members
+  readonly invitations: Invitations
   readonly workspaces: Workspaces
   readonly auditLog: AuditLog
   readonly #sender: Sender
@@ -30,6 +32,7 @@ export class Developer {
     this.credentials = new Credentials(sender)
     this.subscriptions = new Subscriptions(sender)
     this.members = new Members(sender)
+    this.invitations = new Invitations(sender)
     this.workspaces = new Workspaces(sender)
     this.auditLog = new AuditLog(sender)
     this.#sender = sender

@@ -1,4 +1,4 @@
-import type { Member, MemberList, Role } from '../api.js'
+import type { ListedMember, MemberList, Role } from '../api.js'
 import { type IfTag, matchingTag } from '../if-version.js'
 import type { Pages } from '../pages.js'
 import type { RequestOptions, Sender } from '../send.js'
@@ -11,7 +11,7 @@ export class Members {
   }
 
   /** Oldest first. */
-  list(options?: RequestOptions): Pages<Member, MemberList> {
+  list(options?: RequestOptions): Pages<ListedMember, MemberList> {
     return this.#sender.list('GET /api/developer/v1/members', 'data', { query: {} }, options)
   }
 

@@ -1815,7 +1815,7 @@ export interface paths {
         };
         /**
          * List the members of the workspace, at most 1,000, oldest first
-         * @description With the role of each.
+         * @description With the role of each, and when they last opened the console.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1857,6 +1857,78 @@ export interface paths {
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
         delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/developer/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the invitations of the workspace, at most 1,000, newest first
+         * @description Open ones, and those that were accepted or revoked, or have expired. No token is among them.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        get: operations["listInvitations"];
+        put?: never;
+        /**
+         * Invite a user by a link. Only this response contains its token
+         * @description The first user who signs in and accepts it becomes a member with this role. It works once, for seven days, and as long as its maker is an admin. A workspace has at most 100 open invitations (409, `limit_reached`).
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/developer/v1/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an open invitation
+         * @description Its link is worth nothing from then on. One that was revoked already stays revoked, and the response is the same. One that was accepted is 404: remove the member instead.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        delete: operations["revokeInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/developer/v1/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation, or see what it is for (`dryRun`)
+         * @description The user of the token in `Authorization` becomes a member of the workspace. The request needs no x-workspace-id. Accepting it again changes nothing. An unknown, used, revoked and expired invitation are the same 404. Who has its role or a higher one gets 409 (`already_a_member`), and the invitation stays open. API keys cannot accept.
+         *
+         *     Needs a token or an API key, and no role.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2525,7 +2597,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed" | "failures.acknowledged" | "failures.unacknowledged";
+        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed" | "failures.acknowledged" | "failures.unacknowledged";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -3743,6 +3815,47 @@ export interface components {
             /** @description IANA time zone, such as Europe/Berlin */
             timezone: string;
         };
+        Invitation: {
+            /** Format: uuid */
+            id: string;
+            role: components["schemas"]["Role"];
+            /** @enum {string} */
+            state: "open" | "accepted" | "revoked" | "expired";
+            /** @description Who made it, as the audit log names them */
+            createdBy: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            expiresAt: string;
+            acceptedAt: string | null;
+            acceptedBy: string | null;
+            revokedAt: string | null;
+        };
+        InvitationForUser: {
+            workspace: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            };
+            /** @description The role that the user gets, or has got, by it */
+            role: components["schemas"]["Role"];
+            currentRole: ("viewer" | "operator" | "editor" | "admin") | null;
+            /** @description Whether this user has accepted it */
+            accepted: boolean;
+        };
+        InvitationList: {
+            data: components["schemas"]["Invitation"][];
+            nextCursor?: string | null;
+        };
+        InvitationToAccept: {
+            /** @description What the link has behind its `#` */
+            token: string;
+            /** @description true: the response says what would happen, and nothing happens */
+            dryRun?: boolean;
+        };
+        InvitationToCreate: {
+            role: components["schemas"]["Role"];
+        };
         /** @description In a dry run of a rule with `perKey`: it reads no state */
         KeyPreview: {
             /** @description The key of the event, or its beginning */
@@ -3903,6 +4016,14 @@ export interface components {
             /** @description false: a type of the catalogue, which every workspace has */
             isOwn: boolean;
         };
+        ListedMember: {
+            /** @description The `sub` claim of the user’s tokens */
+            userId: string;
+            role: components["schemas"]["Role"];
+            /** Format: date-time */
+            createdAt: string;
+            lastSeenAt: string | null;
+        };
         Liveness: {
             /** @enum {string} */
             status: "ok";
@@ -3970,7 +4091,7 @@ export interface components {
             createdAt: string;
         };
         MemberList: {
-            data: components["schemas"]["Member"][];
+            data: components["schemas"]["ListedMember"][];
             nextCursor?: string | null;
         };
         MemberToPut: {
@@ -3994,6 +4115,25 @@ export interface components {
             expiresAt: string | null;
             key: string | null;
             /** @description Says why key is null. Absent if it is not. */
+            warnings?: components["schemas"]["FieldError"][];
+        };
+        NewInvitation: {
+            /** Format: uuid */
+            id: string;
+            role: components["schemas"]["Role"];
+            /** @enum {string} */
+            state: "open" | "accepted" | "revoked" | "expired";
+            /** @description Who made it, as the audit log names them */
+            createdBy: string;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            expiresAt: string;
+            acceptedAt: string | null;
+            acceptedBy: string | null;
+            revokedAt: string | null;
+            token: string | null;
+            /** @description Says why token is null. Absent if it is not. */
             warnings?: components["schemas"]["FieldError"][];
         };
         NewSigningSecret: {
@@ -5797,7 +5937,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
+        ErrorCode: "access_denied" | "already_a_member" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "invitation_not_found" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -6151,6 +6291,11 @@ export type GroupOrder = components['schemas']['GroupOrder'];
 export type GroupedRule = components['schemas']['GroupedRule'];
 export type GuardToSet = components['schemas']['GuardToSet'];
 export type Hours = components['schemas']['Hours'];
+export type Invitation = components['schemas']['Invitation'];
+export type InvitationForUser = components['schemas']['InvitationForUser'];
+export type InvitationList = components['schemas']['InvitationList'];
+export type InvitationToAccept = components['schemas']['InvitationToAccept'];
+export type InvitationToCreate = components['schemas']['InvitationToCreate'];
 export type KeyPreview = components['schemas']['KeyPreview'];
 export type Ledger = components['schemas']['Ledger'];
 export type LedgerFault = components['schemas']['LedgerFault'];
@@ -6158,6 +6303,7 @@ export type Limit = components['schemas']['Limit'];
 export type ListClause = components['schemas']['ListClause'];
 export type ListedBacktest = components['schemas']['ListedBacktest'];
 export type ListedEventType = components['schemas']['ListedEventType'];
+export type ListedMember = components['schemas']['ListedMember'];
 export type Liveness = components['schemas']['Liveness'];
 export type MadeDecision = components['schemas']['MadeDecision'];
 export type MailToPreview = components['schemas']['MailToPreview'];
@@ -6169,6 +6315,7 @@ export type MemberList = components['schemas']['MemberList'];
 export type MemberToPut = components['schemas']['MemberToPut'];
 export type MessageCount = components['schemas']['MessageCount'];
 export type NewApiKey = components['schemas']['NewApiKey'];
+export type NewInvitation = components['schemas']['NewInvitation'];
 export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
 export type NewestEvents = components['schemas']['NewestEvents'];
@@ -13974,12 +14121,14 @@ export interface operations {
                      *         {
                      *           "userId": "ada",
                      *           "role": "admin",
-                     *           "createdAt": "2026-01-12T09:00:01.000Z"
+                     *           "createdAt": "2026-01-12T09:00:01.000Z",
+                     *           "lastSeenAt": null
                      *         },
                      *         {
                      *           "userId": "dora",
                      *           "role": "editor",
-                     *           "createdAt": "2026-01-12T09:00:58.000Z"
+                     *           "createdAt": "2026-01-12T09:01:05.000Z",
+                     *           "lastSeenAt": null
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -14153,6 +14302,212 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items on the page */
+                limit?: number;
+                /** @description nextCursor of the previous page */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01970000-0000-7000-8000-000000000039",
+                     *           "role": "editor",
+                     *           "state": "open",
+                     *           "createdBy": "user:ada",
+                     *           "createdAt": "2026-01-12T09:01:06.000Z",
+                     *           "expiresAt": "2026-01-12T09:01:07.000Z",
+                     *           "acceptedAt": null,
+                     *           "acceptedBy": null,
+                     *           "revokedAt": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvitationList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key that the caller chooses. The workspace keeps it for 24 hours. A repeat of the request with the same key has no effect and returns the stored response with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "editor"
+                 *     }
+                 */
+                "application/json": components["schemas"]["InvitationToCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    Location: components["headers"]["Location"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000039",
+                     *       "role": "editor",
+                     *       "state": "open",
+                     *       "createdBy": "user:ada",
+                     *       "createdAt": "2026-01-12T09:01:06.000Z",
+                     *       "expiresAt": "2026-01-12T09:01:07.000Z",
+                     *       "acceptedAt": null,
+                     *       "acceptedBy": null,
+                     *       "revokedAt": null,
+                     *       "token": "inv_01970000-0000-7000-8000-000000000039_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewInvitation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the invitation */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "inv_01970000-0000-7000-8000-000000000039_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                 *       "dryRun": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["InvitationToAccept"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workspace": {
+                     *         "id": "01970000-0000-7000-8000-000000000001",
+                     *         "name": "Acme"
+                     *       },
+                     *       "role": "editor",
+                     *       "currentRole": "admin",
+                     *       "accepted": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvitationForUser"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];

@@ -4,6 +4,7 @@ import { apiKeyRoutes } from './api-keys.js'
 import { auditLogRoutes } from './audit-log.js'
 import { credentialRoutes } from './credentials.js'
 import { deliveryRoutes } from './deliveries.js'
+import { invitationRoutes } from './invitations.js'
 import { ledgerRoutes } from './ledger.js'
 import { memberRoutes } from './members.js'
 import { receiptRoutes } from './receipts.js'
@@ -30,6 +31,7 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{
   await app.register(subscriptionRoutes, { prefix: '/subscriptions', sealer })
   await app.register(deliveryRoutes, { prefix: '/subscriptions' })
   await app.register(memberRoutes, { prefix: '/members' })
+  await app.register(invitationRoutes, { prefix: '/invitations' })
   await app.register(workspaceRoutes, { prefix: '/workspaces', perCreator: workspacesPerCreator })
   await app.register(auditLogRoutes, { prefix: '/audit-log' })
   await app.register(ledgerRoutes, { prefix: '/ledger', retentionDays })

@@ -1,4 +1,12 @@
-import { findMember, listMembers, Member, putMember, Refused, removeMember } from '@automation/access'
+import {
+  findMember,
+  ListedMember,
+  listMembers,
+  Member,
+  putMember,
+  Refused,
+  removeMember,
+} from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { administratorOf } from '../../access/administrator.js'
@@ -25,10 +33,10 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listMembers',
       summary: 'List the members of the workspace, at most 1,000, oldest first',
-      description: 'With the role of each.',
+      description: 'With the role of each, and when they last opened the console.',
       querystring: Type.Object(PageQuery),
       response: {
-        200: Type.Object({ data: Type.Array(Member), nextCursor: NextCursor }, { title: 'MemberList' }),
+        200: Type.Object({ data: Type.Array(ListedMember), nextCursor: NextCursor }, { title: 'MemberList' }),
         ...refusalResponses(),
       },
     },

@@ -88,7 +88,24 @@ export const workspaceOperations: readonly Operation[] = [
     asks: 'Delete the subscription {id} permanently?',
     says: 'The subscription {id} is deleted.',
   }),
-  row('members list', 'GET /api/developer/v1/members', { columns: ['userId', 'role', 'createdAt'] }),
+  row('members list', 'GET /api/developer/v1/members', {
+    columns: ['userId', 'role', 'createdAt', 'lastSeenAt'],
+  }),
+  row('invitations list', 'GET /api/developer/v1/invitations', {
+    columns: ['id', 'role', 'state', 'createdBy', 'expiresAt', 'acceptedBy'],
+  }),
+  row('invitations create', 'POST /api/developer/v1/invitations', {
+    example: '--role editor',
+    adds: 'Save the token now: it cannot be shown again. The link is <address of the console>/join#<token>.',
+  }),
+  row('invitations revoke', 'DELETE /api/developer/v1/invitations/{id}', {
+    asks: 'Revoke the invitation {id}?',
+    says: 'The invitation {id} is revoked.',
+  }),
+  row('invitations accept', 'POST /api/developer/v1/invitations/accept', {
+    description: 'Become a member by an invitation. --dry-run says first what it is for.',
+    example: `--token inv_${exampleId}_…`,
+  }),
   row('members set', 'PUT /api/developer/v1/members/{userId}', {
     example: 'grace --role editor',
     says: '{userId} has the role {role}.',

@@ -1,57 +1,71 @@
 import schema from 'schema:MemberToPut'
 import type { Role } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { roleWords } from '../../logic/role-words.js'
 import { api } from '../../state/session.js'
 import { useChange } from '../../state/use-change.js'
 import { AdminList } from '../admin-list.js'
 import { Confirm } from '../confirm.js'
+import { Opener } from '../opener.js'
 import { SchemaForm } from '../schema-form.js'
 import { Select } from '../select.js'
 import { Alert } from '../states.js'
 import { When } from '../when.js'
+import { NewInvitation, OpenInvitations } from './invitations.js'
 
-const roles: Record<Role, string> = {
-  viewer: 'viewer: reads, and makes dry runs',
-  operator: 'operator: also posts events, executes, retries, switches rules on and off',
-  editor: 'editor: also changes rules',
-  admin: 'admin: everything',
-}
-
-const roleNames = Object.fromEntries(Object.keys(roles).map((name) => [name, name])) as Record<Role, string>
+const roleNames = Object.fromEntries(Object.keys(roleWords).map((name) => [name, name])) as Record<
+  Role,
+  string
+>
 
 export function Members() {
   return (
-    <AdminList
-      queryKey="members"
-      what="members"
-      read={async () =>
-        (await api().developer.members.list()).data.map((member) => ({ ...member, id: member.userId }))
-      }
-      columns={['User', 'Role', 'Since', '']}
-      empty={{ title: 'No members', text: 'A member is a user with access to this workspace.' }}
-      add={{ label: 'Add a member', form: <NewMember /> }}
-      row={({ userId, role, createdAt }) => (
-        <>
-          <th scope="row">{userId}</th>
-          <td data-label="Role">
-            <MemberRole userId={userId} role={role} />
-          </td>
-          <td data-label="Since">
-            <When at={createdAt} />
-          </td>
-          <td data-label="" class="actions-cell">
-            <Confirm
-              label="Remove"
-              title={`Remove ${userId}`}
-              reads="members"
-              work={() => api().developer.members.remove(userId)}
-            >
-              <p>From the next request on, {userId} sees nothing of this workspace.</p>
-            </Confirm>
-          </td>
-        </>
-      )}
-    />
+    <>
+      <AdminList
+        queryKey="members"
+        what="members"
+        read={async () =>
+          (await api().developer.members.list()).data.map((member) => ({ ...member, id: member.userId }))
+        }
+        columns={['User', 'Role', 'Since', 'Last seen', '']}
+        empty={{ title: 'No members', text: 'A member is a user with access to this workspace.' }}
+        add={{ label: 'Invite by a link', form: <NewInvitation /> }}
+        addOtherwise={
+          <Opener label="Add a member">
+            <NewMember />
+          </Opener>
+        }
+        row={({ userId, role, createdAt, lastSeenAt }) => (
+          <>
+            <th scope="row">{userId}</th>
+            <td data-label="Role">
+              <MemberRole userId={userId} role={role} />
+            </td>
+            <td data-label="Since">
+              <When at={createdAt} />
+            </td>
+            <td data-label="Last seen">
+              {lastSeenAt === null ? (
+                <span class="quiet">has never signed in</span>
+              ) : (
+                <When at={lastSeenAt} />
+              )}
+            </td>
+            <td data-label="" class="actions-cell">
+              <Confirm
+                label="Remove"
+                title={`Remove ${userId}`}
+                reads="members"
+                work={() => api().developer.members.remove(userId)}
+              >
+                <p>From the next request on, {userId} sees nothing of this workspace.</p>
+              </Confirm>
+            </td>
+          </>
+        )}
+      />
+      <OpenInvitations />
+    </>
   )
 }
 
@@ -80,11 +94,18 @@ function NewMember() {
       reads="members"
       schema={schema}
       texts={{
-        userId: { label: 'User', required: true, maxLength: 255, hint: 'The sub of the user’s tokens.' },
-        role: { label: 'Role', words: roles },
+        userId: {
+          label: 'User',
+          required: true,
+          maxLength: 255,
+          hint: 'The id of this person in the tokens of your identity provider, its claim sub: often no email address. With another text nobody gets in.',
+        },
+        role: { label: 'Role', words: roleWords },
       }}
       submit={() => api().developer.members.put(values.userId.trim(), values.role)}
       {...{ values, set }}
-    />
+    >
+      <p class="quiet">If you do not know it, invite them by a link: then they bring it along.</p>
+    </SchemaForm>
   )
 }

@@ -1,0 +1,20 @@
+import { signal } from '@preact/signals'
+
+const place = 'invitation'
+
+/** The token of the invitation that somebody has opened in this tab: it stays while they sign in. */
+export const invitation = signal(sessionStorage.getItem(place) ?? undefined)
+
+/** Takes it out of the address, where it stands behind the `#`: it reaches no server, and does not stay in the history. */
+export function takeInvitation(): void {
+  const token = location.hash.slice(1)
+  if (location.pathname !== '/join' || token === '') return
+  history.replaceState(null, '', '/join')
+  sessionStorage.setItem(place, token)
+  invitation.value = token
+}
+
+export function forgetInvitation(): void {
+  sessionStorage.removeItem(place)
+  invitation.value = undefined
+}
