@@ -83,17 +83,40 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   )
 }
 
-/** In the place of a part of the page whose file cannot be had. */
-export function Unloaded({ retry }: { retry: () => void }) {
+/** Why the file of a part of the page is not there: it cannot be had, it takes long, or the reload that may bring it would lose something. */
+export type Trouble = 'failed' | 'slow' | 'typed'
+
+const troubles: Readonly<Record<Trouble, [title: string, text: string]>> = {
+  failed: [
+    'A part of this page could not be loaded',
+    'The connection may be interrupted. Nothing you typed is lost.',
+  ],
+  slow: ['A part of this page takes long to load', 'It is shown once it comes. Nothing you typed is lost.'],
+  typed: [
+    'A part of this page could not be loaded',
+    'A reload may bring it, but what you typed in the open form would be lost. Save that first, or reload anyway.',
+  ],
+}
+
+/** In the place of a part of the page whose file is not there. */
+export function Unloaded({ trouble, retry }: { trouble: Trouble; retry: () => void }) {
+  const [title, text] = troubles[trouble]
   return (
     <div class="state problem" role="alert">
       <h2>
-        <Icon name="warning" /> A part of this page could not be loaded
+        <Icon name="warning" /> {title}
       </h2>
-      <p>The connection may be interrupted. Nothing you typed is lost.</p>
-      <button type="button" onClick={retry}>
-        Try again
-      </button>
+      <p>{text}</p>
+      <div class="row">
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+        {trouble === 'typed' && (
+          <button type="button" onClick={() => location.reload()}>
+            Reload the page
+          </button>
+        )}
+      </div>
     </div>
   )
 }

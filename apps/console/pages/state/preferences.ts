@@ -1,11 +1,12 @@
 import { effect, signal } from '@preact/signals'
 import type { Zone } from '../logic/format-time.js'
+import { kept as browser } from './browser-store.js'
 
 /** What a user chose for this browser. */
 function keep<Value extends string>(name: string, usual: Value, allowed: readonly Value[]) {
-  const stored = localStorage.getItem(name) as Value | null
+  const stored = browser.get(name) as Value | null
   const kept = signal<Value>(stored !== null && allowed.includes(stored) ? stored : usual)
-  effect(() => localStorage.setItem(name, kept.value))
+  effect(() => void browser.set(name, kept.value))
   return kept
 }
 

@@ -82,6 +82,90 @@ export function testNeverBlank(t: Test, { browser, makeWorkspace }: Context): vo
     t.equal(loads, 2)
   })
 
+  t.test('after each deployment “Try again” loads the page anew, at most once a minute', async (t) => {
+    const { visit } = await makeWorkspace()
+    const { page, at } = await visit(browser)
+    await untilFetched(page)
+    await page.clock.install()
+    const loads = countLoads(page)
+    let isGone = true
+    await page.route(partOfExecutions, (route) =>
+      isGone ? route.fulfill({ status: 404 }) : route.fallback(),
+    )
+    await page.goto(at('executions'))
+    const problem = page.getByRole('heading', { name: 'A part of this page could not be loaded' })
+    const again = page.getByRole('button', { name: 'Try again' })
+    await problem.waitFor()
+    t.equal(loads.count, 2)
+    await again.click()
+    await problem.waitFor()
+    t.equal(loads.count, 2, 'no second time within a minute')
+    await page.clock.fastForward(61_000)
+    // The files of the page that is loaded next are there.
+    page.once('framenavigated', () => {
+      isGone = false
+    })
+    await again.click()
+    await page.getByRole('heading', { name: /^No executions in the/ }).waitFor()
+    t.equal(loads.count, 3)
+  })
+
+  t.test('a file that never comes is said so after a while, and a late one is drawn', async (t) => {
+    const { visit } = await makeWorkspace()
+    const { page, at } = await visit(browser)
+    await untilFetched(page)
+    await page.clock.install()
+    let isStuck = true
+    const held: (() => void)[] = []
+    await page.route(partOfExecutions, (route) => {
+      if (!isStuck) return route.fallback()
+      held.push(() => void route.fallback())
+    })
+    await page.goto(at('executions'))
+    await page.getByText('Loading executions…').waitFor()
+    const slow = page.getByRole('heading', { name: 'A part of this page takes long to load' })
+    t.equal(await slow.count(), 0)
+    await page.clock.fastForward(20_000)
+    await slow.waitFor()
+    t.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'Executions')
+    for (const send of held.splice(0)) send()
+    await page.getByRole('heading', { name: /^No executions in the/ }).waitFor()
+    await page.goto(at('overview'))
+    await page.goto(at('executions'))
+    await page.getByText('Loading executions…').waitFor()
+    await page.clock.fastForward(20_000)
+    await slow.waitFor()
+    isStuck = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: /^No executions in the/ }).waitFor()
+  })
+
+  t.test('the page does not load itself anew while something typed stands in an open form', async (t) => {
+    const { visit } = await makeWorkspace()
+    const { page, at } = await visit(browser)
+    await untilFetched(page)
+    await page.route(/\/assets\/rule-screen-[^/]+\.js$/, (route) => route.fulfill({ status: 404 }))
+    const loads = countLoads(page)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option', { name: /^Send a sample event/ }).click()
+    const dialog = page.getByRole('dialog', { name: /sample/i })
+    await dialog.getByRole('textbox').first().fill('{"name":"Grace Hopper"}')
+    const asked = page.waitForRequest(/\/assets\/rule-screen-/)
+    await page.evaluate((target) => {
+      history.pushState(null, '', target)
+      dispatchEvent(new PopStateEvent('popstate'))
+    }, at('rules/new'))
+    await asked
+    await page.getByText('what you typed in the open form would be lost').waitFor()
+    t.equal(await dialog.getByRole('textbox').first().inputValue(), '{"name":"Grace Hopper"}')
+    t.equal(loads.count, 0)
+    await page.keyboard.press('Escape')
+    await page.unroute(/\/assets\/rule-screen-[^/]+\.js$/)
+    await page.getByRole('button', { name: 'Reload the page' }).click()
+    await page.getByLabel('Name', { exact: true }).waitFor()
+    t.equal(loads.count, 1)
+  })
+
   t.test('a lost connection is said at once, and again when it is back', async (t) => {
     const { visit } = await makeWorkspace()
     const { page, at } = await visit(browser)
@@ -110,4 +194,12 @@ export function testNeverBlank(t: Test, { browser, makeWorkspace }: Context): vo
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
     t.equal(await page.getByText('Something went wrong').count(), 0)
   })
+}
+
+function countLoads(page: Page): { count: number } {
+  const loads = { count: 0 }
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) loads.count++
+  })
+  return loads
 }
