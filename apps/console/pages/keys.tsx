@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
+import { commandOf, letterOf } from './logic/keys.js'
 import { Dialog } from './parts/dialog.js'
 import { places } from './places.js'
 import { shortcuts } from './state/preferences.js'
@@ -17,15 +18,17 @@ export function useKeys(show: (dialog: 'palette' | 'keys') => void): void {
   useEffect(() => {
     let goesTo = -togetherMs
     const listen = (event: KeyboardEvent) => {
-      const { target, key, ctrlKey, metaKey, altKey } = event
-      if ((ctrlKey || metaKey) && key.toLowerCase() === 'k') {
+      const { target, ctrlKey, metaKey, altKey } = event
+      const command = commandOf(event)
+      if (command === 'k') {
         event.preventDefault()
         return show('palette')
       }
       const isTyping = target instanceof Element && target.closest('input, textarea, select') !== null
-      if ((ctrlKey || metaKey) && key === 'z' && !isTyping && undoNewest()) return event.preventDefault()
+      if (command === 'z' && !event.shiftKey && !isTyping && undoNewest()) return event.preventDefault()
       const isElsewhere = target instanceof Element && target.closest('dialog, [popover]') !== null
       if (isElsewhere || ctrlKey || metaKey || altKey || event.defaultPrevented) return
+      const key = letterOf(event)
       if (key === 'Escape') return leaveDetail()
       if (isTyping || shortcuts.value === 'off') return
       const isSecond = event.timeStamp - goesTo < togetherMs

@@ -9,6 +9,7 @@ import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
 import { testInbox } from './browser/inbox.js'
 import { testInvitations } from './browser/invitations.js'
+import { testKeyboard } from './browser/keyboard.js'
 import { testLists } from './browser/lists.js'
 import { testLive } from './browser/live.js'
 import { testNeverBlank } from './browser/never-blank.js'
@@ -45,6 +46,7 @@ testEditor(tests, context)
 testHostileData(tests, context)
 testTruth(tests, context)
 testNeverBlank(tests, context)
+testKeyboard(tests, context)
 testDecisions(tests, context)
 testTasks(tests, context)
 testPreviews(tests, context)

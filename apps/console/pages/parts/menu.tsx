@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { IconName } from '../logic/icon-names.js'
+import { letterOf } from '../logic/keys.js'
 import { Icon } from './icon.js'
 import { usePopover } from './popover.js'
 
@@ -108,7 +109,7 @@ function move(event: KeyboardEvent, menu: HTMLElement | null): void {
           : key === 'End'
             ? items.at(-1)
             : key.length === 1 && !event.ctrlKey && !event.metaKey
-              ? findByLetter(items, at, key)
+              ? findByLetter(items, at, letterOf(event))
               : undefined
   if (target === undefined) return
   event.preventDefault()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { addCondition, type Context, choose, go, holdRequests, openPreview } from './context.js'
+import { addCondition, type Context, choose, go, holdRequests, openPreview, waitForFocus } from './context.js'
 
 const task = { type: 'CREATE_TASK' as const, config: { title: 'Call {{name}}' } }
 
@@ -153,6 +153,7 @@ export function testEditor(t: Test, { browser, makeWorkspace }: Context): void {
     t.equal(await page.getByRole('combobox', { name: 'When' }).inputValue(), 'invoice overdue')
     t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), '')
     await page.getByRole('button', { name: 'amount is at least 900' }).click()
+    await waitForFocus(page, 'Field')
     await page.getByRole('button', { name: 'country is "AT"' }).click()
     await page
       .getByRole('group', { name: 'Condition: amount is at least 900' })

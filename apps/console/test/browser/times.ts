@@ -181,10 +181,12 @@ export function testTimes(t: Test, { browser, makeWorkspace }: Context): void {
       await page.getByText('Heartbeat should match every 24h').waitFor()
       t.match(await client.rules.get(id), { expectEvery: '24h', version: 1 })
       const undone = page.waitForResponse((response) => response.request().method() !== 'GET')
+      const readAgain = undone.then(() => page.waitForResponse((response) => response.url().endsWith(id)))
       await page.getByRole('button', { name: 'Undo' }).last().click()
       await page.getByText('Heartbeat should match every 24h').waitFor({ state: 'detached' })
       await undone
       t.equal((await client.rules.get(id)).expectEvery, null)
+      await readAgain
       await client.rules.update(id, { description: 'Changed meanwhile' })
       await page.getByRole('button', { name: 'More for Heartbeat' }).click()
       await page.getByRole('menuitem', { name: 'Expect a match…' }).click()

@@ -148,7 +148,7 @@ export function changeKind(condition: Condition, from: GroupKind, to: GroupKind)
 /** The path of what is filled in first. */
 export function firstPathOf(condition: Condition, path: string): string {
   const kind = groupKindOf(condition)
-  if (kind === undefined) return `${path}.field`
+  if (kind === undefined) return isTime(condition) ? `${path}.time` : `${path}.field`
   return kind.isList ? `${path}.${kind.keyword}` : `${childPath(path, kind, 0)}.field`
 }
 

@@ -5,6 +5,7 @@ import { describeCondition } from '../../logic/editing/describe-condition.js'
 import { proposeConditions } from '../../logic/editing/propose-conditions.js'
 import type { Sample } from '../../logic/evaluate-definition.js'
 import { Icon } from '../../parts/icon.js'
+import { focusSoon } from './sentence/editing.js'
 import type { Fields } from './use-fields.js'
 
 interface Props {
@@ -34,7 +35,10 @@ export function Proposals({ eventId, events, fields, conditions, add }: Props) {
             key={describeCondition(condition)}
             type="button"
             class="chip empty-chip"
-            onClick={() => add(condition)}
+            onClick={() => {
+              add(condition)
+              focusSoon(`conditions[${conditions.length}].field`)
+            }}
           >
             <Icon name="plus" /> {describeCondition(condition)}
           </button>

@@ -1,5 +1,6 @@
 import type { Rule } from '@automation/client'
 import { useEffect, useLayoutEffect } from 'preact/hooks'
+import { commandOf } from '../../logic/keys.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Icon } from '../../parts/icon.js'
 import { later, laterDialog } from '../../parts/later.js'
@@ -222,9 +223,9 @@ function useUndoKeys(isOn: boolean, unsaved: UnsavedState): void {
   // In the same frame as the change: a key that follows at once finds what there is to undo.
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      const { key, ctrlKey, metaKey, shiftKey, target } = event
-      const letter = key.toLowerCase()
-      if (!isOn || !(ctrlKey || metaKey) || (letter !== 'z' && letter !== 'y')) return
+      const { shiftKey, target } = event
+      const letter = commandOf(event)
+      if (!isOn || (letter !== 'z' && letter !== 'y')) return
       if (target instanceof Element && target.closest('dialog, [data-own-undo]')) return
       const isRedo = letter === 'y' || shiftKey
       if (!(isRedo ? unsaved.canRedo : unsaved.canUndo)) return

@@ -73,7 +73,7 @@ export const filterOptions: readonly Option[] = vocabulary.filters.map(({ name, 
 }))
 
 /**
- * Moves the focus to a field, once it is drawn; if it has none of its own, to the first below it. A field that is drawn later gets the focus with the
+ * Moves the focus to a field, once it is drawn; if it has none of its own, to the first below it, or to the first control of that part. A field that is drawn later gets the focus with the
  * next frame, unless somebody has moved it meanwhile: a busy browser takes many keys between two frames.
  */
 export function focusSoon(path: string): void {
@@ -88,11 +88,19 @@ export function focusSoon(path: string): void {
 }
 
 function findField(path: string): HTMLElement | undefined {
-  const fields = [...document.querySelectorAll<HTMLElement>('[data-path]')].filter((element) =>
-    element.matches('input, select, textarea, button'),
-  )
+  const placed = [...document.querySelectorAll<HTMLElement>('[data-path]')]
+  const fields = placed.filter((element) => element.matches(controls))
   const pathOf = ({ dataset }: HTMLElement) => dataset.path ?? ''
   const isBelow = (element: HTMLElement) =>
     pathOf(element).startsWith(`${path}.`) || pathOf(element).startsWith(`${path}[`)
-  return fields.find((element) => pathOf(element) === path) ?? fields.find(isBelow)
+  return (
+    fields.find((element) => pathOf(element) === path) ??
+    fields.find(isBelow) ??
+    placed
+      .find((element) => pathOf(element) === path && element.querySelector(controls))
+      ?.querySelector<HTMLElement>(controls) ??
+    undefined
+  )
 }
+
+const controls = 'input, select, textarea, button'

@@ -50,9 +50,9 @@ interface EntriesProps extends Props {
 }
 
 function Entries({ label, path, value, hasTexts, change, children }: EntriesProps) {
-  // What has no name yet is no part of the rule.
-  const [isAdding, add] = useState(false)
   const names = Object.keys(value)
+  // What has no name yet is no part of the rule. An empty object begins with its first entry.
+  const [isAdding, add] = useState(names.length === 0)
   const shown = isAdding ? [...names, undefined] : names
   const rename = (from: string | undefined, to: string) => {
     add(false)
