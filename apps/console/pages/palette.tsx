@@ -3,10 +3,11 @@ import { useLocation } from 'preact-iso'
 import { type Choice, rankChoices } from './logic/rank.js'
 import { Choices } from './parts/choices.js'
 import { Dialog } from './parts/dialog.js'
+import { askToSignOut } from './parts/sign-out.js'
 import { places } from './places.js'
 import { linkToEvent, linkToExecution } from './state/links.js'
 import { theme, updates, zone } from './state/preferences.js'
-import { api, may, signOut } from './state/session.js'
+import { api, may } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
 import { useRuleNames } from './state/use-rules.js'
 
@@ -101,7 +102,14 @@ export function Palette({ close, show }: { close: () => void; show: (dialog: 'ke
             },
           })),
           { label: 'Keys', words: 'shortcuts help', hint: 'show', run: () => show('keys') },
-          { label: 'Sign out', hint: 'do', run: signOut },
+          {
+            label: 'Sign out',
+            hint: 'do',
+            run: () => {
+              close()
+              return askToSignOut()
+            },
+          },
           ...rules.map(({ id, name, trigger, labels }) => ({
             label: name,
             words: [trigger, ...labels].join(' '),

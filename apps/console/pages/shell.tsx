@@ -8,12 +8,13 @@ import { Dialog } from './parts/dialog.js'
 import { stopAsking } from './parts/question.js'
 import { Select } from './parts/select.js'
 import { SampleDialog } from './parts/send-sample.js'
+import { askToSignOut } from './parts/sign-out.js'
 import { Toasts } from './parts/toasts.js'
 import { asked } from './state/asked.js'
 import { isConnected } from './state/connection.js'
 import { useKeptFocus } from './state/kept-focus.js'
 import { shortcuts, theme, updates, zone } from './state/preferences.js'
-import { me, signOut, workspace } from './state/session.js'
+import { me, workspace } from './state/session.js'
 
 export type Open = 'palette' | 'settings' | 'keys' | 'sample' | undefined
 
@@ -69,7 +70,7 @@ function Settings({ close }: { close: () => void }) {
         <Kept label="Single-key shortcuts" kept={shortcuts} options={{ on: 'on', off: 'off' }} />
       </div>
       <div class="row end">
-        <button type="button" onClick={() => void signOut()}>
+        <button type="button" onClick={() => void askToSignOut()}>
           Sign out
         </button>
       </div>

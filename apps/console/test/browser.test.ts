@@ -9,6 +9,7 @@ import { testGroups } from './browser/groups.js'
 import { testHostileData } from './browser/hostile.js'
 import { testInbox } from './browser/inbox.js'
 import { testInvitations } from './browser/invitations.js'
+import { testKept } from './browser/kept.js'
 import { testKeyboard } from './browser/keyboard.js'
 import { testLists } from './browser/lists.js'
 import { testLive } from './browser/live.js'
@@ -46,6 +47,7 @@ testEditor(tests, context)
 testHostileData(tests, context)
 testTruth(tests, context)
 testNeverBlank(tests, context)
+testKept(tests, context)
 testKeyboard(tests, context)
 testDecisions(tests, context)
 testTasks(tests, context)

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { mostViews, queryOfView, readViews, type View } from '../logic/history/views.js'
-import { workspaceId } from '../state/session.js'
+import { kept } from '../state/browser-store.js'
+import { me, workspaceId } from '../state/session.js'
 import { linkTo, useFilters } from '../state/use-filters.js'
 import { Icon } from './icon.js'
 import { Popover } from './popover.js'
@@ -12,13 +13,13 @@ interface Props {
   given: readonly View[]
 }
 
-/** The filters of a list under a name. They are kept in this browser, for this workspace. */
+/** The filters of a list under a name. They are kept in this browser, for this user and workspace. */
 export function Views({ screen, given }: Props) {
   const { query } = useFilters()
-  const key = `views:${workspaceId.value}:${screen}`
-  const [own, setOwn] = useState(() => readViews(localStorage.getItem(key)))
+  const key = `views:${me.value?.actor}:${workspaceId.value}:${screen}`
+  const [own, setOwn] = useState(() => readViews(kept.get(key)))
   const keep = (views: View[]) => {
-    localStorage.setItem(key, JSON.stringify(views))
+    kept.set(key, JSON.stringify(views))
     setOwn(views)
   }
   const shown = queryOfView(query)

@@ -1,5 +1,7 @@
 import { ApiError, type Client, createClient, type Me } from '@automation/client'
 import { computed, signal } from '@preact/signals'
+import { removeOldTexts, removeTextsOf } from '../logic/kept-texts.js'
+import { kept, keptInTab } from './browser-store.js'
 
 /** undefined: not known yet. null: nobody is signed in. */
 export const me = signal<Me | null | undefined>(undefined)
@@ -61,7 +63,12 @@ export async function loadMe(): Promise<void> {
     }
     apiUrl.value = session?.apiUrl ?? ''
     boardUrl.value = session?.boardUrl ?? ''
-    me.value = await createClient({ baseUrl: '', retries: 1 }).me()
+    const before = me.peek()
+    const now = await createClient({ baseUrl: '', retries: 1 }).me()
+    // Nothing of what another user has seen or typed stays in the page.
+    if (hasEnded.peek() && before && before.actor !== now.actor) return location.reload()
+    removeOldTexts(kept, Date.now())
+    me.value = now
     startProblem.value = undefined
     hasEnded.value = false
   } catch (error) {
@@ -80,6 +87,18 @@ const fetchAndNote: typeof fetch = async (...request) => {
 export async function signOut(): Promise<void> {
   const response = await fetch('/session', { method: 'DELETE' })
   if (!response.ok) startProblem.value = new Error('Signing out failed. Try again in a moment.')
-  // A new page: nothing of what the user has seen stays in this one.
-  else location.replace('/')
+  else {
+    removeTextsOf(kept, me.peek()?.actor ?? '')
+    keptInTab.clear()
+    kept.set(signOutName, `${Date.now()}`)
+    // A new page: nothing of what the user has seen stays in this one.
+    location.replace('/')
+  }
 }
+
+const signOutName = 'signedOutAt'
+
+// In another tab: what is typed there from now on is for nobody.
+addEventListener('storage', ({ key }) => {
+  if (key === signOutName) hasEnded.value = true
+})

@@ -15,7 +15,6 @@ import { rankChoices } from '../../pages/logic/rank.js'
 import { readDefinition, writeDefinition } from '../../pages/logic/rule-definition.js'
 import { show } from '../../pages/logic/show.js'
 import { sliceText } from '../../pages/logic/slice-text.js'
-import { UnsavedChanges } from '../../pages/logic/unsaved-changes.js'
 import {
   readList,
   readNumber,
@@ -219,32 +218,6 @@ t.test('a diff has both texts in it', async () => {
       return without('added') === before && without('removed') === after
     }),
   )
-})
-
-t.test('what was typed survives, damaged it is none, and a full store is noticed', async (t) => {
-  const stored = new Map<string, string>()
-  const store = {
-    getItem: (key: string) => stored.get(key) ?? null,
-    setItem: (key: string, value: string) => void stored.set(key, value),
-    removeItem: (key: string) => void stored.delete(key),
-  }
-  const definition = { name: 'n', description: '', trigger: 'LEAD_CREATED', conditions: [], actions: [] }
-  const kept = new UnsavedChanges(store, 'w')
-  t.ok(kept.keep('r', { definition, baseVersion: 3, keptAt: 1 }))
-  t.same(new UnsavedChanges(store, 'w').read('r'), { definition, baseVersion: 3, keptAt: 1 })
-  t.equal(new UnsavedChanges(store, 'other').read('r'), undefined)
-  stored.set('draft:w:r', '{"definition":5}')
-  t.equal(kept.read('r'), undefined)
-  const full = new UnsavedChanges(
-    {
-      ...store,
-      setItem: () => {
-        throw new Error('full')
-      },
-    },
-    'w',
-  )
-  t.notOk(full.keep('r', { definition, baseVersion: 1, keptAt: 1 }))
 })
 
 t.test('the JSON tab reads what it wrote, and says why it cannot', async (t) => {

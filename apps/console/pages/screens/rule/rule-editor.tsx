@@ -14,8 +14,10 @@ import { linkTo, useFilters } from '../../state/use-filters.js'
 import type { ConflictProps } from './conflict.js'
 import { Failing } from './failing.js'
 import { RollBackInHead } from './roll-back.js'
+import { KeptChanges } from './kept-changes.js'
 import { RuleForm } from './rule-form.js'
 import { RuleMenu } from './rule-menu.js'
+import type { useKept } from './use-kept.js'
 import { type Saving, useSaving } from './use-saving.js'
 import { type UnsavedState, useUnsaved } from './use-unsaved.js'
 
@@ -32,17 +34,18 @@ interface Props {
   id: string
   saved: Rule | undefined
   template: Definition
+  kept: NonNullable<ReturnType<typeof useKept>>
   reload: () => Promise<Rule | undefined>
 }
 
 const tabsOfNew = { '': 'Editor', json: 'JSON' }
 const tabs = { ...tabsOfNew, rollout: 'Rollout', versions: 'Versions' }
 
-export function RuleEditor({ id, saved, template, reload }: Props) {
+export function RuleEditor({ id, saved, template, kept, reload }: Props) {
   const { query, set } = useFilters()
   // An address may name a part that there is not.
   const tab = Object.hasOwn(tabs, query.tab ?? '') ? (query.tab ?? '') : ''
-  const unsaved = useUnsaved(id, saved, template, query.event)
+  const unsaved = useUnsaved(id, saved, template, query.event, kept.changes)
   const { definition } = unsaved
   const saving = useSaving({ id, saved, unsaved, reload })
   useSaveKey(may('editor') && (saved === undefined || unsaved.isChanged), () => saving.save('on'))
@@ -72,6 +75,12 @@ export function RuleEditor({ id, saved, template, reload }: Props) {
         </>
       }
     >
+      <KeptChanges {...{ saved, template }} {...kept} hasOwn={unsaved.isChanged} />
+      {unsaved.missing.length > 0 && (
+        <p class="notice" role="status">
+          A browser keeps no secrets: type {unsaved.missing.join(', ')} again.
+        </p>
+      )}
       {saved && <Failing rule={saved} />}
       <Tabs
         label="Parts of the rule"

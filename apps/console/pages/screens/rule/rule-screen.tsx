@@ -3,29 +3,30 @@ import { eventTypeDefinitions, isEventTypeName, scheduleType } from '@automation
 import { useMemo, useState } from 'preact/hooks'
 import { beginSchedule } from '../../logic/editing/schedule-kinds.js'
 import type { Definition } from '../../logic/rule-definition.js'
-import { UnsavedChanges } from '../../logic/unsaved-changes.js'
 import { Screen } from '../../parts/screen.js'
 import { Loading, NoPermission, Problem } from '../../parts/states.js'
-import { api, may, workspaceId } from '../../state/session.js'
+import { api, may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { isMissing, useQuery } from '../../state/use-query.js'
 import { RuleEditor } from './rule-editor.js'
 import { beginAction } from './sentence/action-lines.js'
 import { ownZone } from './sentence/zone-chip.js'
 import { UnfinishedRule } from './unfinished-rule.js'
+import { useKept } from './use-kept.js'
 
 /** What will this rule do before it does it? */
 export function RuleScreen({ id }: { id: string }) {
   const { query } = useFilters()
   const isNew = id === 'new'
-  const [asks, ask] = useState(() => isNew && isOfAnother(query.event))
+  const [asks, ask] = useState(isNew && query.event !== undefined)
+  const kept = useKept(id)
   const rule = useQuery<Rule>({
     key: isNew ? undefined : ['rules', 'one', id],
     read: () => api().rules.get(id),
     pollMs: false,
   })
   const template = useMemo(() => beginRule(query.trigger), [query.trigger])
-  if (!isNew && rule.isPending) return <Loading what="the rule" rows={6} />
+  if (kept === undefined || (!isNew && rule.isPending)) return <Loading what="the rule" rows={6} />
   if (!isNew && !rule.data)
     return (
       <Screen title={isMissing(rule.error) ? 'There is no such rule' : 'Rule'}>
@@ -38,21 +39,20 @@ export function RuleScreen({ id }: { id: string }) {
     )
   if (isNew && !may('editor'))
     return <NoPermission>You have read-only access. Editors can write rules.</NoPermission>
-  if (asks) return <UnfinishedRule done={() => ask(false)} />
+  const unfinished = asks ? kept.changes.read(id) : undefined
+  // A rule is to be made of an event, and another new rule is unfinished.
+  if (unfinished && unfinished.eventId !== query.event)
+    return <UnfinishedRule unsaved={unfinished} begin={() => void kept.setAside()} goOn={() => ask(false)} />
   return (
     <RuleEditor
+      key={kept.round}
       id={id}
+      kept={kept}
       saved={rule.data}
       template={template}
       reload={() => rule.refetch().then(({ data }) => data)}
     />
   )
-}
-
-/** A rule is to be made of an event, and another new rule is unfinished. */
-function isOfAnother(eventId: string | undefined): boolean {
-  const unsaved = new UnsavedChanges(localStorage, workspaceId.peek() ?? '').read('new')
-  return eventId !== undefined && unsaved !== undefined && unsaved.eventId !== eventId
 }
 
 /** @param type of the address: one of the catalogue, or of the workspace */

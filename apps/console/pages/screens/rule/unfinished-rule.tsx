@@ -1,32 +1,24 @@
-import { UnsavedChanges } from '../../logic/unsaved-changes.js'
+import type { Unsaved } from '../../logic/unsaved-changes.js'
 import { Screen } from '../../parts/screen.js'
 import { When } from '../../parts/when.js'
-import { workspaceId } from '../../state/session.js'
-import { toast } from '../../state/toasts.js'
 import { useFilters } from '../../state/use-filters.js'
 
+interface Props {
+  unsaved: Unsaved
+  begin: () => void
+  goOn: () => void
+}
+
 /** There is a new rule that was never saved: nobody gets it in place of the one that was asked for, and nobody loses it. */
-export function UnfinishedRule({ done }: { done: () => void }) {
+export function UnfinishedRule({ unsaved, begin, goOn }: Props) {
   const { set } = useFilters()
-  const store = new UnsavedChanges(localStorage, workspaceId.peek() ?? '')
-  const unsaved = store.read('new')
-  const name = unsaved?.definition.name || 'A rule without a name'
-  function begin(): void {
-    store.drop('new')
-    done()
-    toast(`“${name}” was set aside`, { undo: () => unsaved && bringBack(unsaved) })
-  }
-  function bringBack(kept: NonNullable<typeof unsaved>): void {
-    store.keep('new', kept)
-    // The page reads it anew.
-    location.reload()
-  }
+  const name = unsaved.definition.name || 'A rule without a name'
   return (
     <Screen title="Another new rule is unfinished">
       <div class="card">
         <p>
-          “{name}” was not saved yet; you changed it last{' '}
-          <When at={new Date(unsaved?.keptAt ?? Date.now()).toISOString()} />.
+          “{name}” was not saved yet; you changed it last <When at={new Date(unsaved.keptAt).toISOString()} />
+          . It stays beside the new one.
         </p>
         <div class="row">
           <button type="button" class="primary" onClick={begin}>
@@ -36,7 +28,7 @@ export function UnfinishedRule({ done }: { done: () => void }) {
             type="button"
             onClick={() => {
               set({ event: '', trigger: '' }, { replaces: true })
-              done()
+              goOn()
             }}
           >
             Go on with “{name}”

@@ -1,12 +1,13 @@
 import type { Rule } from '@automation/client'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { findChangedPath } from '../../logic/editing/find-changed-path.js'
 import { mergeDefinitions } from '../../logic/editing/merge-definitions.js'
 import { UndoHistory } from '../../logic/editing/undo-history.js'
+import { findEmpty } from '../../logic/kept-secrets.js'
 import { type Definition, definitionOf, isSame } from '../../logic/rule-definition.js'
-import { type Unsaved, UnsavedChanges } from '../../logic/unsaved-changes.js'
-import { workspaceId } from '../../state/session.js'
+import type { Unsaved, UnsavedChanges } from '../../logic/unsaved-changes.js'
 import { toast } from '../../state/toasts.js'
+import { noteUnkept } from '../../state/typed.js'
 
 export type UnsavedState = ReturnType<typeof useUnsaved>
 
@@ -19,11 +20,11 @@ export function useUnsaved(
   saved: Rule | undefined,
   template: Definition,
   eventId: string | undefined,
+  store: UnsavedChanges,
 ) {
-  const store = useMemo(() => new UnsavedChanges(localStorage, workspaceId.peek() ?? ''), [])
   const history = useMemo(() => new UndoHistory<Definition>(), [])
-  const [unsaved, setUnsaved] = useState(() => store.read(ruleId))
   const base = saved === undefined ? template : definitionOf(saved)
+  const [unsaved, setUnsaved] = useState(() => store.read(ruleId, base))
   const definition = unsaved?.definition ?? base
   const isChanged = unsaved !== undefined && !isSame(unsaved.definition, base)
   const [isKept, setKept] = useState(true)
@@ -31,8 +32,12 @@ export function useUnsaved(
   const current = useRef({ definition, unsaved })
   current.current = { definition, unsaved }
 
-  useEffect(() => {
-    if (unsaved !== undefined) setKept(store.keep(ruleId, unsaved))
+  // Before it is drawn: what the page calls kept is kept.
+  useLayoutEffect(() => {
+    const isKept = unsaved === undefined || store.keep(ruleId, unsaved)
+    setKept(isKept)
+    noteUnkept(history, !isKept)
+    return () => noteUnkept(history, false)
   }, [unsaved])
 
   function write(changes: Partial<Unsaved>): void {
@@ -62,6 +67,8 @@ export function useUnsaved(
     /** false where the browser has no room for it. */
     isKept,
     keptAt: unsaved?.keptAt,
+    /** Names of secrets that were typed before the page was loaded, and are empty now. */
+    missing: findEmpty(definition, unsaved?.missing ?? []),
     baseVersion: unsaved?.baseVersion ?? saved?.version ?? 0,
     change(next: Definition) {
       history.note(definition, next, Date.now())

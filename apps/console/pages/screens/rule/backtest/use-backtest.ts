@@ -1,7 +1,9 @@
 import { ApiError, type Backtest, type BacktestToCreate } from '@automation/client'
 import { useState } from 'preact/hooks'
+import { redact } from '../../../logic/history/redact.js'
 import type { Definition } from '../../../logic/rule-definition.js'
 import { nextLookMs, testedOf } from '../../../logic/tested-rule.js'
+import { keptInTab } from '../../../state/browser-store.js'
 import { api, workspaceId } from '../../../state/session.js'
 import { useFilters } from '../../../state/use-filters.js'
 import { describeError, queries, readAgain, useQuery } from '../../../state/use-query.js'
@@ -32,7 +34,7 @@ export function useBacktest({ ruleId, definition, isChanged, showFaults }: Optio
     pollMs: (backtest, reads) =>
       backtest === undefined || isBacktestRunning(backtest) ? nextLookMs(reads) : false,
   })
-  const text = JSON.stringify(testedOf(definition))
+  const text = JSON.stringify(redact(testedOf(definition)))
   const noted = readNote()
 
   async function start(range: Pick<BacktestToCreate, 'from' | 'to'>): Promise<void> {
@@ -45,7 +47,7 @@ export function useBacktest({ ruleId, definition, isChanged, showFaults }: Optio
         ...((isChanged || ruleId === undefined) && { definition: testedOf(definition) }),
       } as BacktestToCreate
       const created = await api().rules.backtests.create({ ...subject, ...range }, { wait: waitSeconds })
-      sessionStorage.setItem(noteName, JSON.stringify({ id: created.id, text }))
+      keptInTab.set(noteName, JSON.stringify({ id: created.id, text }))
       queries.setQueryData([workspaceId.peek(), 'backtest', created.id], created)
       set({ backtest: created.id })
     } catch (error) {
@@ -108,7 +110,7 @@ const noteName = 'backtest'
 /** Which text the last backtest of this tab has evaluated: the service keeps no definition. */
 function readNote(): { id: string; text: string } | undefined {
   try {
-    return JSON.parse(sessionStorage.getItem(noteName) ?? 'null') ?? undefined
+    return JSON.parse(keptInTab.get(noteName) ?? 'null') ?? undefined
   } catch {
     return undefined
   }
