@@ -7,12 +7,15 @@ export function Tabs({
   tabs,
   chosen,
   choose,
+  marks = {},
   children,
 }: {
   label: string
   tabs: Record<string, string>
   chosen: string
   choose: (name: string) => void
+  /** What waits in a part, by its name. */
+  marks?: Record<string, string | undefined>
   /** Links to other screens that stand among them. */
   children?: ComponentChildren
 }) {
@@ -27,6 +30,7 @@ export function Tabs({
       {Object.entries(tabs).map(([name, text]) => (
         <button key={name} type="button" aria-pressed={chosen === name} onClick={() => choose(name)}>
           {text}
+          {marks[name] && <span class="dot" role="img" aria-label={marks[name]} title={marks[name]} />}
         </button>
       ))}
       {children}

@@ -178,6 +178,28 @@ export function testKept(t: Test, { browser, makeWorkspace }: Context): void {
     t.match((await client.rules.list()).rules, [{ name: 'Large' }])
     t.strictSame(complaints, [])
   })
+
+  t.test(
+    'a draft that waits is said at the head of its rule, and one of an older version when another is saved',
+    async (t) => {
+      const { client, visit, workspaceId } = await makeWorkspace()
+      const definition = { name: 'Hot', trigger: 'LEAD_CREATED' as const, actions: [task] }
+      const { id } = await client.rules.create(definition)
+      await client.rules.drafts.save(id, { ...definition, name: 'Warm' } as never, { ifTag: '"1"' })
+      const { page, complaints, at } = await visit(browser)
+      await page.goto(at(`rules/${id}`))
+      const note = `Draft by admin-${workspaceId}, made from v1`
+      await page.getByText(note).waitFor()
+      await page.getByRole('button', { name: 'Rollout a draft waits' }).waitFor()
+      await nameOf(page).fill('Hotter')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('The draft is from v1, an older version.').waitFor()
+      await page.getByText(`${note}, an older version`).waitFor()
+      await page.getByRole('link', { name: 'Open', exact: true }).click()
+      await page.getByRole('heading', { name: 'Draft', exact: true }).waitFor()
+      t.strictSame(complaints, [])
+    },
+  )
 }
 
 /** Waits until this is the only tab that is open, and knows of so many texts. */

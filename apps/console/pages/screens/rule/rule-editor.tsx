@@ -12,6 +12,7 @@ import { When } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import type { ConflictProps } from './conflict.js'
+import { DraftNote, useDraftMark } from './draft-note.js'
 import { Failing } from './failing.js'
 import { RollBackInHead } from './roll-back.js'
 import { KeptChanges } from './kept-changes.js'
@@ -48,13 +49,24 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
   const unsaved = useUnsaved(id, saved, template, query.event, kept.changes)
   const { definition } = unsaved
   const saving = useSaving({ id, saved, unsaved, reload })
+  const draft = useDraftMark(id)
   useSaveKey(may('editor') && (saved === undefined || unsaved.isChanged), () => saving.save('on'))
   useUndoKeys(may('editor'), unsaved)
   const title = definition.name || (saved === undefined ? 'New rule' : 'Rule without a name')
   return (
     <Screen
       title={title}
-      note={<UnsavedNote unsaved={unsaved} saved={saved} />}
+      note={
+        <>
+          <UnsavedNote unsaved={unsaved} saved={saved} />
+          {saved && draft && (
+            <>
+              {' '}
+              · <DraftNote ruleId={id} draft={draft} version={saved.version} />
+            </>
+          )}
+        </>
+      }
       actions={
         <>
           {saved && saved.version > 1 && may('editor') && <RollBackInHead rule={saved} reload={reload} />}
@@ -85,6 +97,7 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
       <Tabs
         label="Parts of the rule"
         tabs={saved ? tabs : tabsOfNew}
+        marks={{ rollout: draft && 'a draft waits' }}
         chosen={tab}
         choose={(name) => set({ tab: name, version: '' })}
       >
@@ -117,7 +130,7 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
       )}
       {tab === 'rollout' && saved && <Rollout rule={saved} {...{ unsaved, reload }} />}
       {tab === 'versions' && saved && <Versions rule={saved} reload={reload} />}
-      {tab === '' && <RuleForm {...{ id, saved, unsaved, saving }} eventId={query.event} />}
+      {tab === '' && <RuleForm {...{ id, saved, unsaved, saving, draft }} eventId={query.event} />}
     </Screen>
   )
 }

@@ -11,6 +11,7 @@ import { may } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { useFilters } from '../../state/use-filters.js'
 import { useDefinitions } from '../../state/use-rules.js'
+import type { DraftMark } from './draft-note.js'
 import { Preview } from './preview.js'
 import { Proposals } from './proposals.js'
 import { type Editing, EditingContext } from './sentence/editing.js'
@@ -28,11 +29,12 @@ interface Props {
   saved: Rule | undefined
   unsaved: UnsavedState
   saving: Saving
+  draft: DraftMark | undefined
   eventId: string | undefined
 }
 
 /** The rule as a sentence; beside it what it would do, and what is odd about it. */
-export function RuleForm({ id, saved, unsaved, saving, eventId }: Props) {
+export function RuleForm({ id, saved, unsaved, saving, draft, eventId }: Props) {
   const { definition, isChanged } = unsaved
   const { query } = useFilters()
   // A screen opens with three requests: beside the result of a backtest, or the rules of a group, the fields of events are read once somebody
@@ -67,6 +69,9 @@ export function RuleForm({ id, saved, unsaved, saving, eventId }: Props) {
       <Faults.Provider value={placed}>
         <p role="status" class={isFresh ? 'notice saved' : 'hidden'}>
           {isFresh && describeSaved(saved, evaluation, (iso) => writeRun(iso, saved.schedule ?? {}))}
+          {isFresh && draft && draft.basedOn < saved.version && (
+            <> The draft is from v{draft.basedOn}, an older version.</>
+          )}
         </p>
         <div class="editor">
           <fieldset disabled={!may('editor')} class="bare" onFocusIn={() => touch(true)} {...watch}>

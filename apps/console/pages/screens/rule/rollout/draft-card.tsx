@@ -1,4 +1,4 @@
-import type { Rule, RuleDraft, RuleRollout } from '@automation/client'
+import type { Rule, RuleDraft } from '@automation/client'
 import { useState } from 'preact/hooks'
 import { nameActor } from '../../../logic/name-actor.js'
 import { type Definition, definitionOf } from '../../../logic/rule-definition.js'
@@ -11,12 +11,11 @@ import { useFilters } from '../../../state/use-filters.js'
 import { useQuery } from '../../../state/use-query.js'
 import { Conflict, type Meanwhile } from '../conflict.js'
 import { DefinitionChanges } from '../definition-changes.js'
+import type { DraftMark } from '../draft-note.js'
 import type { UnsavedState } from '../use-unsaved.js'
 import { DifferenceView, nextComparisonMs, waitSeconds } from './difference-view.js'
 import { usualGuard } from './guard-fields.js'
 import { Promote, type PromoteProps } from './promote.js'
-
-type DraftMark = NonNullable<RuleRollout['draft']>
 
 export interface RuleEditing {
   rule: Rule
