@@ -54,3 +54,8 @@ export async function whileGone<Result>(tab: string, work: () => Result): Promis
     .request(nameOf(tab), { ifAvailable: true }, (lock) => (lock ? work() : undefined))
     .catch(() => undefined)
 }
+
+/** Until a tab is gone, or nobody wants to know it any more. One that is loaded anew is there again. */
+export async function waitUntilGone(tab: string, signal: AbortSignal): Promise<void> {
+  await navigator.locks?.request(nameOf(tab), { signal }, () => {}).catch(() => {})
+}

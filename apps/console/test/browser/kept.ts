@@ -79,16 +79,13 @@ export function testKept(t: Test, { browser, makeWorkspace }: Context): void {
       await isKept(page)
       return page
     }
-    await (await type('Alone')).close()
-    await areGone(last, 1)
+    await closeAll(last, [await type('Alone')])
     await last.goto(at(`rules/${id}`))
     await isKept(last)
     t.equal(await nameOf(last).inputValue(), 'Alone', 'that of a single tab is there at once')
     await last.getByRole('button', { name: 'Discard', exact: true }).click()
     await go(last, at('overview'))
-    const pages = [await type('One'), await type('Two')]
-    for (const page of pages) await page.close()
-    await areGone(last, 2)
+    await closeAll(last, [await type('One'), await type('Two')])
     await go(last, at(`rules/${id}`))
     const question = last.getByRole('region', { name: 'Kept changes' })
     await question.getByText('Two tabs kept changes to this rule:').waitFor()
@@ -202,11 +199,19 @@ export function testKept(t: Test, { browser, makeWorkspace }: Context): void {
   )
 }
 
-/** Waits until this is the only tab that is open, and knows of so many texts. */
-function areGone(page: Page, texts: number): Promise<unknown> {
-  return page.waitForFunction(async (texts) => {
+/** Closes tabs, and waits until another one sees that they are gone, and what each of them has kept. */
+async function closeAll(left: Page, pages: readonly Page[]): Promise<void> {
+  const tabs = await Promise.all(
+    pages.map((page) => page.evaluate(() => sessionStorage.getItem('tab') ?? '')),
+  )
+  for (const page of pages) await page.close()
+  await left.waitForFunction(async (tabs) => {
     const { held = [] } = await navigator.locks.query()
-    const kept = Object.keys(localStorage).filter((name) => name.startsWith('unsaved:'))
-    return held.length <= 1 && kept.length === texts
-  }, texts)
+    const names = Object.keys(localStorage)
+    return tabs.every(
+      (tab) =>
+        names.some((name) => name.startsWith('unsaved:') && name.endsWith(tab)) &&
+        held.every(({ name }) => name !== `tab:${tab}`),
+    )
+  }, tabs)
 }

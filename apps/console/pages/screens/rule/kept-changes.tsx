@@ -52,9 +52,11 @@ function sayCount(count: number, hasOwn: boolean, isNew: boolean): string {
       ? 'Another tab'
       : hasOwn
         ? `${count} other tabs`
-        : count === 2
-          ? 'Two tabs'
-          : `${count} tabs`
+        : count === 1
+          ? 'A tab'
+          : count === 2
+            ? 'Two tabs'
+            : `${count} tabs`
   const what = isNew ? 'a new rule' : 'changes to this rule'
   return `${tabs} kept ${what}${hasOwn ? ', too' : ''}:`
 }

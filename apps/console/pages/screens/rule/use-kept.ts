@@ -3,7 +3,7 @@ import { type KeptChanges, UnsavedChanges } from '../../logic/unsaved-changes.js
 import { afterDrawing } from '../../parts/after-drawing.js'
 import { kept } from '../../state/browser-store.js'
 import { me, workspaceId } from '../../state/session.js'
-import { findOpenTabs, ownTab, whileGone } from '../../state/tab.js'
+import { findOpenTabs, ownTab, waitUntilGone, whileGone } from '../../state/tab.js'
 import { toast } from '../../state/toasts.js'
 
 interface Found {
@@ -28,8 +28,8 @@ export function useKept(ruleId: string) {
       workspaceId: workspaceId.peek() ?? '',
       tab: await ownTab,
     })
-    const [only, second] = await listLeft(changes, ruleId)
-    if (only && !second && changes.read(ruleId) === undefined)
+    const [only] = await listLeft(changes, ruleId)
+    if (only && changes.listOthers(ruleId).length === 1 && changes.read(ruleId) === undefined)
       await whileGone(only.tab, () => changes.take(ruleId, only.tab))
     await look(changes, 0)
   }
@@ -38,6 +38,17 @@ export function useKept(ruleId: string) {
     find({ changes, others, round })
     return others
   }
+  const { changes, round } = found ?? {}
+  useEffect(() => {
+    if (changes === undefined) return
+    // What an open tab has kept is offered once that tab is gone.
+    const end = new AbortController()
+    for (const { tab } of changes.listOthers(ruleId))
+      void waitUntilGone(tab, end.signal).then(() => {
+        if (!end.signal.aborted) void look(changes, round ?? 0)
+      })
+    return () => end.abort()
+  }, [changes, round])
   useEffect(() => {
     void begin()
   }, [])
