@@ -68,7 +68,11 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: 'shared', test: /pages\/logic\/(?!editing|history)/, minShareCount: 3 },
+            {
+              name: 'shared',
+              test: /pages\/logic\/(?!editing|history|describe-(action|clause))/,
+              minShareCount: 3,
+            },
             { name: 'shared', test: /pages\/(state|parts)\//, minShareCount: 5 },
             { name: 'engine', test: /packages\/engine\/src\/(?!schedule\/|per-key\/)/, minShareCount: 2 },
           ],

@@ -18,7 +18,6 @@ interface Props {
 
 /** What tabs have kept that are gone: none of it is lost, and none takes the place of another unseen. */
 export function KeptChanges({ saved, template, hasOwn, others, open, discard }: Props) {
-  if (others.length === 0) return null
   const base = hideSecrets({ definition: saved ? definitionOf(saved) : template }).definition
   return (
     <section class="notice kept" aria-label="Kept changes">

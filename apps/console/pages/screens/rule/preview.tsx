@@ -1,6 +1,6 @@
 import type { EventType, Rule } from '@automation/client'
 import { scheduleType } from '@automation/engine'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Evaluation } from '../../logic/evaluate-definition.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { later } from '../../parts/later.js'
@@ -8,11 +8,12 @@ import { SendSample } from '../../parts/send-sample.js'
 import { Loading, Problem } from '../../parts/states.js'
 import { Tabs } from '../../parts/tabs.js'
 import { useFilters } from '../../state/use-filters.js'
-import { Samples } from './samples.js'
 import type { SaidFault } from './use-faults.js'
 import type { Fields } from './use-fields.js'
 import { useFindings } from './use-findings.js'
 
+// It comes while the events are read.
+const Samples = later('the latest events', () => import('./samples.js').then(({ Samples }) => Samples))
 // They come when somebody opens their tab.
 const LiveFindings = later('the findings', () =>
   import('./live-findings.js').then(({ LiveFindings }) => LiveFindings),
@@ -44,6 +45,9 @@ export function Preview(props: Props) {
   const [chosen, choose] = useState(query.backtest === undefined ? 'events' : 'backtest')
   const findings = useFindings(id, definition, rules, fields)
   const count = findings?.length ?? 0
+  useEffect(() => {
+    Samples.fetch().catch(() => {})
+  }, [])
   return (
     <section class="card preview" aria-label="Preview">
       <Tabs

@@ -14,15 +14,21 @@ import { linkTo, useFilters } from '../../state/use-filters.js'
 import type { ConflictProps } from './conflict.js'
 import { DraftNote, useDraftMark } from './draft-note.js'
 import { Failing } from './failing.js'
-import { RollBackInHead } from './roll-back.js'
-import { KeptChanges } from './kept-changes.js'
 import { RuleForm } from './rule-form.js'
 import { RuleMenu } from './rule-menu.js'
 import type { useKept } from './use-kept.js'
 import { type Saving, useSaving } from './use-saving.js'
 import { type UnsavedState, useUnsaved } from './use-unsaved.js'
 
-// They come when somebody opens their tab, or a conflict.
+const RollBackInHead = later(
+  'the way back',
+  () => import('./roll-back.js').then(({ RollBackInHead }) => RollBackInHead),
+  () => null,
+)
+// They come when somebody opens their tab, with a conflict, or where there is something that another tab has kept.
+const KeptChanges = later('what tabs have kept', () =>
+  import('./kept-changes.js').then(({ KeptChanges }) => KeptChanges),
+)
 const JsonTab = later('the JSON', () => import('./json-tab.js').then(({ JsonTab }) => JsonTab))
 const Conflict = laterDialog(
   ({ title }: ConflictProps) => title,
@@ -87,7 +93,9 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
         </>
       }
     >
-      <KeptChanges {...{ saved, template }} {...kept} hasOwn={unsaved.isChanged} />
+      {kept.others.length > 0 && (
+        <KeptChanges {...{ saved, template }} {...kept} hasOwn={unsaved.isChanged} />
+      )}
       {unsaved.missing.length > 0 && (
         <p class="notice" role="status">
           A browser keeps no secrets: type {unsaved.missing.join(', ')} again.

@@ -6,6 +6,7 @@ import { evaluateDefinition } from '../../logic/evaluate-definition.js'
 import { listConditionPaths } from '../../logic/paths.js'
 import { listRivals } from '../../logic/rivals.js'
 import type { Definition } from '../../logic/rule-definition.js'
+import { later } from '../../parts/later.js'
 import { useModule } from '../../parts/use-module.js'
 import { may } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
@@ -13,7 +14,6 @@ import { useFilters } from '../../state/use-filters.js'
 import { useDefinitions } from '../../state/use-rules.js'
 import type { DraftMark } from './draft-note.js'
 import { Preview } from './preview.js'
-import { Proposals } from './proposals.js'
 import { type Editing, EditingContext } from './sentence/editing.js'
 import { Faults } from './sentence/faults.js'
 import { Sentence } from './sentence/sentence.js'
@@ -23,6 +23,13 @@ import { useFields } from './use-fields.js'
 import { useSamples } from './use-samples.js'
 import type { Saving } from './use-saving.js'
 import type { UnsavedState } from './use-unsaved.js'
+
+/** It comes after the fields of events, which it reads. */
+const Proposals = later(
+  'proposals',
+  () => import('./proposals.js').then(({ Proposals }) => Proposals),
+  () => null,
+)
 
 interface Props {
   id: string

@@ -10,10 +10,13 @@ import { api, may } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { useChange } from '../../state/use-change.js'
 import { linkTo } from '../../state/use-filters.js'
-import { RunOnEvent } from './run-on-event.js'
 
 const ExpectEvery = laterDialog('How often it should match', () =>
   import('./expect-every.js').then(({ ExpectEvery }) => ExpectEvery),
+)
+
+const RunOnEvent = laterDialog('Run on an event', () =>
+  import('./run-on-event.js').then(({ RunOnEvent }) => RunOnEvent),
 )
 
 /** What can be done with a rule as a whole. */

@@ -1,19 +1,17 @@
-import type { Rule } from '@automation/client'
+import type { Event, Rule } from '@automation/client'
 import { evaluateDefinition } from '../../logic/evaluate-definition.js'
 import { listRivals } from '../../logic/rivals.js'
 import { definitionOf } from '../../logic/rule-definition.js'
 import { Dialog } from '../../parts/dialog.js'
-import { laterDialog } from '../../parts/later.js'
 import { stopAsking } from '../../parts/question.js'
-import { Loading, Problem } from '../../parts/states.js'
+import { ReplayDialog } from '../../parts/replay.js'
+import { Loading, Problem, Unread } from '../../parts/states.js'
 import { asked } from '../../state/asked.js'
+import { api } from '../../state/session.js'
+import { useQuery } from '../../state/use-query.js'
 import { useDefinitions } from '../../state/use-rules.js'
 import { mostShown, SampleLine } from './samples.js'
 import { useSamples } from './use-samples.js'
-
-const PlanOfEvent = laterDialog('Replay the event?', () =>
-  import('./plan-of-event.js').then(({ PlanOfEvent }) => PlanOfEvent),
-)
 
 /** Runs a rule, as it was saved, by a replay of one of the latest events: first which of them, then what it would do. */
 export function RunOnEvent({ rule }: { rule: Rule }) {
@@ -56,6 +54,17 @@ export function RunOnEvent({ rule }: { rule: Rule }) {
           </ul>
         </>
       )}
+    </Dialog>
+  )
+}
+
+/** The plan needs what became of the event before. */
+function PlanOfEvent({ id, rule }: { id: string; rule: Rule }) {
+  const event = useQuery<Event>({ key: ['event', id], read: () => api().events.get(id), pollMs: false })
+  if (event.data) return <ReplayDialog event={event.data} only={rule} />
+  return (
+    <Dialog title="Replay the event?" close={stopAsking}>
+      <Unread {...event} what="the event" />
     </Dialog>
   )
 }
