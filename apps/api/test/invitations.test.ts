@@ -211,10 +211,11 @@ t.test('a workspace has at most 100 open invitations, and keeps 1,000 in all', a
   t.equal(await database.invitation.count(), 1_000)
 })
 
-t.test('a list says when each member was last seen in the console', async (t) => {
-  const workspace = await api.makeWorkspace()
+t.test('a list says when each member was last seen there, and nothing of other workspaces', async (t) => {
+  const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
   const ada = await makeStranger()
-  await workspace.call('PUT', `/api/developer/v1/members/${ada.userId}`, { body: { role: 'viewer' } })
+  for (const one of [workspace, other])
+    await one.call('PUT', `/api/developer/v1/members/${ada.userId}`, { body: { role: 'viewer' } })
   const seen = async () => {
     const { data } = (
       await workspace.call<{ data: { userId: string; lastSeenAt: string | null }[] }>(
@@ -225,8 +226,41 @@ t.test('a list says when each member was last seen in the console', async (t) =>
     return data.find(({ userId }) => userId === ada.userId)?.lastSeenAt
   }
   t.equal(await seen(), null)
-  t.equal((await api.call('GET', '/api/me', { token: ada.token })).status, 200)
+  const visit = (id: string) => api.call('GET', '/api/tasks', { token: ada.token, workspace: id })
+  t.equal((await visit(other.id)).status, 200)
+  while ((await other.database.member.count({ where: { userId: ada.userId, seenAt: { not: null } } })) === 0)
+    await new Promise(setImmediate)
+  t.equal(await seen(), null)
+  t.equal((await visit(workspace.id)).status, 200)
   while ((await seen()) === null) await new Promise(setImmediate)
   const first = await seen()
   t.ok(Date.parse(first ?? '') > Date.now() - 60_000)
 })
+
+t.test(
+  'who may invite no longer leaves no open link, and who was removed reads nothing by theirs',
+  async (t) => {
+    const workspace = await api.makeWorkspace()
+    const members = '/api/developer/v1/members'
+    const eve = await makeStranger()
+    await workspace.call('PUT', `${members}/${eve.userId}`, { body: { role: 'admin' } })
+    const asEve = {
+      ...workspace,
+      call: ((method, path, question) =>
+        api.call(method, path, {
+          token: eve.token,
+          workspace: workspace.id,
+          ...question,
+        })) as Workspace['call'],
+    }
+    const [first, second] = [await invite(asEve), await invite(asEve)]
+    const bo = await makeStranger()
+    t.equal((await bo.accept(first.token)).status, 200)
+    await workspace.call('DELETE', `${members}/${bo.userId}`)
+    t.match(await bo.read(first.token), none, 'removed')
+    t.match(await bo.accept(first.token), none)
+    await workspace.call('DELETE', `${members}/${eve.userId}`)
+    await workspace.call('PUT', `${members}/${eve.userId}`, { body: { role: 'admin' } })
+    t.match(await bo.accept(second.token), none, 'eve is an admin again')
+  },
+)

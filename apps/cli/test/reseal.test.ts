@@ -146,5 +146,9 @@ t.test('more than a batch is sealed, each secret once, also by two runs at the s
 t.test('without ENCRYPTION_KEY, or with an impossible one, nothing is done', async (t) => {
   const { reseal } = await openSite(t)
   t.match(await reseal('', ''), { code: 1, output: '', errors: /ENCRYPTION_KEY is required/ })
-  t.match(await reseal('', `${newestKey},`), { code: 1, output: '', errors: /ENCRYPTION_KEY must match/ })
+  t.match(await reseal('', `${newestKey},`), {
+    code: 1,
+    output: '',
+    errors: /ENCRYPTION_KEY is not valid \(/,
+  })
 })

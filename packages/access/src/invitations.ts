@@ -189,6 +189,8 @@ async function readFor(
   if (found === null) throw noSuchInvitation()
   if (found.acceptedAt === null && !(await mayInvite(transaction, found.createdBy))) throw noSuchInvitation()
   const member = await transaction.member.findFirst({ where: { userId }, select: { role: true } })
+  // Who was removed since then reads nothing by it.
+  if (found.acceptedAt !== null && member === null) throw noSuchInvitation()
   return { ...found, currentRole: member?.role ?? null }
 }
 

@@ -1,9 +1,10 @@
-import type { Database, WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
+import type { WorkspaceDatabase, WorkspaceTransaction } from '@automation/database'
 import { Type } from 'typebox'
 import type { NewAuditEntry } from './audit.js'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { DateTime, orNull } from './credential.js'
 import { Refused } from './refused.js'
+import { revokeInvitationsOf } from './revoke-invitations.js'
 
 export const UserId = Type.String({
   minLength: 1,
@@ -31,12 +32,15 @@ export const ListedMember = Type.Object(
     ...Member.properties,
     lastSeenAt: orNull({
       ...DateTime,
-      description: 'When they last opened the console, accurate to an hour. null: never',
+      description:
+        'When they last were in the workspace with a token of theirs, accurate to an hour. null: never',
     }),
   },
   { title: 'ListedMember' },
 )
 export type ListedMember = Type.Static<typeof ListedMember>
+
+const hourMs = 3_600_000
 
 const fields = { userId: true, role: true, createdAt: true } as const
 
@@ -55,10 +59,14 @@ export async function listMembers(database: WorkspaceDatabase): Promise<ListedMe
   })
 }
 
-/** Notes that a user has opened the console, in each of their workspaces, and writes at most once an hour. */
-export async function noteSeen({ system }: Database, userId: string, now = new Date()): Promise<void> {
-  const hourAgo = new Date(now.getTime() - 3_600_000)
-  await system.member.updateMany({
+/** Notes that a user was in a workspace, and writes at most once an hour. Other workspaces hear nothing of it: their admins may have added anybody. */
+export async function noteSeen(
+  { member }: Pick<WorkspaceDatabase, 'member'>,
+  userId: string,
+  now: Date,
+): Promise<void> {
+  const hourAgo = new Date(now.getTime() - hourMs)
+  await member.updateMany({
     where: { userId, OR: [{ seenAt: null }, { seenAt: { lt: hourAgo } }] },
     data: { seenAt: now },
   })
@@ -89,7 +97,10 @@ export function putMember(
     const before = await transaction.member.findUnique({ where, select: fields })
     if (before?.role === role)
       return { result: { member: presentMember(before), isNew: false }, entry: undefined }
-    if (role !== 'admin') await refuseToLoseLastAdmin(transaction, userId)
+    if (role !== 'admin') {
+      await refuseToLoseLastAdmin(transaction, userId)
+      await revokeInvitationsOf(transaction, `user:${userId}`)
+    }
     const entry = await admit(transaction, { workspaceId: administrator.workspaceId, userId, role })
     const member = await transaction.member.findUniqueOrThrow({ where, select: fields })
     return { result: { member: presentMember(member), isNew: before === null }, entry }
@@ -123,6 +134,7 @@ export function removeMember(administrator: Administrator, userId: string): Prom
     await refuseToLoseLastAdmin(transaction, userId)
     const { count } = await transaction.member.deleteMany({ where: { userId } })
     if (count === 0) throw new Refused('member_not_found', 'Member not found')
+    await revokeInvitationsOf(transaction, `user:${userId}`)
     return { result: undefined, entry: { action: 'member.removed', subject: userId } }
   })
 }

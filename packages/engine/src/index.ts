@@ -89,7 +89,7 @@ export { type SavedKeys, SimulatedKeys } from './per-key/simulated-keys.js'
 export { KeyPreview, Suppression } from './per-key/suppression.js'
 export { type CompiledRule, compileRule } from './planning/compile-rule.js'
 export { findOutranked, type Grouped, hasGroups, RuleGroup, RuleOrder } from './planning/first-match.js'
-export { type Branch, planBranches } from './planning/plan-branches.js'
+export { type Branch, listChoices, planBranch } from './planning/plan-branches.js'
 export { planEvent, type RulePlanInEvent } from './planning/plan-event.js'
 export {
   type Effect,

@@ -1,11 +1,12 @@
 import t from 'tap'
 import { findRuleFaults } from '../src/faults/faults.js'
-import { compileRule } from '../src/planning/compile-rule.js'
-import { planBranches } from '../src/planning/plan-branches.js'
+import { type CompiledRule, compileRule } from '../src/planning/compile-rule.js'
+import { listChoices, planBranch } from '../src/planning/plan-branches.js'
 import { findNextAction, simulatePlan } from '../src/planning/progress.js'
-import { planRule } from '../src/planning/run.js'
+import { planActions, planRule } from '../src/planning/run.js'
 import { readDecision } from '../src/results/decision.js'
 import type { Action } from '../src/rule.js'
+import { Evaluation } from '../src/work/evaluation.js'
 
 const now = Date.parse('2026-03-10T12:00:00Z')
 const ask = (more: object = {}, config: object = {}) =>
@@ -157,6 +158,11 @@ t.test('a reason is kept by characters, as the schema of a decision counts them'
   t.equal(readDecision({ choice: 'approve', reason: '😀'.repeat(1_001) }).reason, '😀'.repeat(1_000))
 })
 
+function planAll(rule: CompiledRule, data: object, given = {}) {
+  const { actions } = planActions(rule, data, now, new Evaluation(now), [], given)
+  return listChoices(rule, actions, given).map((choice) => planBranch(rule, choice, { data, now, given }))
+}
+
 t.test('what would follow each choice is planned by itself, also of nobody deciding', async (t) => {
   const on = (value: string) => ({ when: { field: 'decision.choice', operator: 'equals', value } })
   const actions = [
@@ -167,7 +173,7 @@ t.test('what would follow each choice is planned by itself, also of nobody decid
     task('no', on('reject')),
   ]
   const rule = compileRule({ conditions: [], actions })
-  const branches = [...planBranches(rule, { name: 'Ada', end: '2026-03-12' }, now)]
+  const branches = planAll(rule, { name: 'Ada', end: '2026-03-12' })
   const tell = branches.map(({ choice, actions }) => [
     choice,
     ...simulatePlan({ conditionsPassed: true, actions }).results.map(
@@ -181,11 +187,17 @@ t.test('what would follow each choice is planned by itself, also of nobody decid
   ])
   t.equal(branches[0]?.actions[0]?.at, now, 'somebody decides at once')
   t.equal(branches[2]?.actions[0]?.at, now + 86_400_000)
-  const listOf = (...actions: Action[]) => [
-    ...planBranches(compileRule({ conditions: [], actions }), {}, now),
-  ]
+  const listOf = (...actions: Action[]) => planAll(compileRule({ conditions: [], actions }), {})
   t.strictSame(listOf(task('x')), [], 'nobody is asked')
   t.strictSame(listOf(task('x'), ask()), [], 'nothing follows')
   const never = { when: { field: 'a', operator: 'exists' } }
   t.strictSame(listOf({ ...ask(), ...never } as Action, task('x')), [], 'its own when does not hold')
+  const call = { type: 'SEND_WEBHOOK', name: 'call', config: { url: 'https://a.example/x' } } as Action
+  const calling = compileRule({ conditions: [], actions: [call, ask(), task('x')] })
+  t.equal(planAll(calling, {}).length, 3)
+  t.strictSame(
+    planAll(calling, {}, { actions: { call: { outcome: 'failed' } } }),
+    [],
+    'an action before it has failed, and ended the execution',
+  )
 })

@@ -1,7 +1,8 @@
-import { findMembership, type Membership, type Tenant } from '@automation/access'
+import { findMembership, type Membership, noteSeen, type Tenant } from '@automation/access'
 import { type Database, isUuid } from '@automation/database'
 import { LRUCache } from 'lru-cache'
 import { isPassing, refusals } from '../errors.js'
+import { createUseNotes } from './last-used.js'
 import { type Permissions, permissionsOfScopes } from './permissions.js'
 import { type TokenFault, unknownKey } from './token-faults.js'
 import type { VerifyToken } from './tokens.js'
@@ -39,14 +40,20 @@ export class Identification {
   constructor(database: Database, verifyToken: VerifyToken) {
     this.#verifyToken = verifyToken
     this.#verifyApiKey = createApiKeyVerifier(database)
+    const read = (key: string) => JSON.parse(key) as [workspaceId: string, userId: string]
+    const noteUse = createUseNotes((key, at) => {
+      const [workspaceId, userId] = read(key)
+      return noteSeen(database.forWorkspace(workspaceId), userId, at)
+    })
     this.memberships = new LRUCache({
       max: 10_000,
       ttl: membershipTtlMs,
       // An entry that is removed during its fetch is still returned, but not cached.
       ignoreFetchAbort: true,
       fetchMethod: async (key: string) => {
-        const [workspaceId, userId] = JSON.parse(key) as [string, string]
-        return { found: await findMembership(database, workspaceId, userId) }
+        const found = await findMembership(database, ...read(key))
+        if (found !== undefined) noteUse(key)
+        return { found }
       },
     })
   }

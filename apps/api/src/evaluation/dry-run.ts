@@ -1,7 +1,6 @@
 import {
   type ActionResult,
   aloneIn,
-  type Branch,
   type CompiledRule,
   compileRule,
   explainRule,
@@ -10,8 +9,10 @@ import {
   type Given,
   type Grouped,
   type KeyPreview,
+  listChoices,
   type PerKey,
-  planBranches,
+  type PlannedAction,
+  planBranch,
   planEvent,
   planRule,
   type RuleDefinition,
@@ -69,11 +70,14 @@ export function dryRun({
   const preview = conditionsPassed ? previewKey(rule, data) : {}
   if (!writeOutcome(json, { ...outcome, dryRun: true, warnings, ...preview }, trace))
     return { overrun: 'bytes' }
-  const branches =
-    'fault' in rule || !conditionsPassed
-      ? []
-      : planBranches(rule, aloneIn(rule, data), now, limits, budget, given)
-  const end = writeBranches(json, branches, budget)
+  if ('fault' in rule || !conditionsPassed) return Buffer.concat([json.join(), Buffer.from('}')])
+  const situation = { data: aloneIn(rule, data), now, limits, budget, given }
+  const end = writeBranches(
+    json,
+    listChoices(rule, plan.actions, given),
+    (choice) => planBranch(rule, choice, situation).actions,
+    budget,
+  )
   return Buffer.concat([json.join(), Buffer.from(`${end}}`)])
 }
 
@@ -85,15 +89,20 @@ const maxEndBytes = 64
  *
  * @returns the end of the response
  */
-function writeBranches(json: JsonPieces, branches: Iterable<Branch>, budget: WorkBudget): string {
-  let [written, leftOut] = [0, 0]
-  for (const { choice, actions } of branches) {
-    const { results } = simulatePlan({ conditionsPassed: true, actions })
+function writeBranches(
+  json: JsonPieces,
+  choices: readonly string[],
+  plan: (choice: string) => readonly PlannedAction[],
+  budget: WorkBudget,
+): string {
+  let written = 0
+  for (const choice of choices) {
+    const { results } = simulatePlan({ conditionsPassed: true, actions: plan(choice) })
     const separator = written === 0 ? ',"branches":[' : ','
-    const fits = leftOut === 0 && !findOverrun(budget)
-    if (fits && json.add(separator + JSON.stringify({ choice, results }))) written++
-    else leftOut++
+    if (findOverrun(budget) || !json.add(separator + JSON.stringify({ choice, results }))) break
+    written++
   }
+  const leftOut = choices.length - written
   return `${written > 0 ? ']' : ''}${leftOut > 0 ? `,"branchesLeftOut":${leftOut}` : ''}`
 }
 

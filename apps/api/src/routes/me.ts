@@ -1,7 +1,6 @@
-import { findWorkspace, listMemberships, noteSeen, orNull, Role, Scope, Workspace } from '@automation/access'
+import { findWorkspace, listMemberships, orNull, Role, Scope, Workspace } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { createUseNotes } from '../access/last-used.js'
 import { refusals } from '../errors.js'
 import { refusalResponses } from '../responses.js'
 
@@ -32,7 +31,6 @@ const Me = Type.Object(
 
 /** Who the caller is, and where it may do what: a page cannot know a workspace before. */
 export const meRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  const noteUse = createUseNotes((userId, at) => noteSeen(app.database, userId, at))
   app.get('/', {
     config: { isAboutCaller: true },
     schema: {
@@ -47,8 +45,6 @@ export const meRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { actor, userId, permissions } = caller
       if (userId !== undefined) {
         const memberships = await listMemberships(app.database, userId)
-        // The console asks it when it is opened.
-        noteUse(userId)
         const workspaces = memberships.map(({ workspace, role }) => ({ ...workspace, role }))
         return { actor, userId, scopes: null, workspaces }
       }

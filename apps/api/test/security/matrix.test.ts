@@ -120,10 +120,6 @@ const exceptions: Exception[] = [
     sql: /^SELECT .* FROM "public"\."members" WHERE "public"\."members"\."user_id" = \$1 ORDER BY/,
   },
   {
-    reason: 'That the caller has opened the console, in each of its workspaces (members.ts).',
-    sql: /^UPDATE "public"\."members" SET "seen_at" = \$1 WHERE \("public"\."members"\."user_id" = \$2 AND/,
-  },
-  {
     reason: 'How many workspaces the caller, or the creator of its workspace, has created (workspaces.ts).',
     sql: /^SELECT count\(\*\) FROM workspaces WHERE created_by = \$1$/,
   },

@@ -111,13 +111,17 @@ async function importFile(path: string, options: ImportOptions, command: Command
   }
 }
 
+const isBusy = new Set([429, 503])
+const isTooMuch = new Set(['evaluation_timeout', 'evaluation_limit_exceeded', 'result_too_large'])
+
 /** A check that the API has no time for does not hold the import up. */
 async function checkRules(client: Client, rules: ImportBody['file']['rules']) {
   try {
     const { findings, notKnown } = await client.rules.check(rules as RuleToCreate[])
     return { findings, notKnown } as CheckResult
   } catch (error) {
-    if (!(error instanceof ApiError) || (error.status !== 429 && error.status !== 503)) throw error
+    if (!(error instanceof ApiError) || !(isBusy.has(error.status) || isTooMuch.has(error.code ?? '')))
+      throw error
     return { error: error.message }
   }
 }

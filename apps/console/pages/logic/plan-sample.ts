@@ -5,9 +5,10 @@ import {
   compileRule,
   Evaluation,
   expiredChoice,
+  listChoices,
   type PlannedAction as Planned,
   planActions,
-  planBranches,
+  planBranch,
   WorkBudget,
 } from '@automation/engine'
 import type { Sample } from './evaluate-definition.js'
@@ -74,7 +75,7 @@ export function planSample(
     const names = rule.actions.flatMap(({ captures }) => captures)
     const captured = Object.fromEntries(names.map((name) => [name, `{{captured.${name}}}`]))
     const { actions: planned } = planActions(rule, data, at, new Evaluation(at), [], { captured })
-    const { branches, leftOut } = listBranches(rule, data, at, captured)
+    const { branches, leftOut } = listBranches(rule, planned, { data, now: at, given: { captured } })
     const shown =
       branches.length + leftOut > 0 ? planned.slice(0, (rule.declared.decisions[0] ?? 0) + 1) : planned
     return { actions: shown.map(present), branches, leftOut }
@@ -84,18 +85,28 @@ export function planSample(
 }
 
 /** Choices after which the same is done share a branch. */
-function listBranches(rule: CompiledRule, data: unknown, now: number, captured: Record<string, unknown>) {
+function listBranches(
+  rule: CompiledRule,
+  planned: readonly Planned[],
+  situation: Omit<Parameters<typeof planBranch>[2], 'budget'>,
+) {
   const budget = new WorkBudget({ units: Number.POSITIVE_INFINITY, ms: maxBranchesMs }, () =>
     performance.now(),
   )
   const branches = new Map<string, PlannedBranch>()
+  const choices = listChoices(rule, planned, situation.given)
   let leftOut = 0
-  for (const { choice, actions } of planBranches(rule, data, now, undefined, budget, { captured })) {
+  for (const [place, choice] of choices.entries()) {
+    const { actions } = planBranch(rule, choice, { ...situation, budget })
+    if (budget.isOver) {
+      leftOut += choices.length - place
+      break
+    }
     const done = actions.map(present).filter(({ isSkipped }) => !isSkipped)
     const key = JSON.stringify(done)
     const known = branches.get(key)
     const isExpired = choice === expiredChoice
-    if (budget.isOver || (known === undefined && branches.size === mostBranches)) leftOut++
+    if (known === undefined && branches.size === mostBranches) leftOut++
     else if (known === undefined)
       branches.set(key, { choices: isExpired ? [] : [choice], isExpired, actions: done })
     else if (isExpired) known.isExpired = true

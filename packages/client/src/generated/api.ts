@@ -14122,12 +14122,12 @@ export interface operations {
                      *           "userId": "ada",
                      *           "role": "admin",
                      *           "createdAt": "2026-01-12T09:00:01.000Z",
-                     *           "lastSeenAt": null
+                     *           "lastSeenAt": "2026-01-12T09:01:05.000Z"
                      *         },
                      *         {
                      *           "userId": "dora",
                      *           "role": "editor",
-                     *           "createdAt": "2026-01-12T09:01:05.000Z",
+                     *           "createdAt": "2026-01-12T09:01:04.000Z",
                      *           "lastSeenAt": null
                      *         }
                      *       ],

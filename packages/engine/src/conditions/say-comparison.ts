@@ -9,6 +9,7 @@ interface Known {
 }
 
 const longest = 80
+const longestList = 160
 
 /**
  * Says a clause: `score is above 80`. It brings no operators: a page that only says clauses does without them.
@@ -22,14 +23,14 @@ export function sayComparison(subject: string, operator: string, value: unknown,
 
 /** Says the value of a clause; one that is another field by its path, and where it is known with its value: `the customer.limit (20,000)`. */
 export function sayValue(operator: string, value: unknown, known: Known = {}): string {
-  if (isReference(value)) {
+  if (isReference(value) && (typeof value.field === 'string' || typeof value.root === 'string')) {
     const { text } = readReference(value)
     return 'other' in known ? `the ${text} (${sayConstant(operator, known.other)})` : text
   }
   if (!Array.isArray(value))
     return operator.startsWith('within') ? String(value) : sayConstant(operator, value)
   const items = value.map((item) => sayConstant(operator, item))
-  return items.join(operator.endsWith('between') ? ' and ' : ', ')
+  return cutText(items.join(operator.endsWith('between') ? ' and ' : ', '), longestList, '…')
 }
 
 /** JSON on one line, cut. A number that is above or below another has its thousands apart; any other may be an id, or a year. */

@@ -1,6 +1,6 @@
 import { sayComparison, sayConstant } from '../conditions/say-comparison.js'
 import type { ClauseTrace, ConditionTrace } from '../results/outcome.js'
-import { itemItself } from '../values/value-reference.js'
+import { isReference, itemItself, readReference } from '../values/value-reference.js'
 import type { NearestChange } from './why.js'
 
 /**
@@ -11,6 +11,7 @@ import type { NearestChange } from './why.js'
  */
 export function describeChange(change: readonly NearestChange[], traces: readonly ConditionTrace[]): string {
   const clauses = traces.flatMap((trace) => listClauses(trace))
+  const fields = new Set(change.map(({ field }) => field))
   return change
     .map(({ field, to }) => {
       const [only, ...others] = clauses.flatMap((clause) => readPlace(clause, field))
@@ -18,7 +19,9 @@ export function describeChange(change: readonly NearestChange[], traces: readonl
       if (only === undefined || others.length > 0)
         return to === null ? `${subject} is missing` : `${subject} is ${sayConstant('', to)}`
       const { operator, expected, verdict } = only.clause
-      const words = sayComparison(subject, operator, expected, only.isSeen ? only.clause : undefined)
+      // The other field may have to change, too.
+      const isKnown = only.isSeen && !(isReference(expected) && fields.has(readReference(expected).text))
+      const words = sayComparison(subject, operator, expected, isKnown ? only.clause : undefined)
       return verdict ? `not (${words})` : words
     })
     .join(' and ')

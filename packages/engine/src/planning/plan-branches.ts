@@ -1,8 +1,9 @@
-import type { Given } from '../results/assumed-result.js'
+import { type Given, recordOrAssume } from '../results/assumed-result.js'
 import { expiredChoice } from '../results/decision.js'
 import { Evaluation, type WorkLimits } from '../work/evaluation.js'
 import type { WorkBudget } from '../work/work-budget.js'
 import type { CompiledRule } from './compile-rule.js'
+import { isFailure } from './progress.js'
 import { isReady, type PlannedAction, planActions } from './run.js'
 
 /** What a rule would do after its decision, if this is chosen. */
@@ -14,29 +15,48 @@ export interface Branch {
 }
 
 /**
- * What would follow each choice of a decision, as planActions plans it: chosen at once, for a reason that nobody knows. One branch at a time: all
- * of them together may be large. There is none where nobody is asked, or where nothing follows.
+ * The choices of a decision: its options, and that nobody decides in time. None where nobody is asked, and where nothing follows.
+ *
+ * @param planned its actions, as they are planned without a decision: one before the WAIT that cannot be done ends the execution
+ */
+export function listChoices(
+  rule: CompiledRule,
+  planned: readonly PlannedAction[],
+  given?: Given,
+): readonly string[] {
+  const [index] = rule.declared.decisions
+  if (index === undefined || index === rule.actions.length - 1) return []
+  const asked = planned[index]
+  if (asked === undefined || !isReady(asked)) return []
+  const isStopped = planned
+    .slice(0, index)
+    .some((action) => !action.of.continueOnError && isFailure(recordOrAssume(undefined, action, given)))
+  return isStopped ? [] : [...rule.declared.links.options, expiredChoice]
+}
+
+/**
+ * What would follow one of them, as planActions plans it: chosen at once, for a reason that nobody knows.
  *
  * @param data as the actions read it: aloneIn, or withCollected
  */
-export function* planBranches(
+export function planBranch(
   rule: CompiledRule,
-  data: unknown,
-  now: number,
-  limits?: WorkLimits,
-  budget?: WorkBudget,
-  given?: Given,
-): Generator<Branch> {
-  const [index] = rule.declared.decisions
-  if (index === undefined || index === rule.actions.length - 1) return
-  for (const choice of [...rule.declared.links.options, expiredChoice]) {
-    const decision = choice === expiredChoice ? undefined : { choice, reason: unknownReason }
-    const evaluation = new Evaluation(now, limits, budget)
-    const { actions } = planActions(rule, data, now, evaluation, [], { ...given, decision })
-    const asked = actions[index]
-    if (asked === undefined || !isReady(asked)) return
-    yield { choice, actions: actions.slice(index + 1) }
-  }
+  choice: string,
+  { data, now, limits, budget, given }: Situation,
+): Branch {
+  const decision = choice === expiredChoice ? undefined : { choice, reason: unknownReason }
+  const evaluation = new Evaluation(now, limits, budget)
+  const { actions } = planActions(rule, data, now, evaluation, [], { ...given, decision })
+  return { choice, actions: actions.slice((rule.declared.decisions[0] ?? 0) + 1) }
+}
+
+interface Situation {
+  data: unknown
+  /** Epoch ms. */
+  now: number
+  limits?: WorkLimits | undefined
+  budget?: WorkBudget | undefined
+  given?: Given | undefined
 }
 
 /** As a link, it stands for itself. */

@@ -84,10 +84,11 @@ t.test('a Ctrl-C during an installation does not cut it in half', { skip: noInst
     },
   )
   const printed = text(child.stdout)
+  const exited = once(child, 'exit')
   while (!existsSync(`${directory}/begun`)) await delay(20)
   process.kill(-(child.pid ?? 0), 'SIGINT')
   await writeFile(`${directory}/sent`, '')
-  await once(child, 'exit')
+  await exited
   t.match(await printed, `found ${directory}/bin/sparrow`)
 })
 

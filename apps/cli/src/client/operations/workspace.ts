@@ -104,7 +104,8 @@ export const workspaceOperations: readonly Operation[] = [
   }),
   row('invitations accept', 'POST /api/developer/v1/invitations/accept', {
     description: 'Become a member by an invitation. --dry-run says first what it is for.',
-    example: `--token inv_${exampleId}_…`,
+    example: '--token-file invitation.txt',
+    files: ['token'],
   }),
   row('members set', 'PUT /api/developer/v1/members/{userId}', {
     example: 'grace --role editor',
