@@ -9,6 +9,7 @@ import { Problem } from './parts/states.js'
 import { Overview } from './screens/overview.js'
 import { SignIn } from './screens/sign-in.js'
 import { Shell } from './shell.js'
+import { asked } from './state/asked.js'
 import { invitation, takeInvitation } from './state/invitation.js'
 import { hasEnded, loadMe, me, startProblem, workspaceId } from './state/session.js'
 import { linkTo } from './state/use-filters.js'
@@ -85,7 +86,13 @@ function Main() {
         <Problem error={startProblem.value} retry={() => void loadMe()} />
       </main>
     )
-  if (me.value && invitation.value) return <Join token={invitation.value} key={invitation.value} />
+  if (me.value && invitation.value)
+    return (
+      <>
+        <Join token={invitation.value} key={invitation.value} />
+        {asked.value}
+      </>
+    )
   if (me.value !== undefined && first === undefined) return <NoWorkspace />
   if (named === undefined || root !== 'w') return null
   workspaceId.value = named

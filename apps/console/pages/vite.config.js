@@ -74,7 +74,11 @@ export default defineConfig({
               minShareCount: 3,
             },
             { name: 'shared', test: /pages\/(state|parts)\//, minShareCount: 5 },
-            { name: 'engine', test: /packages\/engine\/src\/(?!schedule\/|per-key\/)/, minShareCount: 2 },
+            {
+              name: 'engine',
+              test: /packages\/engine\/src\/(?!schedule\/|per-key\/|explaining\/describe-change)/,
+              minShareCount: 2,
+            },
           ],
         },
       },

@@ -74,10 +74,18 @@ t.test('an item of a list is told by its place, and its condition by its words',
   t.equal(tell([{ every: 'tags', that: [clause('.', 'equals', 'a')] }], sixth), 'item 6 of tags is "a"')
 })
 
-t.test('a value that is no constant, a long list and a value that changes as well are said without nonsense', async (t) => {
-  const hours = { days: 'mon-fri', from: '09:00', to: '17:00', timezone: 'UTC' }
-  t.match(sayValue('inside', hours), /^\{"days":"mon-fri"/)
-  const both = [clause('a', 'greater_than', { field: 'b' }), clause('b', 'less_than', 20)]
-  t.equal(tell(both, { a: 10, b: 50 }), 'a is above b and b is below 20')
-  t.ok(sayValue('in', Array.from({ length: 1_000 }, (_, n) => `value ${n}`)).length <= 161)
-})
+t.test(
+  'a value that is no constant, a long list and a value that changes as well are said without nonsense',
+  async (t) => {
+    const hours = { days: 'mon-fri', from: '09:00', to: '17:00', timezone: 'UTC' }
+    t.match(sayValue('inside', hours), /^\{"days":"mon-fri"/)
+    const both = [clause('a', 'greater_than', { field: 'b' }), clause('b', 'less_than', 20)]
+    t.equal(tell(both, { a: 10, b: 50 }), 'a is above b and b is below 20')
+    t.ok(
+      sayValue(
+        'in',
+        Array.from({ length: 1_000 }, (_, n) => `value ${n}`),
+      ).length <= 161,
+    )
+  },
+)

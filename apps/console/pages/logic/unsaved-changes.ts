@@ -48,12 +48,21 @@ export class UnsavedChanges {
   /** @param saved has the secrets that are not kept */
   read(ruleId: string, saved?: Definition): Unsaved | undefined {
     const unsaved = this.#read(this.#nameOf(ruleId))
-    return unsaved && { ...unsaved, ...bringSecrets(unsaved.definition, saved) }
+    return unsaved && { ...unsaved, ...bringSecrets(unsaved, ownerOf(unsaved, saved)) }
   }
 
-  /** @returns false where the browser has no room, or keeps nothing */
-  keep(ruleId: string, { missing: _, ...unsaved }: Unsaved): boolean {
-    return this.#store.set(this.#nameOf(ruleId), JSON.stringify({ ...unsaved, ...hideSecrets(unsaved) }))
+  /**
+   * @param saved has the secrets that are not kept
+   * @returns whether the browser keeps it, which may have no room, and whether nothing of it would be lost with the page
+   */
+  keep(
+    ruleId: string,
+    { missing: _, ...unsaved }: Unsaved,
+    saved?: Definition,
+  ): { isKept: boolean; isWhole: boolean } {
+    const { isWhole, ...hidden } = hideSecrets(unsaved, ownerOf(unsaved, saved))
+    const isKept = this.#store.set(this.#nameOf(ruleId), JSON.stringify({ ...unsaved, ...hidden }))
+    return { isKept, isWhole: isKept && isWhole }
   }
 
   drop(ruleId: string): void {
@@ -110,6 +119,11 @@ export class UnsavedChanges {
   #read(name: string): Unsaved | undefined {
     return parse(this.#store.get(name))
   }
+}
+
+/** A draft of the workspace has secrets of its own, which the rule does not know. */
+function ownerOf({ etag }: Unsaved, saved: Definition | undefined): Definition | undefined {
+  return etag === undefined ? saved : undefined
 }
 
 function parse(text: string | null): Unsaved | undefined {

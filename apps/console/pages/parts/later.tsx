@@ -18,12 +18,12 @@ const longestWaitMs = 20_000
  * asked for again: by hand, and once the connection is back. One that comes late is drawn all the same.
  *
  * @param what in "Loading …"
- * @param Framed what is drawn around the words meanwhile
+ * @param Framed what is drawn around the words meanwhile; null: nothing, and no word where it cannot be had, since nothing waits for it
  */
 export function later<Props extends object>(
   what: string,
   load: Import<Props>,
-  Framed: Frame<Props> = ({ children }) => children,
+  Framed: Frame<Props> | null = ({ children }) => children,
 ): ComponentType<Props> & { fetch(): Promise<void> } {
   let Ready: ComponentType<Props> | undefined
   let loading: Promise<void> | undefined
@@ -48,7 +48,7 @@ export function later<Props extends object>(
       fetch()
         .then(
           () => redraw((count) => count + 1),
-          async () => setTrouble(await reload()),
+          async () => setTrouble(Framed === null ? 'failed' : await reload()),
         )
         .finally(() => clearTimeout(slow))
     }
@@ -69,6 +69,7 @@ export function later<Props extends object>(
       return () => removeEventListener('online', ask)
     }, [trouble])
     if (Ready) return <Ready {...props} />
+    if (Framed === null) return null
     return (
       <Framed {...props}>
         {trouble ? (

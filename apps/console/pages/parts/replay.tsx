@@ -33,6 +33,8 @@ export function ReplayDialog({ event, only }: { event: Event; only?: Pick<Rule, 
   const notRun = matching.filter((one) => !hasRun(results.find((result) => result.ruleId === one)))
   // The plan is read again after a lost connection: what is not shown any more is not chosen.
   const chosen = new Set(picked ? matching.filter((one) => picked.has(one)) : notRun)
+  const onlyFirst = (one: { id: string }, other: { id: string }) =>
+    Number(other.id === only?.id) - Number(one.id === only?.id)
   async function replay(): Promise<void> {
     setMissing(matching.length > 0 && chosen.size === 0)
     if (matching.length > 0 && chosen.size === 0) return
@@ -62,7 +64,7 @@ export function ReplayDialog({ event, only }: { event: Event; only?: Pick<Rule, 
       {!isOfService(event) && !planned.data && <Unread {...planned} what="what would run" />}
       {planned.data && (
         <PlanView
-          plans={planned.data}
+          plans={planned.data.map((plan) => ({ ...plan, rules: plan.rules.toSorted(onlyFirst) }))}
           choice={ruleId === null ? { chosen, choose, before: results } : undefined}
         />
       )}

@@ -9,10 +9,18 @@ export function useModule<Module extends object>(
   load: () => Promise<Module>,
   isWanted: boolean,
   change: unknown,
-): Module | undefined {
+): { module: Module | undefined; hasFailed: boolean } {
   const [module, setModule] = useState<Module>()
+  const [hasFailed, setFailed] = useState(false)
   useEffect(() => {
-    if (isWanted && module === undefined) load().then(setModule, () => {})
+    if (isWanted && module === undefined)
+      load().then(
+        (loaded) => {
+          setModule(loaded)
+          setFailed(false)
+        },
+        () => setFailed(true),
+      )
   }, [isWanted, change])
-  return module
+  return { module, hasFailed }
 }

@@ -2,9 +2,10 @@ import type { InvitationForUser } from '@automation/client'
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { roleWords } from '../logic/role-words.js'
+import { askToSignOut } from '../parts/sign-out.js'
 import { Alert, Loading, Problem } from '../parts/states.js'
 import { forgetInvitation } from '../state/invitation.js'
-import { api, loadMe, me, signOut } from '../state/session.js'
+import { api, loadMe, me } from '../state/session.js'
 import { useChange } from '../state/use-change.js'
 import { isMissing, useQuery } from '../state/use-query.js'
 
@@ -53,7 +54,7 @@ export function Join({ token }: { token: string }) {
       </main>
     )
   const { workspace, role, currentRole, accepted } = found.data
-  const isMember = accepted || (currentRole !== null && !isHigher(role, currentRole))
+  const isMember = currentRole !== null && (accepted || !isHigher(role, currentRole))
   return (
     <main class="alone card">
       <h1>{isMember ? `You are a member of ${workspace.name}` : `Join ${workspace.name}`}</h1>
@@ -63,7 +64,7 @@ export function Join({ token }: { token: string }) {
       </p>
       <Alert>{problem}</Alert>
       <div class="row end">
-        <button type="button" onClick={() => void signOut()}>
+        <button type="button" onClick={() => void askToSignOut()}>
           Sign in as somebody else
         </button>
         {!isMember && (

@@ -55,3 +55,5 @@ export class BrowserStore {
 export const kept = new BrowserStore(() => localStorage)
 /** For this tab, also after a reload. */
 export const keptInTab = new BrowserStore(() => sessionStorage)
+
+export const invitationName = 'invitation'

@@ -1,7 +1,7 @@
 import { ApiError, type Client, createClient, type Me } from '@automation/client'
 import { computed, signal } from '@preact/signals'
 import { removeOldTexts, removeTextsOf } from '../logic/kept-texts.js'
-import { kept, keptInTab } from './browser-store.js'
+import { invitationName, kept, keptInTab } from './browser-store.js'
 
 /** undefined: not known yet. null: nobody is signed in. */
 export const me = signal<Me | null | undefined>(undefined)
@@ -89,7 +89,10 @@ export async function signOut(): Promise<void> {
   if (!response.ok) startProblem.value = new Error('Signing out failed. Try again in a moment.')
   else {
     removeTextsOf(kept, me.peek()?.actor ?? '')
+    const invited = keptInTab.get(invitationName)
     keptInTab.clear()
+    // Who signs in next may be whom it was made for.
+    if (invited !== null) keptInTab.set(invitationName, invited)
     kept.set(signOutName, `${Date.now()}`)
     // A new page: nothing of what the user has seen stays in this one.
     location.replace('/')

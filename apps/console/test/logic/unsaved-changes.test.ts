@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { removeOldTexts, removeTextsOf, type Store } from '../../pages/logic/kept-texts.js'
+import type { Definition } from '../../pages/logic/rule-definition.js'
 import { type Unsaved, UnsavedChanges } from '../../pages/logic/unsaved-changes.js'
 
 const day = 86_400_000
@@ -31,7 +32,7 @@ const namesOf = (kept: { unsaved: Unsaved }[]) => kept.map(({ unsaved }) => unsa
 
 t.test('what was typed survives, and damaged it is none', async (t) => {
   const { stored, open } = openStore()
-  t.ok(open('a').keep('r', unsavedOf('n')))
+  t.strictSame(open('a').keep('r', unsavedOf('n')), { isKept: true, isWhole: true })
   t.match(open('a').read('r'), unsavedOf('n'))
   t.equal(open('a').read('other'), undefined)
   for (const damaged of [
@@ -96,7 +97,7 @@ t.test('a store without room loses nothing', async (t) => {
       'of b',
     ])
   }
-  t.notOk(openStore(0).open('a').keep('r', unsavedOf('n')))
+  t.strictSame(openStore(0).open('a').keep('r', unsavedOf('n')), { isKept: false, isWhole: false })
 })
 
 t.test('what is cut off while it is taken is there all the same', async (t) => {
@@ -161,18 +162,57 @@ t.test('a browser keeps no secret, and those of the saved rule come back', async
   }
   const typed = call({ Authorization: secret, ...others }, 'typed')
   const texts = { '': `{ "name": "x", "headers": { "Authorization": "${secret}", "password": "${secret}` }
-  open('a').keep('r', { definition: typed, baseVersion: 1, keptAt: 1, texts })
+  const saved = call({ Authorization: secret, 'X-Api-Key': '{{credentials.CRM}}', 'X-Tag': 'red' })
+  t.match(open('a').keep('r', { definition: typed, baseVersion: 1, keptAt: 1, texts }, saved), {
+    isWhole: false,
+  })
   t.notOk([...stored.values()].some((text) => text.includes(secret)))
   t.match([...stored.values()][0], /blue/)
   t.match([...stored.values()][0], /credentials\.CRM/)
-  const saved = call({ Authorization: secret, 'X-Api-Key': '{{credentials.CRM}}', 'X-Tag': 'red' })
-  t.match(open('a').read('r', saved), { definition: typed, missing: { length: 0 } })
+  t.match(open('a').read('r', saved), {
+    definition: typed,
+    texts: { '': '{ "name": "x", "headers": { "Authorization": "", "password": "' },
+    missing: ['Authorization', 'password'],
+  })
   const other = open('a').read('r', call({ 'X-Tag': 'red' }))
   t.match(other, {
     definition: call({ Authorization: '', ...others }, 'typed'),
-    missing: ['Authorization'],
+    missing: ['Authorization', 'password'],
   })
 })
+
+t.test(
+  'a secret goes back to its own action only, and one that was typed never becomes an older one',
+  async (t) => {
+    const read = (typed: Definition, saved: Definition, etag?: string) => {
+      const { open } = openStore()
+      const unsaved = { definition: typed, baseVersion: 1, keptAt: 1, etag }
+      const { isWhole } = open('a').keep('r', unsaved, saved)
+      const { definition: found, missing } = open('a').read('r', saved) ?? {}
+      return { isWhole, found, missing }
+    }
+    const to = (url: string, key: string) => ({
+      type: 'SEND_WEBHOOK',
+      config: { url, headers: { Authorization: key } },
+    })
+    const of = (...actions: object[]) => ({ ...definition, actions: actions as never[] })
+    const [a, b] = [to('https://a.example/x', 'SECRET-A'), to('https://b.example/x', 'SECRET-B')]
+    const empty = { missing: ['Authorization'], isWhole: false }
+    t.match(read(of(b, a), of(a, b)), { found: of(b, a), isWhole: true }, 'moved')
+    t.match(read(of(b), of(a, b)), { found: of(b), isWhole: true }, 'the other one was removed')
+    const moved = to('https://b.example/v2', 'SECRET-B')
+    t.match(read(of(moved), of(a, b)), { found: of(to('https://b.example/v2', '')), ...empty }, 'another URL')
+    t.match(read(of(to('https://c.example', 'SECRET-C')), of(a)), {
+      found: of(to('https://c.example', '')),
+      ...empty,
+    })
+    const changed = to('https://a.example/x', 'SECRET-NEW')
+    t.match(read(of(changed), of(a)), { found: of(to('https://a.example/x', '')), ...empty }, 'typed')
+    t.match(read(of(a), of(a), 'etag'), { found: of(to('https://a.example/x', '')), ...empty }, 'of a draft')
+    const twice = to('https://a.example/x', 'SECRET-2')
+    t.match(read(of({ ...a, name: 'n' }), of(a, twice)), { ...empty }, 'of two that call the same URL')
+  },
+)
 
 t.test('whatever is typed comes back as it was, but for secrets', async (t) => {
   const text = fc.string()
@@ -186,7 +226,7 @@ t.test('whatever is typed comes back as it was, but for secrets', async (t) => {
       (name, headers) => {
         const { open } = openStore()
         const typed = call({ ...headers, Authorization: secret }, name)
-        open('a').keep('r', { definition: typed, baseVersion: 1, keptAt: 1 })
+        open('a').keep('r', { definition: typed, baseVersion: 1, keptAt: 1 }, typed)
         t.strictSame(open('a').read('r', typed)?.definition, typed)
       },
     ),

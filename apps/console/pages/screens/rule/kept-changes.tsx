@@ -18,7 +18,8 @@ interface Props {
 
 /** What tabs have kept that are gone: none of it is lost, and none takes the place of another unseen. */
 export function KeptChanges({ saved, template, hasOwn, others, open, discard }: Props) {
-  const base = hideSecrets({ definition: saved ? definitionOf(saved) : template }).definition
+  const begun = saved ? definitionOf(saved) : template
+  const base = hideSecrets({ definition: begun }, begun).definition
   return (
     <section class="notice kept" aria-label="Kept changes">
       <p>{sayCount(others.length, hasOwn, saved === undefined)}</p>

@@ -23,11 +23,13 @@ import { type UnsavedState, useUnsaved } from './use-unsaved.js'
 const RollBackInHead = later(
   'the way back',
   () => import('./roll-back.js').then(({ RollBackInHead }) => RollBackInHead),
-  () => null,
+  null,
 )
 // They come when somebody opens their tab, with a conflict, or where there is something that another tab has kept.
-const KeptChanges = later('what tabs have kept', () =>
-  import('./kept-changes.js').then(({ KeptChanges }) => KeptChanges),
+const KeptChanges = later(
+  'what tabs have kept',
+  () => import('./kept-changes.js').then(({ KeptChanges }) => KeptChanges),
+  ({ children }) => <section class="notice kept">{children}</section>,
 )
 const JsonTab = later('the JSON', () => import('./json-tab.js').then(({ JsonTab }) => JsonTab))
 const Conflict = laterDialog(

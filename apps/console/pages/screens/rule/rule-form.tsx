@@ -25,11 +25,7 @@ import type { Saving } from './use-saving.js'
 import type { UnsavedState } from './use-unsaved.js'
 
 /** It comes after the fields of events, which it reads. */
-const Proposals = later(
-  'proposals',
-  () => import('./proposals.js').then(({ Proposals }) => Proposals),
-  () => null,
-)
+const Proposals = later('proposals', () => import('./proposals.js').then(({ Proposals }) => Proposals), null)
 
 interface Props {
   id: string
@@ -64,7 +60,11 @@ export function RuleForm({ id, saved, unsaved, saving, draft, eventId }: Props) 
   const { change, editing } = useEditingOf(unsaved, saving, suggestions)
   const isFresh = saved !== undefined && !isChanged && query.saved === `${saved.version}`
   const set = (changes: Partial<Definition>) => change({ ...definition, ...changes })
-  const check = useModule(() => import('../../logic/editing/find-definition-faults.js'), true, definition)
+  const { module: check } = useModule(
+    () => import('../../logic/editing/find-definition-faults.js'),
+    true,
+    definition,
+  )
   const faults = useMemo(
     () => check?.findDefinitionFaults(definition) ?? evaluation.faults,
     [check, definition, evaluation.faults],

@@ -40,7 +40,11 @@ export function Samples({
   const { verdicts, problem } = evaluation
   const isCollecting = definition.perKey?.collect !== undefined
   // The end of a batch may be that of a cron expression, and their parser comes with the first.
-  const module = useModule(() => import('../../logic/list-sample-batches.js'), isCollecting, definition)
+  const { module, hasFailed } = useModule(
+    () => import('../../logic/list-sample-batches.js'),
+    isCollecting,
+    definition,
+  )
   const batches = useMemo(
     () => module?.listSampleBatches(definition, verdicts, Date.now()),
     [module, definition, verdicts],
@@ -89,6 +93,9 @@ export function Samples({
           Its limit is not asked here: what matches may be suppressed by earlier events of its key.
         </p>
       )}
+      {hasFailed && (
+        <p class="sub">It takes them together, and how could not be loaded: this is of one event.</p>
+      )}
       {batches && batches.length > 0 && (
         <p class="sub">
           It takes them together: {countOf(batches.length, 'batch', 'batches')} of these events.
@@ -112,7 +119,7 @@ export function Samples({
           The newest {mostShown} of the {verdicts.length} are listed.
         </p>
       )}
-      {selected && (!isCollecting || module) && (
+      {selected && (!isCollecting || module || hasFailed) && (
         <Chosen verdict={selected} {...{ definition, batches, choose }} />
       )}
     </>

@@ -64,6 +64,9 @@ export function useKept(ruleId: string) {
       async discard(one: KeptChanges): Promise<void> {
         found.changes.dropOf(ruleId, one.tab)
         await look(found.changes, found.round)
+        afterDrawing(() => {
+          if (document.activeElement === document.body) document.querySelector('h1')?.focus()
+        })
         toast('The kept changes were discarded', {
           undo: () => {
             found.changes.bringBack(ruleId, one)

@@ -6,8 +6,11 @@ import { UndoHistory } from '../../logic/editing/undo-history.js'
 import { findEmpty } from '../../logic/kept-secrets.js'
 import { type Definition, definitionOf, isSame } from '../../logic/rule-definition.js'
 import type { Unsaved, UnsavedChanges } from '../../logic/unsaved-changes.js'
+import { hasEnded } from '../../state/session.js'
 import { toast } from '../../state/toasts.js'
 import { noteUnkept } from '../../state/typed.js'
+
+const nothing = { isKept: true, isWhole: true }
 
 export type UnsavedState = ReturnType<typeof useUnsaved>
 
@@ -34,11 +37,12 @@ export function useUnsaved(
 
   // Before it is drawn: what the page calls kept is kept.
   useLayoutEffect(() => {
-    const isKept = unsaved === undefined || store.keep(ruleId, unsaved)
+    const { isKept, isWhole } = unsaved ? store.keep(ruleId, unsaved, base) : nothing
     setKept(isKept)
-    noteUnkept(history, !isKept)
+    noteUnkept(history, !isWhole)
     return () => noteUnkept(history, false)
-  }, [unsaved])
+    // Signing out elsewhere removes it: it is kept again once the user is back.
+  }, [unsaved, hasEnded.value])
 
   function write(changes: Partial<Unsaved>): void {
     const { unsaved: known, definition: now } = current.current
@@ -68,7 +72,7 @@ export function useUnsaved(
     isKept,
     keptAt: unsaved?.keptAt,
     /** Names of secrets that were typed before the page was loaded, and are empty now. */
-    missing: findEmpty(definition, unsaved?.missing ?? []),
+    missing: findEmpty({ definition, texts: unsaved?.texts }, unsaved?.missing ?? []),
     baseVersion: unsaved?.baseVersion ?? saved?.version ?? 0,
     change(next: Definition) {
       history.note(definition, next, Date.now())
@@ -122,7 +126,7 @@ export function useUnsaved(
       const { unsaved: now } = current.current
       const isMore = now && (!isSame(now.definition, done) || Object.keys(now.texts ?? {}).length > 0)
       if (isMore && id === ruleId) return setUnsaved({ ...now, baseVersion, etag })
-      if (isMore) store.keep(id, { ...now, baseVersion })
+      if (isMore) store.keep(id, { ...now, baseVersion }, done)
       drop()
     },
     drop,
