@@ -28,7 +28,7 @@ export function RollBack({ rule, reload, guard }: Props & { guard: RuleGuard }) 
   return (
     <Confirm
       label="Roll back now"
-      title={`Roll back ${rule.name} to v${previousVersion}`}
+      title={`Roll back now: ${rule.name} to v${previousVersion}`}
       reads="rollouts"
       work={() => api().rules.versions.restore(rule.id, previousVersion, { ifVersion: rule.version })}
       after={() => void Promise.all([readAgain('rules'), reload()])}

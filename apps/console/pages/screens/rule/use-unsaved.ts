@@ -37,11 +37,12 @@ export function useUnsaved(
 
   // Before it is drawn: what the page calls kept is kept.
   useLayoutEffect(() => {
+    // Signing out elsewhere removes it: it is kept again once the user is back.
+    if (hasEnded.value) return
     const { isKept, isWhole } = unsaved ? store.keep(ruleId, unsaved, base) : nothing
     setKept(isKept)
     noteUnkept(history, !isWhole)
     return () => noteUnkept(history, false)
-    // Signing out elsewhere removes it: it is kept again once the user is back.
   }, [unsaved, hasEnded.value])
 
   function write(changes: Partial<Unsaved>): void {
