@@ -69,6 +69,10 @@ const groups: Record<string, Group> = {
   },
   subscriptions: { description: 'Manage the URLs that receive the service events.', example: 'list' },
   members: { description: 'Manage the members of the workspace and their roles.', example: 'list' },
+  invitations: {
+    description: 'Invite members by a link, and accept an invitation.',
+    example: 'create --role editor',
+  },
   workspaces: { description: 'Manage the workspaces of the user.', example: 'list' },
   audit: { description: 'See who changed what, and whether all is accounted for.', example: 'list' },
 }

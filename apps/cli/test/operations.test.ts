@@ -3,11 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { OperationName } from '@automation/client'
 import { newId } from '@automation/database'
+import type { Command } from 'commander'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import type { ApiDocument } from '../src/api-document.js'
 import { addOperation, type Operation } from '../src/client/operation.js'
 import { operations } from '../src/client/operations/index.js'
+import { createClientProgram } from '../src/create-client-program.js'
 import { createProgram } from '../src/program.js'
 import { readDocument } from '../src/read-document.js'
 import { run } from './fixtures/run.js'
@@ -216,4 +218,17 @@ t.test('the version is asked for in two ways, and --version of a command is its 
     code: 64,
     errors: /argument missing/,
   })
+})
+
+t.test('each entry is a command of the program', async (t) => {
+  const program = await createClientProgram()
+  for (const { words } of operations) {
+    const found = words
+      .split(' ')
+      .reduce<Command | undefined>(
+        (group, word) => group?.commands.find((command) => command.name() === word),
+        program,
+      )
+    t.ok(found, words)
+  }
 })
