@@ -5,8 +5,8 @@ await testPage(
   t,
   ['guides/explain.md', 'guides/event-types.md', 'guides/drafts.md'],
   async (t, { answers, shown: [shown, differs] }) => {
-    const [hot, , , why, found, type, , fields] = answers
-    const [, , , drafted, promoted, guard] = answers.slice(8)
+    const [hot, , , why, found, , type, , fields] = answers
+    const [, , , drafted, promoted, guard] = answers.slice(9)
     t.strictSame(
       why.rules.map(({ name, verdict }: { name: string; verdict: string }) => [name, verdict]),
       [
@@ -18,7 +18,7 @@ await testPage(
     t.equal(ruleId, hot.id)
     t.strictSame(missed, shown)
     t.match(found, { events: [{ id: why.eventId }], scanned: 1, nextCursor: null })
-    t.match(type, { name: 'PAYMENT_FAILED' })
+    t.match(type, { name: 'CARD_DECLINED' })
     t.match(drafted.difference, { ...differs, isComplete: true, actions: [{ done: 2 }] })
     t.match(promoted, { version: 2, conditions: [{ value: 500 }] })
     t.match(guard, { version: 2, previousVersion: 1, maxRunsPerHour: 200, trippedAt: null })
