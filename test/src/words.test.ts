@@ -44,11 +44,12 @@ const forMaintainers = /^internals\//
 const printed = new Set(['reference/command-line.md', 'reference/messages.md'])
 
 /** What is wrong in a text, each phrase once. */
-function findWrong(text: string, phrases = better): string[] {
+function findWrong(lines: string, phrases = better): string[] {
+  const text = lines.replaceAll(/\s+/g, ' ')
   return phrases.flatMap(([phrase, instead]) => {
     const found = phrase.exec(text)
     if (found === null) return []
-    const context = text.slice(Math.max(0, found.index - 60), found.index + 60).replaceAll('\n', ' ')
+    const context = text.slice(Math.max(0, found.index - 60), found.index + 60)
     return [`"${found[0]}" should be "${instead}" in: ${context}`]
   })
 }
@@ -87,10 +88,7 @@ const phrases = better.filter((entry) => !isOneWord(entry))
 /** What is wrong in the texts of a program. A single word may also be a name: it counts within a literal, or between the tags of a page. */
 function findWrongInProgram(source: string): string[] {
   const code = withoutComments(source)
-  return [
-    ...findWrong(code.replaceAll(/\s+/g, ' '), phrases),
-    ...readTexts(code).flatMap((text) => findWrong(text, words)),
-  ]
+  return [...findWrong(code, phrases), ...readTexts(code).flatMap((text) => findWrong(text, words))]
 }
 
 /** Literals of several words, and what stands between the tags of a page. */
@@ -123,6 +121,7 @@ t.test('the list bites', async (t) => {
   const clean =
     "import { verdict } from './verdict.js' // the verdict\nif (a === 'b' && verdict !== 'c') return"
   t.strictSame(findWrongInProgram(clean), [])
+  t.match(findWrong('It is gone for\ngood.'), [/should be "permanently"/])
   t.match(findWrongInProgram("const a = 'the verdict of a rule'"), [/should be "result"/])
   t.match(findWrongInProgram('`${n} workers ended while they had this run`'), [/should be "crashed"/])
   t.match(findWrongInProgram('<p>\n  Nothing\n  needs you.\n</p>'), [/should be "needs attention"/])
