@@ -25,7 +25,7 @@ export function createAdmission({ statementMs, reads: { pool } }: DatabaseLimits
   }
 }
 
-interface Patience {
+interface EntryOptions {
   key?: string
   /** Of the time that the response has, for what follows. */
   reserveMs?: number
@@ -42,7 +42,7 @@ interface Patience {
 export async function enter(
   request: FastifyRequest,
   resource: keyof Admission,
-  { key, reserveMs = 0, mostMs = Number.POSITIVE_INFINITY, continues = false }: Patience = {},
+  { key, reserveMs = 0, mostMs = Number.POSITIVE_INFINITY, continues = false }: EntryOptions = {},
 ): Promise<Entry> {
   const { server, workspace, dueAt, raw } = request
   const timeoutMs = Math.min(dueAt - performance.now() - reserveMs, mostMs)
@@ -64,9 +64,9 @@ export async function enter(
 export async function readInTurn<Result>(
   request: FastifyRequest,
   read: () => Promise<Result>,
-  patience: Patience = {},
+  options: EntryOptions = {},
 ): Promise<Result> {
-  const entry = await enter(request, 'reads', { ...patience, continues: request.hasBegun })
+  const entry = await enter(request, 'reads', { ...options, continues: request.hasBegun })
   try {
     return await read()
   } finally {
