@@ -25,6 +25,7 @@ t.test('words are found in any text and number of the data, without regard to ca
     amount: 1500.5,
     isNew: true,
     note: null,
+    label: 'Bell\u0007 and \u001b[1mbold\b\f',
   })
   for (const text of [
     'grace hopper',
@@ -34,10 +35,24 @@ t.test('words are found in any text and number of the data, without regard to ca
     'SOCIÉTÉ',
     '"north"',
     '1500.5',
+    'bell\u0007',
+    '\u0007 \u001b[1M',
+    '\b',
     '',
   ])
     t.strictSame(findWords(data, readWords(text)), JSON.parse(data), text)
-  for (const text of ['grace murray', 'name', 'company', 'true', 'null', 'north"\\n', '{', 'gracehopper'])
+  for (const text of [
+    'grace murray',
+    'name',
+    'company',
+    'true',
+    'null',
+    'north"\\n',
+    '{',
+    'gracehopper',
+    '\u0008bell',
+    'u0007',
+  ])
     t.equal(findWords(data, readWords(text)), undefined, text)
 })
 

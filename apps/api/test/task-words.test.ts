@@ -2,6 +2,7 @@ import { newId } from '@automation/database'
 import t from 'tap'
 import { startApi, type Workspace } from './fixtures/api.js'
 import { idAt, storeEvent, storeExecution } from './fixtures/history.js'
+import { statementsOf } from './fixtures/security/sql-recorder.js'
 
 interface Page {
   tasks: { id: string; eventId: string | null; eventType: string | null; excerpt?: object }[]
@@ -96,6 +97,42 @@ t.test('a task is found beside large data, and with what is left once its event 
   t.strictSame(await find(workspace, 'q=hooli'), [gone.id])
   const { body } = await workspace.call<Page>('GET', '/api/tasks?q=hooli&excerpt=true')
   t.match(body.tasks, [{ eventId: null, eventType: null, excerpt: {} }])
+})
+
+t.test('a control character is found in a title and in data', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const bell = await storeTask(workspace, {}, { title: 'Ring the bell\u0007' })
+  const bold = await storeTask(workspace, { label: '\u001b[1mBold' })
+  t.strictSame(await find(workspace, 'q=BELL%07'), [bell.id])
+  t.strictSame(await find(workspace, 'q=%1B[1m'), [bold.id])
+  t.strictSame(await find(workspace, 'q=%08'), [])
+})
+
+t.test('a search asks for the events of its tasks, and never reads all executions', async (t) => {
+  const workspace = await api.makeWorkspace()
+  const { eventId, executionId } = await storeTask(workspace, { name: 'Ada' })
+  const { system, run } = api.app.database
+  // Few enough for Postgres to read all of them at once, if a statement lets it.
+  for (const [table, id] of [
+    ['events', eventId],
+    ['executions', executionId],
+    ['tasks', undefined],
+  ] as const)
+    await system.$executeRawUnsafe(`
+      INSERT INTO ${table} SELECT (jsonb_populate_record(one, jsonb_build_object('id', gen_random_uuid()${
+        id === undefined ? ", 'action_index', n" : ''
+      }))).* FROM ${table} AS one, generate_series(1, 2500) AS n
+      WHERE ${id === undefined ? `execution_id = '${executionId}'` : `id = '${id}'`}`)
+  await system.$executeRaw`ANALYZE tasks, executions, events`
+  const statements = await statementsOf(() => find(workspace, 'q=nobody'))
+  const scans = statements.filter(({ text }) => /WITH bounded/.test(text))
+  t.equal(scans.length, 3, 'of 1,000 tasks each')
+  for (const [index, { text, values }] of scans.entries()) {
+    const lines = await run<{ 'QUERY PLAN': string }>(`explain scan ${index}`, `EXPLAIN ${text}`, values)
+    const plan = lines.map((line) => line['QUERY PLAN']).join('\n')
+    t.match(plan, /Index Cond: .*bounded\.execution_id/)
+    t.notMatch(plan, /Seq Scan on (?:executions|events)/, plan)
+  }
 })
 
 t.test('a task names its event, and in a list some of its data', async (t) => {

@@ -40,7 +40,10 @@ interface Totals {
 
 type ReadRow = (ScannedTask & Record<keyof Totals, null>) | (Totals & Record<keyof ScannedTask, null>)
 
-/** The texts of the slice are summed up row by row, as those of events are (scan-events.ts). */
+/**
+ * The texts of the slice are summed up row by row, as those of events are (scan-events.ts). Each task asks for its event by itself: with a plain join,
+ * Postgres would read all executions of all workspaces for one slice as soon as it takes them for few.
+ */
 async function readSlice(
   database: UnscopedRows,
   { range, rest = Prisma.sql`true` }: Narrowing,
@@ -54,9 +57,11 @@ async function readSlice(
       FROM tasks WHERE ${range} ${isBelow} ORDER BY tasks.id DESC LIMIT ${most}
     ),
     slice AS (
-      SELECT bounded.*, events.data FROM bounded
-      LEFT JOIN executions ON is_read AND executions.id = bounded.execution_id AND executions.workspace_id = bounded.workspace_id
-      LEFT JOIN events ON events.id = executions.event_id AND events.workspace_id = bounded.workspace_id
+      SELECT bounded.*, event.data FROM bounded
+      LEFT JOIN LATERAL (
+        SELECT events.data FROM executions JOIN events ON events.id = executions.event_id AND events.workspace_id = executions.workspace_id
+        WHERE is_read AND executions.id = bounded.execution_id AND executions.workspace_id = bounded.workspace_id LIMIT 1
+      ) AS event ON true
     ),
     sums AS (
       SELECT id, sum(CASE WHEN is_read

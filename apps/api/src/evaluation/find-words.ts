@@ -13,7 +13,8 @@ export function readWords(text: string): string[] {
 export function findWords(json: string, words: readonly string[]): unknown {
   // Most events have none of them, and are not parsed. Names of fields are text as well, so this only leaves out.
   const text = fold(json)
-  if (!words.every((word) => text.includes(JSON.stringify(word).slice(1, -1)))) return undefined
+  // The letters of an escape such as \u0007 are large in it, too.
+  if (!words.every((word) => text.includes(JSON.stringify(word).slice(1, -1).toUpperCase()))) return undefined
   const data: unknown = JSON.parse(json)
   const missing = new Set(words)
   strikeFound(data, missing)
