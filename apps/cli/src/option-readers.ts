@@ -1,4 +1,10 @@
-import { compileShape, parseDuration, parseTimestamp, uncapitalize } from '@automation/engine'
+import {
+  compileShape,
+  findDurationFault,
+  parseDuration,
+  parseTimestamp,
+  uncapitalize,
+} from '@automation/engine'
 import { InvalidArgumentError } from 'commander'
 import { Type } from 'typebox'
 import { Convert } from 'typebox/value'
@@ -41,7 +47,7 @@ export function readSegment(text: string): string {
 export function readDuration(text: string): number {
   const milliseconds = parseDuration(text)
   if (milliseconds !== undefined) return milliseconds
-  throw new InvalidArgumentError('It must be a duration such as 90s, 24h or 30d, and at most 366 days.')
+  throw new InvalidArgumentError(`It ${findDurationFault(text)}.`)
 }
 
 /** Returns epoch ms. */

@@ -42,3 +42,35 @@ t.test('any other text or value is not a duration', async (t) => {
     t.match(findDurationFault(text), /^must be a duration/, text)
   }
 })
+
+t.test('what is written in words is answered as it has to be written', async (t) => {
+  for (const [text, meant] of [
+    ['2 days', '2d'],
+    ['1 week', '1w'],
+    ['90 min', '90m'],
+    ['90 minutes', '90m'],
+    ['1 hour', '1h'],
+    ['8hrs', '8h'],
+    ['30 sec', '30s'],
+    ['2 wks', '2w'],
+    ['24H', '24h'],
+    ['01d', '1d'],
+    [' 7d ', '7d'],
+  ] as const) {
+    t.equal(findDurationFault(text), `must be a duration such as ${meant}`, text)
+    t.not(parseDuration(meant), undefined, meant)
+  }
+  const usual = 'must be a duration such as 30m, 24h or 7d, at most 366 days'
+  for (const text of [
+    '2 months',
+    '10 ms',
+    '0 days',
+    '400 days',
+    '1.5 h',
+    '-2 days',
+    '2 days ago',
+    'days',
+    'a day',
+  ])
+    t.equal(findDurationFault(text), usual, text)
+})

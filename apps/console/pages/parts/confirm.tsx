@@ -20,12 +20,13 @@ interface Props {
 export function Confirm(props: Props) {
   return (
     <Opener label={props.label} title={props.title}>
-      <Asked {...props} />
+      <ConfirmDialog {...props} />
     </Opener>
   )
 }
 
-function Asked({ work, reads, after, ...shown }: Props) {
+/** The dialog alone, for what has several ways to it. */
+export function ConfirmDialog({ work, reads, after, ...shown }: Props) {
   const { change, problem, isBusy } = useChange(reads)
   const stop = useStopAsking()
   return (

@@ -51,6 +51,7 @@ export function Tasks() {
         <TextFilter
           label="Words"
           value={q}
+          isFirst
           placeholder="title, customer, data"
           set={(typed) => set({ q: typed })}
         />

@@ -39,26 +39,22 @@ export function useOpenDecisions(isRead = true) {
   })
 }
 
-/** How long (ms) nothing is read until what a screen does not need may be. */
-const idleMs = 2_000
+/** How often (ms) it is looked whether the screen is drawn. */
+const lookMs = 150
 
-/** Whether the first screen has read what it shows. */
+/** Whether the screen is drawn: twice in a row nothing was read, and nothing was still to come. What it does not need may be read then. */
 export function useIdle(): boolean {
   const [isIdle, setIdle] = useState(false)
   const isKnown = me.value != null
   useEffect(() => {
     if (!isKnown || isIdle) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const wait = () => {
-      clearTimeout(timer)
-      if (queries.isFetching() === 0) timer = setTimeout(() => setIdle(true), idleMs)
-    }
-    wait()
-    const end = queries.getQueryCache().subscribe(wait)
-    return () => {
-      clearTimeout(timer)
-      end()
-    }
+    let wasQuiet = false
+    const timer = setInterval(() => {
+      const isQuiet = queries.isFetching() === 0 && document.querySelector('.loading') === null
+      setIdle(isQuiet && wasQuiet)
+      wasQuiet = isQuiet
+    }, lookMs)
+    return () => clearInterval(timer)
   }, [isKnown, isIdle])
   return isIdle
 }

@@ -1,12 +1,13 @@
 import { mintToken } from '@automation/access'
 import { newId } from '@automation/database'
+import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { type Context, go, settle } from './context.js'
 
 /** How somebody becomes a member by a link. */
 export function testInvitations(t: Test, { browser, makeWorkspace, product, consoleUrl }: Context): void {
   t.test('an admin makes a link that is a secret, and who signs in with it joins once', async (t) => {
-    const { workspaceId, visit } = await makeWorkspace()
+    const { workspaceId, visit, client } = await makeWorkspace()
     const { page, complaints, at } = await visit(browser)
     await go(page, at('access'))
     await page.getByRole('button', { name: 'Invite by a link' }).click()
@@ -23,16 +24,19 @@ export function testInvitations(t: Test, { browser, makeWorkspace, product, cons
     const own = page.getByRole('row', { name: new RegExp(`^viewer-${workspaceId}`) })
     await own.getByText('has never signed in').waitFor()
 
-    const openLink = async (userId: string) => {
+    const signIn = async (page: Page, userId: string) => {
+      const token = await mintToken({ secret: product.jwtSecret, userId, expiresInSeconds: 600 })
+      await page.getByLabel('Token or API key').fill(token)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    }
+    const openLink = async (userId: string, address = link) => {
       const visitor = await browser.visit()
       const asked: string[] = []
       visitor.page.on('request', (request) => asked.push(request.url()))
-      await visitor.page.goto(link)
+      await visitor.page.goto(address)
       await visitor.page.getByText('You are invited to a workspace.').waitFor()
       t.equal(visitor.page.url(), `${consoleUrl}/join`, 'the address loses it')
-      const token = await mintToken({ secret: product.jwtSecret, userId, expiresInSeconds: 600 })
-      await visitor.page.getByLabel('Token or API key').fill(token)
-      await visitor.page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await signIn(visitor.page, userId)
       t.notOk(
         asked.some((url) => url.includes('inv_')),
         'no address that was asked for has it',
@@ -49,6 +53,27 @@ export function testInvitations(t: Test, { browser, makeWorkspace, product, cons
     t.equal(new URL(visitor.page.url()).pathname, `/w/${workspaceId}/overview`)
     await settle(visitor.page)
     t.strictSame(visitor.complaints, [])
+
+    // Whom it was made for may be somebody else than who is signed in.
+    await page.getByRole('button', { name: 'Invite by a link' }).click()
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    const second = (await shown.locator('pre').textContent()) ?? ''
+    await shown.getByRole('button', { name: 'I have copied it' }).click()
+    const [one, other] = [`one-${newId()}`, `other-${newId()}`]
+    const shared = await openLink(one, second)
+    await shared.page.getByText(one).waitFor()
+    await shared.page.getByRole('button', { name: 'Sign in as somebody else' }).click()
+    await shared.page.getByText('You are invited to a workspace.').waitFor()
+    await signIn(shared.page, other)
+    await shared.page.getByText(other).waitFor()
+    await shared.page.getByRole('button', { name: 'Join', exact: true }).click()
+    await shared.page.waitForURL(`**/w/${workspaceId}/overview`)
+    const { data: members } = await client.developer.members.list()
+    t.match(
+      members.find(({ userId }) => userId === other),
+      { role: 'viewer' },
+    )
+    t.notOk(members.some(({ userId }) => userId === one))
 
     const late = await openLink(`late-${newId()}`)
     await late.page.getByRole('heading', { name: 'This invitation is not valid' }).waitFor()

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { type Context, go } from './context.js'
+import { noteShifts, readShifts } from './sweep.js'
 
 const task = { type: 'CREATE_TASK' as const, config: { title: 'Call {{name}}' } }
 const nameOf = (page: Page) => page.getByLabel('Name', { exact: true })
@@ -184,9 +185,14 @@ export function testKept(t: Test, { browser, makeWorkspace }: Context): void {
       const { id } = await client.rules.create(definition)
       await client.rules.drafts.save(id, { ...definition, name: 'Warm' } as never, { ifTag: '"1"' })
       const { page, complaints, at } = await visit(browser)
-      await page.goto(at(`rules/${id}`))
       const note = `Draft by admin-${workspaceId}, made from v1`
-      await page.getByText(note).waitFor()
+      await page.addInitScript(noteShifts)
+      for (const width of [390, 700, 1024, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.goto(at(`rules/${id}`))
+        await page.getByText(note).waitFor()
+        t.same(await readShifts(page), [], `nothing makes room for it at ${width} px`)
+      }
       await page.getByRole('button', { name: 'Rollout a draft waits' }).waitFor()
       await nameOf(page).fill('Hotter')
       await page.getByRole('button', { name: 'Save', exact: true }).click()

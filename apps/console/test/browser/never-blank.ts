@@ -140,6 +140,34 @@ export function testNeverBlank(t: Test, { browser, makeWorkspace }: Context): vo
     await page.getByRole('heading', { name: /^No executions in the/ }).waitFor()
   })
 
+  t.test('a part that nothing waits for is left out until it can be had', async (t) => {
+    const { client, visit } = await makeWorkspace()
+    for (const source of ['Fair', 'Fair', 'Fair', 'Web'])
+      await client.trigger('LEAD_CREATED', { name: 'Grace', source })
+    const { events } = await client.events.list({ limit: 1 })
+    const { page, at } = await visit(browser)
+    await untilFetched(page)
+    const loads = countLoads(page)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
+    const part = /\/assets\/proposals-[^/]+\.js$/
+    await page.route(part, (route) => route.fulfill({ status: 404 }))
+    const failed = page.waitForResponse(part)
+    await go(page, at(`rules/new?event=${events[0]?.id}`))
+    await failed
+    await page.getByLabel('Name', { exact: true }).fill('Leads of the web')
+    await page.getByText('kept in this browser').waitFor()
+    await page.getByText('4 of 4').waitFor()
+    t.equal(loads.count, 0)
+    t.notOk(asked.includes('HEAD /icon.svg'), 'nor is it asked whether the page could be loaded anew')
+    t.equal(await page.getByText('could not be loaded').count(), 0)
+    await page.unroute(part)
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    await page.getByRole('group', { name: 'Conditions that this event suggests' }).waitFor()
+    t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Leads of the web')
+    t.equal(loads.count, 0)
+  })
+
   t.test('the page does not load itself anew while something typed stands in an open form', async (t) => {
     const { visit } = await makeWorkspace()
     const { page, at } = await visit(browser)

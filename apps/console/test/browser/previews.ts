@@ -39,6 +39,9 @@ export function testPreviews(t: Test, { browser, makeWorkspace }: Context): void
       await due.press('Tab')
       await sentence.getByText(/^Must be a duration/).waitFor()
       await preview.getByRole('button', { name: 'action 1, due in' }).waitFor()
+      await due.fill('2 days')
+      await due.press('Tab')
+      await sentence.getByText('Must be a duration such as 2d', { exact: true }).waitFor()
       t.equal(await due.getAttribute('aria-invalid'), 'true')
       await page.getByRole('textbox', { name: 'title' }).fill('')
       await due.fill('2d')
@@ -99,7 +102,7 @@ export function testPreviews(t: Test, { browser, makeWorkspace }: Context): void
   })
 
   t.test('a digest is shown for the batch that its events make, and each key leads to its own', async (t) => {
-    const { client, visit } = await makeWorkspace()
+    const { client, visit, storeEvents } = await makeWorkspace()
     const { id } = await client.rules.create({
       name: 'Digest',
       trigger: 'LEAD_CREATED',
@@ -116,6 +119,13 @@ export function testPreviews(t: Test, { browser, makeWorkspace }: Context): void
     await chosen.getByRole('button', { name: '1 event of “bo”' }).click()
     await chosen.getByText('Task: 1 new leads of bo').waitFor()
     t.equal(await page.getByText('is missing').count(), 0)
+    const cut = page.getByText('Only the newest 100 are read here: a batch may have older ones, too.')
+    t.equal(await cut.count(), 0)
+    const hourAgo = Date.now() - 3_600_000
+    const owners = Array.from({ length: 97 }, (_, index) => ({ at: hourAgo + index, data: { owner: 'bo' } }))
+    await storeEvents('LEAD_CREATED', owners)
+    await page.reload()
+    await cut.waitFor()
     t.strictSame(complaints, [])
   })
 

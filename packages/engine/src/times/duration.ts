@@ -21,8 +21,13 @@ export function parseDuration(text: string): number | undefined {
   return milliseconds <= maxMilliseconds ? milliseconds : undefined
 }
 
-/** Describes what is wrong with a text that should be a duration. */
+/** Describes what is wrong with a text that should be a duration, and how what it means is written: `2d` for `2 days`. */
 export function findDurationFault(text: string): string | undefined {
   if (parseDuration(text) !== undefined) return undefined
-  return 'must be a duration such as 30m, 24h or 7d, at most 366 days'
+  const [, number, unit = ''] = inWords.exec(text) ?? []
+  const meant = Number(number) + unit.toLowerCase()
+  return `must be a duration such as ${parseDuration(meant) ? meant : '30m, 24h or 7d, at most 366 days'}`
 }
+
+/** `2 days`, `90 min`, `1W`. */
+const inWords = /^ *(\d+) *([smhdw])(?:(?:ec|econd|in|inute|r|our|ay|k|eek)s?)? *$/i

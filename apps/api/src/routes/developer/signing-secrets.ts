@@ -15,7 +15,7 @@ import {
   SigningSecretToCreate,
   SigningSecretToPut,
 } from '@automation/access'
-import { parseDuration } from '@automation/engine'
+import { capitalize, findDurationFault, parseDuration } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { changeOnce } from '../../acceptance/idempotency/change-once.js'
@@ -135,10 +135,7 @@ export const signingSecretRoutes: FastifyPluginAsyncTypebox<{ sealer: Sealer }> 
       // A value that is not a text was reported as a fault of shape already.
       const overlapMs = parseDuration(typeof overlap === 'string' ? overlap : defaultOverlap)
       if (overlapMs === undefined)
-        faults.push({
-          field: 'overlap',
-          message: 'Must be a duration such as 30m, 24h or 7d, at most 366 days',
-        })
+        faults.push({ field: 'overlap', message: capitalize(String(findDurationFault(`${overlap}`))) })
       if (overlapMs === undefined || faults.length > 0) throw refusals.invalid(faults)
       const retire = (administrator: Administrator) =>
         retireSigningSecret(administrator, request.params.id, overlapMs)

@@ -1,42 +1,40 @@
 import type { Rule, RuleGuard } from '@automation/client'
-import { Confirm } from '../../parts/confirm.js'
-import { api, may } from '../../state/session.js'
-import { useIdle } from '../../state/use-counts.js'
+import { ConfirmDialog } from '../../parts/confirm.js'
+import { api } from '../../state/session.js'
+import { toast } from '../../state/toasts.js'
 import { readAgain } from '../../state/use-query.js'
-import { useRollouts } from '../../state/use-rollouts.js'
 
-/** The way back in the head of a rule. It is read once the screen has what it shows, and left out where there is little room. */
-export function RollBackInHead({ rule, reload }: Props) {
-  const guard = useRollouts(rule.id, useIdle()).data?.find(({ id }) => id === rule.id)?.guard
-  if (!guard) return null
-  return (
-    <span class="low">
-      <RollBack {...{ rule, reload, guard }} />
-    </span>
-  )
-}
-
-interface Props {
+export interface RollBackProps {
   rule: Rule
+  /** It watches. */
+  guard: RuleGuard
+  /** The editor has changes that are not saved. */
+  isChanged: boolean
   reload: () => Promise<unknown>
 }
 
 /** The way back from a promotion, for as long as its guard watches. */
-export function RollBack({ rule, reload, guard }: Props & { guard: RuleGuard }) {
+export function RollBack({ rule, guard, isChanged, reload }: RollBackProps) {
   const { version, previousVersion } = guard
-  if (guard.trippedAt !== null || !may('editor')) return null
+  const after = () => {
+    toast(
+      `v${previousVersion} is the rule again, as v${rule.version + 1}.${isChanged ? ' Your unsaved changes stay: if you save them, you see both first.' : ''}`,
+    )
+    void Promise.all([readAgain('rules'), reload()])
+  }
   return (
-    <Confirm
+    <ConfirmDialog
       label="Roll back now"
-      title={`Roll back now: ${rule.name} to v${previousVersion}`}
+      title={`Roll back ${rule.name} to v${previousVersion}`}
       reads="rollouts"
       work={() => api().rules.versions.restore(rule.id, previousVersion, { ifVersion: rule.version })}
-      after={() => void Promise.all([readAgain('rules'), reload()])}
+      after={after}
     >
       <p>
         v{previousVersion} is the rule again, as v{rule.version + 1}. v{version} stays in the versions, and
         its guard ends. Executions that have begun go on with the version that they began with.
+        {isChanged && ' Your unsaved changes stay in the editor.'}
       </p>
-    </Confirm>
+    </ConfirmDialog>
   )
 }

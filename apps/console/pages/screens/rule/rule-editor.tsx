@@ -4,6 +4,7 @@ import { commandOf } from '../../logic/keys.js'
 import type { Definition } from '../../logic/rule-definition.js'
 import { Icon } from '../../parts/icon.js'
 import { later, laterDialog } from '../../parts/later.js'
+import { Opener } from '../../parts/opener.js'
 import { Screen } from '../../parts/screen.js'
 import { Alert } from '../../parts/states.js'
 import { Switch } from '../../parts/switch.js'
@@ -11,19 +12,20 @@ import { Tabs } from '../../parts/tabs.js'
 import { When } from '../../parts/when.js'
 import { may } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
+import { useRollout } from '../../state/use-rollouts.js'
 import type { ConflictProps } from './conflict.js'
-import { DraftNote, useDraftMark } from './draft-note.js'
+import { DraftNote } from './draft-note.js'
 import { Failing } from './failing.js'
+import type { RollBackProps } from './roll-back.js'
 import { RuleForm } from './rule-form.js'
 import { RuleMenu } from './rule-menu.js'
 import type { useKept } from './use-kept.js'
 import { type Saving, useSaving } from './use-saving.js'
 import { type UnsavedState, useUnsaved } from './use-unsaved.js'
 
-const RollBackInHead = later(
-  'the way back',
-  () => import('./roll-back.js').then(({ RollBackInHead }) => RollBackInHead),
-  null,
+const RollBack = laterDialog(
+  ({ rule, guard }: RollBackProps) => `Roll back ${rule.name} to v${guard.previousVersion}?`,
+  () => import('./roll-back.js').then(({ RollBack }) => RollBack),
 )
 // They come when somebody opens their tab, with a conflict, or where there is something that another tab has kept.
 const KeptChanges = later(
@@ -57,7 +59,12 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
   const unsaved = useUnsaved(id, saved, template, query.event, kept.changes)
   const { definition } = unsaved
   const saving = useSaving({ id, saved, unsaved, reload })
-  const draft = useDraftMark(id)
+  const rollout = useRollout(id)
+  const draft = rollout?.draft ?? undefined
+  const guard = rollout?.guard
+  const rollBack = saved && guard?.trippedAt === null && may('editor') && (
+    <RollBack rule={saved} {...{ guard, reload }} isChanged={unsaved.isChanged} />
+  )
   useSaveKey(may('editor') && (saved === undefined || unsaved.isChanged), () => saving.save('on'))
   useUndoKeys(may('editor'), unsaved)
   const title = definition.name || (saved === undefined ? 'New rule' : 'Rule without a name')
@@ -66,18 +73,23 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
       title={title}
       note={
         <>
-          <UnsavedNote unsaved={unsaved} saved={saved} />
-          {saved && draft && (
-            <>
-              {' '}
-              · <DraftNote ruleId={id} draft={draft} version={saved.version} />
-            </>
+          <span>
+            <UnsavedNote unsaved={unsaved} saved={saved} />
+          </span>
+          {saved && (
+            <span class="draft">
+              {draft && <DraftNote ruleId={id} draft={draft} version={saved.version} />}
+            </span>
           )}
         </>
       }
       actions={
         <>
-          {saved && saved.version > 1 && may('editor') && <RollBackInHead rule={saved} reload={reload} />}
+          {rollBack && (
+            <Opener look="low" label="Roll back now">
+              {rollBack}
+            </Opener>
+          )}
           {saved && <Switch rule={saved} after={reload} />}
           {may('editor') && <UndoButtons unsaved={unsaved} />}
           {unsaved.isChanged && (
@@ -91,7 +103,7 @@ export function RuleEditor({ id, saved, template, kept, reload }: Props) {
             </button>
           )}
           {may('editor') && <SaveButtons saved={saved} isChanged={unsaved.isChanged} {...saving} />}
-          {saved && may('operator') && <RuleMenu rule={saved} drop={unsaved.drop} />}
+          {saved && may('operator') && <RuleMenu rule={saved} drop={unsaved.drop} rollBack={rollBack} />}
         </>
       }
     >
@@ -174,28 +186,20 @@ function UnsavedNote({
 function UndoButtons({ unsaved }: { unsaved: UnsavedState }) {
   return (
     <span class="row undo">
-      <button
-        type="button"
-        class="plain icon-button"
-        aria-label="Undo"
-        title="Undo"
-        aria-keyshortcuts="Control+Z Meta+Z"
-        disabled={!unsaved.canUndo}
-        onClick={unsaved.undo}
-      >
-        <Icon name="undo" />
-      </button>
-      <button
-        type="button"
-        class="plain icon-button turned"
-        aria-label="Redo"
-        title="Redo"
-        aria-keyshortcuts="Control+Shift+Z Meta+Shift+Z"
-        disabled={!unsaved.canRedo}
-        onClick={unsaved.redo}
-      >
-        <Icon name="undo" />
-      </button>
+      {(['Undo', 'Redo'] as const).map((name) => (
+        <button
+          key={name}
+          type="button"
+          class={`plain icon-button ${name === 'Redo' ? 'turned' : ''}`}
+          aria-label={name}
+          title={name}
+          aria-keyshortcuts={name === 'Undo' ? 'Control+Z Meta+Z' : 'Control+Shift+Z Meta+Shift+Z'}
+          disabled={!unsaved[`can${name}`]}
+          onClick={unsaved[name === 'Undo' ? 'undo' : 'redo']}
+        >
+          <Icon name="undo" />
+        </button>
+      ))}
     </span>
   )
 }

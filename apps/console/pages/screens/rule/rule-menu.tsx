@@ -1,4 +1,5 @@
 import type { Rule } from '@automation/client'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { laterDialog } from '../../parts/later.js'
@@ -20,7 +21,16 @@ const RunOnEvent = laterDialog('Run on an event', () =>
 )
 
 /** What can be done with a rule as a whole. */
-export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {
+export function RuleMenu({
+  rule,
+  drop,
+  rollBack,
+}: {
+  rule: Rule
+  drop: () => void
+  /** The dialog, where there is a way back from a promotion. */
+  rollBack: ComponentChildren
+}) {
   const { route } = useLocation()
   const [isDeleting, askDeletion] = useState(false)
   const [isTimed, askTime] = useState(false)
@@ -40,16 +50,25 @@ export function RuleMenu({ rule, drop }: { rule: Rule; drop: () => void }) {
     })
     if (isDone) toast(`${rule.name} was deleted`)
   }
-  const runOnEvent = () => {
-    asked.value = <RunOnEvent rule={rule} />
+  const ask = (dialog: ComponentChildren) => {
+    asked.value = dialog
   }
   const items: MenuItem[] = [
     // A replay is for rules that are on.
     ...(rule.isActive
-      ? [{ label: 'Run on an event…', icon: 'play', run: runOnEvent } satisfies MenuItem]
+      ? [
+          {
+            label: 'Run on an event…',
+            icon: 'play',
+            run: () => ask(<RunOnEvent rule={rule} />),
+          } satisfies MenuItem,
+        ]
       : []),
     ...(may('editor')
       ? ([
+          ...(rollBack
+            ? [{ label: 'Roll back now…', icon: 'undo', run: () => ask(rollBack) } satisfies MenuItem]
+            : []),
           { label: 'Duplicate', icon: 'copy', run: () => void duplicate() },
           { label: 'Expect a match…', icon: 'clock', run: () => askTime(true) },
           { label: 'Delete…', icon: 'trash', isDanger: true, run: () => askDeletion(true) },

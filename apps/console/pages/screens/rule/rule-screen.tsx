@@ -3,6 +3,7 @@ import { eventTypeDefinitions, isEventTypeName, scheduleType } from '@automation
 import { useMemo, useState } from 'preact/hooks'
 import { beginSchedule } from '../../logic/editing/schedule-kinds.js'
 import type { Definition } from '../../logic/rule-definition.js'
+import { later } from '../../parts/later.js'
 import { Screen } from '../../parts/screen.js'
 import { Loading, NoPermission, Problem } from '../../parts/states.js'
 import { api, may } from '../../state/session.js'
@@ -11,8 +12,14 @@ import { isMissing, useQuery } from '../../state/use-query.js'
 import { RuleEditor } from './rule-editor.js'
 import { beginAction } from './sentence/action-lines.js'
 import { ownZone } from './sentence/zone-chip.js'
-import { UnfinishedRule } from './unfinished-rule.js'
 import { useKept } from './use-kept.js'
+
+// It comes where an earlier new rule was never saved.
+const UnfinishedRule = later(
+  'the question',
+  () => import('./unfinished-rule.js').then(({ UnfinishedRule }) => UnfinishedRule),
+  ({ children }) => <Screen title="New rule">{children}</Screen>,
+)
 
 /** What will this rule do before it does it? */
 export function RuleScreen({ id }: { id: string }) {

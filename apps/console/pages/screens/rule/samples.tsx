@@ -17,6 +17,7 @@ import { When } from '../../parts/when.js'
 import { focusField } from './focus-field.js'
 import { Planned } from './planned.js'
 import type { SaidFault } from './use-faults.js'
+import { mostSamples } from './use-samples.js'
 
 export const mostShown = 50
 
@@ -99,6 +100,8 @@ export function Samples({
       {batches && batches.length > 0 && (
         <p class="sub">
           It takes them together: {countOf(batches.length, 'batch', 'batches')} of these events.
+          {verdicts.length >= mostSamples &&
+            ` Only the newest ${mostSamples} are read here: a batch may have older ones, too.`}
         </p>
       )}
       <ul class="samples" aria-label="Sample events">

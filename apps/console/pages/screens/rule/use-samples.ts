@@ -4,6 +4,9 @@ import type { Sample } from '../../logic/evaluate-definition.js'
 import { api } from '../../state/session.js'
 import { useQuery } from '../../state/use-query.js'
 
+/** How many of a type are read. */
+export const mostSamples = 100
+
 /**
  * The newest events of the type, an event that somebody asks about, and where there is none the example of the type.
  *
@@ -17,7 +20,10 @@ export function useSamples(trigger: string, eventId: string | undefined, ruleId:
     read: async () =>
       isTicking && ruleId === undefined
         ? { events: [] }
-        : api().events.samples(trigger as EventType, { limit: 100, ...(isTicking && ruleId && { ruleId }) }),
+        : api().events.samples(trigger as EventType, {
+            limit: mostSamples,
+            ...(isTicking && ruleId && { ruleId }),
+          }),
     pollMs: false,
   })
   const asked = useQuery<Event>({

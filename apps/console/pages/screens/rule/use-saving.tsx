@@ -3,27 +3,19 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { findChangedPath } from '../../logic/editing/find-changed-path.js'
 import { nameFaultPath, sayFault } from '../../logic/editing/say-fault.js'
-import { nameActor } from '../../logic/name-actor.js'
-import { type Definition, definitionOf } from '../../logic/rule-definition.js'
-import { When } from '../../parts/when.js'
+import type { Definition } from '../../logic/rule-definition.js'
 import { api } from '../../state/session.js'
 import { linkTo, useFilters } from '../../state/use-filters.js'
 import { describeError, readAgain } from '../../state/use-query.js'
 import type { Meanwhile } from './conflict.js'
+import type { Over } from './find-meanwhile.js'
 import { focusField } from './focus-field.js'
-import { readDraft } from './read-draft.js'
 import type { FieldFault } from './sentence/faults.js'
 import { placeFaults } from './use-faults.js'
 import type { UnsavedState } from './use-unsaved.js'
 
 /** What a new rule begins as, and what a change of another one becomes. */
 type SavedAs = 'on' | 'off' | 'shadow' | 'draft'
-
-/** What is replaced: the version, and of a draft its mark. */
-interface Over {
-  version: number
-  etag?: string | undefined
-}
 
 export type Saving = ReturnType<typeof useSaving>
 
@@ -59,13 +51,17 @@ export function useSaving({
       if (saved === undefined) await create(as, definition)
       else await (as === 'draft' ? keepDraft : update)(definition, over)
     } catch (error) {
-      const { title, text } = describeError(error)
-      if (error instanceof ApiError && error.status === 412) await compare(as)
+      if (error instanceof ApiError && error.status === 412) await compare(as).catch(refuse)
       else if (error instanceof ApiError && error.errors) showFaults(error.errors)
-      else setProblem(`Not saved. ${title}. ${text}`)
+      else refuse(error)
     } finally {
       setBusy(false)
     }
+  }
+
+  function refuse(error: unknown): void {
+    const { title, text } = describeError(error)
+    setProblem(`Not saved. ${title}. ${text}`)
   }
 
   async function create(as: SavedAs, definition: Definition): Promise<void> {
@@ -107,44 +103,9 @@ export function useSaving({
 
   /** Somebody has saved another one: it stands beside what was typed. */
   async function compare(as: SavedAs): Promise<void> {
-    const [other, base] = await Promise.all([
-      as === 'draft' ? readDraft(id) : null,
-      api()
-        .rules.versions.get(id, unsaved.baseVersion)
-        .then((version) => definitionOf(version as never))
-        .catch(() => undefined),
-    ])
-    if (other) {
-      const { savedBy, savedAt, isStale, etag } = other
-      setMeanwhile({
-        title: 'The rule has another draft',
-        text: (
-          <>
-            {nameActor(savedBy)} saved it at <When at={savedAt} />
-            {isStale && ', and the rule has changed since'}. Your changes are kept.
-          </>
-        ),
-        name: 'the other draft',
-        // The earlier draft is not kept.
-        base: unsaved.etag === undefined ? base : undefined,
-        theirs: definitionOf(other as Definition),
-        as,
-        over: { version: unsaved.baseVersion, etag },
-      })
-      return
-    }
-    const theirs = await reload()
-    if (theirs === undefined) return
-    const { version } = theirs
-    setMeanwhile({
-      title: 'The rule has changed in the meantime',
-      text: `It is at v${version} now.`,
-      name: `v${version}`,
-      base,
-      theirs: definitionOf(theirs),
-      as,
-      over: { version },
-    })
+    const { findMeanwhile } = await import('./find-meanwhile.js')
+    const found = await findMeanwhile({ id, isDraft: as === 'draft', unsaved, reload })
+    if (found) setMeanwhile({ ...found, as })
   }
 
   /** Each fault at its field, the first with the focus. */

@@ -1,20 +1,19 @@
 import type { Rule, RuleGuard } from '@automation/client'
 import { describeLimits, describeTrip } from '../../../logic/describe-guard.js'
 import { Mark } from '../../../parts/mark.js'
+import { Opener } from '../../../parts/opener.js'
 import { When } from '../../../parts/when.js'
+import { may } from '../../../state/session.js'
 import { linkTo } from '../../../state/use-filters.js'
-import { RollBack } from '../roll-back.js'
+import { RollBack, type RollBackProps } from '../roll-back.js'
 
 /** Whether the promoted version is watched, and why the previous version is back. */
 export function GuardCard({
   rule,
   guard,
+  isChanged,
   reload,
-}: {
-  rule: Rule
-  guard: RuleGuard | null
-  reload: () => Promise<unknown>
-}) {
+}: Omit<RollBackProps, 'guard'> & { guard: RuleGuard | null }) {
   return (
     <section class="card" aria-labelledby="guard">
       <div class="row spread">
@@ -34,7 +33,11 @@ export function GuardCard({
             It watches v{guard.version} until <When at={guard.endsAt} />: after {describeLimits(guard)}, v
             {guard.previousVersion} is restored. A change of the rule ends it.
           </p>
-          <RollBack {...{ rule, guard, reload }} />
+          {may('editor') && (
+            <Opener label="Roll back now">
+              <RollBack {...{ rule, guard, isChanged, reload }} />
+            </Opener>
+          )}
         </>
       )}
       {guard && guard.trippedAt !== null && <Tripped {...{ rule, guard }} />}

@@ -22,7 +22,7 @@ export function Rollout({ rule, unsaved, reload }: RuleEditing) {
       <div class="rollout">
         <DraftCard {...{ rule, mark, unsaved, reload }} />
         <ShadowCard {...{ rule, reload }} isDrafted={mark !== null} />
-        {rule.mode === 'live' && <GuardCard {...{ rule, guard, reload }} />}
+        {rule.mode === 'live' && <GuardCard {...{ rule, guard, reload }} isChanged={unsaved.isChanged} />}
       </div>
     </>
   )
