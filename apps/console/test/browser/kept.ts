@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { type Context, go } from './context.js'
-import { noteShifts, readShifts } from './sweep.js'
 
 const task = { type: 'CREATE_TASK' as const, config: { title: 'Call {{name}}' } }
 const nameOf = (page: Page) => page.getByLabel('Name', { exact: true })
@@ -186,12 +185,17 @@ export function testKept(t: Test, { browser, makeWorkspace }: Context): void {
       await client.rules.drafts.save(id, { ...definition, name: 'Warm' } as never, { ifTag: '"1"' })
       const { page, complaints, at } = await visit(browser)
       const note = `Draft by admin-${workspaceId}, made from v1`
-      await page.addInitScript(noteShifts)
+      const { id: plain } = await client.rules.create(definition)
+      const begin = page.getByRole('button', { name: 'Condition', exact: true })
+      const findTop = () => page.locator('.editor').evaluate((editor) => editor.getBoundingClientRect().top)
       for (const width of [390, 700, 1024, 1280]) {
         await page.setViewportSize({ width, height: 800 })
+        await page.goto(at(`rules/${plain}`))
+        await begin.waitFor()
+        const top = await findTop()
         await page.goto(at(`rules/${id}`))
-        await page.getByText(note).waitFor()
-        t.same(await readShifts(page), [], `nothing makes room for it at ${width} px`)
+        await Promise.all([begin.waitFor(), page.getByText(note).waitFor()])
+        t.equal(await findTop(), top, `nothing makes room for it at ${width} px`)
       }
       await page.getByRole('button', { name: 'Rollout a draft waits' }).waitFor()
       await nameOf(page).fill('Hotter')
