@@ -219,7 +219,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     await unsaved.waitFor()
     await dialog.getByRole('button', { name: 'Roll back now' }).click()
     await dialog.waitFor({ state: 'detached' })
-    await page.getByText('v1 is the rule again, as v3. Your unsaved changes stay').waitFor()
+    await page.getByText('v1 is the rule again, as v3. Your unsaved changes stay in the editor.').waitFor()
     await page.getByText('Changes to v2, kept in this browser').waitFor()
     await rollBack.waitFor({ state: 'detached' })
     t.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Hotter')

@@ -16,10 +16,10 @@ export interface RollBackProps {
 /** The way back from a promotion, for as long as its guard watches. */
 export function RollBack({ rule, guard, isChanged, reload }: RollBackProps) {
   const { version, previousVersion } = guard
+  const result = `v${previousVersion} is the rule again, as v${rule.version + 1}.`
+  const kept = isChanged ? ' Your unsaved changes stay in the editor.' : ''
   const after = () => {
-    toast(
-      `v${previousVersion} is the rule again, as v${rule.version + 1}.${isChanged ? ' Your unsaved changes stay: if you save them, you see both first.' : ''}`,
-    )
+    toast(result + kept)
     void Promise.all([readAgain('rules'), reload()])
   }
   return (
@@ -31,9 +31,9 @@ export function RollBack({ rule, guard, isChanged, reload }: RollBackProps) {
       after={after}
     >
       <p>
-        v{previousVersion} is the rule again, as v{rule.version + 1}. v{version} stays in the versions, and
-        its guard ends. Executions that have begun go on with the version that they began with.
-        {isChanged && ' Your unsaved changes stay in the editor.'}
+        {result} v{version} stays in the versions, and its guard ends. Executions that have begun go on with
+        the version that they began with.
+        {kept}
       </p>
     </ConfirmDialog>
   )
