@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { until } from '../fixtures/api-in-trouble.js'
-import { type Context, go, settle } from './context.js'
+import { type Context, go } from './context.js'
 import { noteShifts, readShifts } from './sweep.js'
 
 /**
@@ -28,7 +28,8 @@ export function testLive(t: Test, { browser, makeWorkspace }: Context): void {
     await page.addInitScript(stopPolling)
     await page.addInitScript(noteShifts)
     await page.goto(at('events'))
-    await settle(page)
+    // The heading is there before the list is.
+    await page.locator('table[aria-rowcount="1"]').waitFor()
     const send = async (...names: string[]) =>
       await client.events.sendMany(
         names.map((name) => ({ eventType: 'DEAL_CREATED', data: { name } })) as never,
