@@ -177,6 +177,8 @@ export function testNeverBlank(t: Test, { browser, makeWorkspace }: Context): vo
     await page.keyboard.press('Control+k')
     await page.getByRole('option', { name: /^Send a sample event/ }).click()
     const dialog = page.getByRole('dialog', { name: /sample/i })
+    // The example comes first: it would stand beside what is filled in.
+    await page.waitForFunction(() => document.querySelector('textarea')?.value.startsWith('{'))
     await dialog.getByRole('textbox').first().fill('{"name":"Grace Hopper"}')
     const asked = page.waitForRequest(/\/assets\/rule-screen-/)
     await page.evaluate((target) => {
