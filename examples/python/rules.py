@@ -468,7 +468,7 @@ class Client:
         return self._send("GET", f"/api/developer/v1/members/{_part(user_id)}")
 
     def put_member(self, user_id, body=None, headers=None):
-        """Add a member, or change their role."""
+        """Add a member, change their role, or grant support access."""
         return self._send("PUT", f"/api/developer/v1/members/{_part(user_id)}", body=body, headers=headers)
 
     def remove_member(self, user_id, headers=None):

@@ -4,7 +4,10 @@
  */
 export const errorCodes = {
   access_denied: [403, 'The role of the member, or the scopes of the key, do not include this operation'],
-  already_a_member: [409, 'The user has the role of the invitation, or a higher one'],
+  already_a_member: [
+    409,
+    'The user has the role of the invitation, or a higher one; or is a member whose access does not end',
+  ],
   api_key_not_found: [404, 'The workspace has no such API key'],
   authentication_required: [401, 'The request has no token'],
   backtest_ended: [409, 'The backtest has ended, so it cannot be cancelled'],

@@ -141,6 +141,11 @@ t.test('each route documents its success and all of its refusals', async (t) => 
   }
 })
 
+const ofOperators = [{ token: [], workspace: [] }, { apiKey: [] }, { operatorKey: [] }]
+/** What a key of the operator may do. */
+const isForOperators = (method: string, path: string) =>
+  method !== 'PATCH' && /\/workspaces(\/\{id\})?$/.test(path)
+
 t.test('parameters, bodies and security are documented', async (t) => {
   for (const { method, path, body } of routes) {
     const operation = operationOf({ method, path })
@@ -151,7 +156,11 @@ t.test('parameters, bodies and security are documented', async (t) => {
     t.equal(content?.['application/json'] !== undefined, body !== 'none')
     // The caller is asked for itself, so it names no workspace.
     if (!['/api/me', '/api/developer/v1/invitations/accept'].includes(path))
-      t.equal(operation?.security, undefined, 'as everywhere')
+      t.strictSame(
+        operation?.security,
+        isForOperators(method, path) ? ofOperators : undefined,
+        'as everywhere',
+      )
   }
   for (const { method, path, query } of routes)
     t.strictSame(

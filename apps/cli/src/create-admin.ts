@@ -13,9 +13,19 @@ const groups = [
     example: `set --workspace ${exampleId} --user grace --role editor`,
   },
   {
+    name: 'support',
+    description: 'Look into a workspace for a while, as its members can see.',
+    example: `take ${exampleId} --user dana --hours 4 --reason "Ticket 4711"`,
+  },
+  {
     name: 'keys',
     description: 'Create API keys, with which programs call the API.',
     example: `create --workspace ${exampleId} --name CI --scopes rules:write`,
+  },
+  {
+    name: 'operator-keys',
+    description: 'Manage the keys with which programs of the operator create workspaces by the API.',
+    example: 'create --name sign-up',
   },
   {
     name: 'secrets',

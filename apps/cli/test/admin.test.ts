@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { createWorkspace, type Workspace } from '@automation/access'
-import { openPatiently } from '@automation/database'
+import { newId, openPatiently } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { formatFields } from '../src/format.js'
@@ -65,6 +65,46 @@ t.test('members are set, and the audit log has one actor for them', async (t) =>
     { actor, action: 'member.added', subject: `grace-${id}`, details: { role: 'editor' } },
     { actor: 'cli:test', action: 'workspace.created', subject: id },
   ])
+})
+
+t.test('an operator takes support access with a reason, and the workspace has it in its log', async (t) => {
+  const { id } = await makeWorkspace()
+  const user = `dana-${id}`
+  const take = (rest: string) => admin(`support take ${id} --user ${user} ${rest}`)
+  const taken = await take('--hours 4 --reason Ticket-4711')
+  t.match(taken, {
+    code: 0,
+    errors: /^Target: [^\n]*\n$/,
+    output: new RegExp(`^${user} reads this workspace until \\d{4}-`),
+  })
+  const [member] = await database.system.member.findMany({ where: { userId: user } })
+  t.match(member, { role: 'viewer', reason: 'Ticket-4711' })
+  matchLists(t, await database.forWorkspace(id).auditEntry.findMany({ where: { subject: user } }), [
+    { action: 'member.added', actor: `cli:${userInfo().username}`, details: { reason: 'Ticket-4711' } },
+  ])
+  const [none, long, bare] = await Promise.all([
+    take('--hours 4'),
+    take('--hours 73 --reason x'),
+    admin(`support take ${id} --user ada --hours 1 --reason x`),
+  ])
+  t.match(none, { code: 64, errors: /--reason/ })
+  t.match(long, { code: 64, errors: /must be at most 72|72/ })
+  t.match(bare, { code: 1, errors: /does not end/ }, 'an admin stays an admin')
+})
+
+t.test('operator’s keys are created, listed and revoked here alone', async (t) => {
+  const made = await ask<{ id: string; key: string }>('operator-keys create --name sign-up')
+  t.match(made.key, new RegExp(`^opk_${made.id}_[\\w-]{43}$`))
+  const revoked = await admin(`operator-keys revoke ${made.id}`)
+  t.match(revoked, { code: 0, output: 'The key sign-up is revoked.\n' })
+  const listed = await ask<{ id: string; state: string; createdBy: string }[]>('operator-keys list')
+  const actor = `cli:${userInfo().username}`
+  t.match(
+    listed.find(({ id }) => id === made.id),
+    { name: 'sign-up', state: 'revoked', createdBy: actor, revokedBy: actor },
+  )
+  t.notMatch(JSON.stringify(listed), /opk_|hash/)
+  t.match(await admin(`operator-keys revoke ${newId()}`), { code: 1, errors: /There is no such/ })
 })
 
 t.test('a name that somebody else chose cannot control the terminal', async (t) => {

@@ -55,6 +55,7 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       keys: 0,
       tallies: 0,
       acknowledgements: 0,
+      members: 0,
       audit: 0,
       apiKeys: 0,
       secrets: 0,
@@ -68,6 +69,23 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
       deletedVersions: 0,
     },
     'nothing is left to do',
+  )
+})
+
+t.test('support access that has ended is removed, and no other member', async (t) => {
+  const { id: workspaceId, own } = await createWorkspace()
+  const ends = { past: new Date(Date.now() - hourMs), future: new Date(Date.now() + hourMs), never: null }
+  const members = Object.entries(ends).map(([userId, endsAt]) => ({
+    userId,
+    role: 'viewer' as const,
+    endsAt,
+  }))
+  await own.member.createMany({ data: members.map((member) => ({ workspaceId, ...member })) })
+  t.match(await removeOld(database, now, keep(30)), { members: 1 })
+  const left = await own.member.findMany({ orderBy: { userId: 'asc' } })
+  t.same(
+    left.map(({ userId }) => userId),
+    ['future', 'never'],
   )
 })
 

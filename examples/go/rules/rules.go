@@ -638,7 +638,7 @@ func (c *Client) GetMember(ctx context.Context, userId string) (*Response, error
 	return c.send(ctx, "GET", "/api/developer/v1/members/"+url.PathEscape(userId), nil, nil, nil)
 }
 
-// PutMember: Add a member, or change their role.
+// PutMember: Add a member, change their role, or grant support access.
 func (c *Client) PutMember(ctx context.Context, userId string, body any, headers map[string]string) (*Response, error) {
 	return c.send(ctx, "PUT", "/api/developer/v1/members/"+url.PathEscape(userId), body, nil, headers)
 }

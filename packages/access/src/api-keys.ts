@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { isUuid, newId, type Prisma, type WorkspaceDatabase } from '@automation/database'
 import { parseTimestamp } from '@automation/engine'
 import { Type } from 'typebox'
+import type { NewAuditEntry } from './audit.js'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { credentialTimes, DateTime, listNewest, orNull, presentTimes, textOnce } from './credential.js'
 import { Refused } from './refused.js'
@@ -54,12 +55,9 @@ const maxKeys = 5_000
 /** @throws Refused where the expiry is no time in the future, or the workspace has 100 keys in use, or 5,000 in all */
 export function createApiKey(
   administrator: Administrator,
-  { name, scopes, expiresAt }: Type.Static<typeof ApiKeyToCreate>,
+  fields: Type.Static<typeof ApiKeyToCreate>,
 ): Promise<NewApiKey> {
-  const id = newId()
-  const key = `ark_${id}_${randomBytes(32).toString('base64url')}`
   return changeWorkspace(administrator, async (transaction) => {
-    const expiry = expiresAt === undefined ? null : readExpiry(expiresAt)
     if ((await transaction.apiKey.count({ where: isInUse() })) >= maxUsableKeys)
       throw new Refused('limit_reached', `A workspace may have ${maxUsableKeys} API keys in use`)
     if ((await transaction.apiKey.count()) >= maxKeys)
@@ -67,25 +65,27 @@ export function createApiKey(
         'limit_reached',
         `A workspace may have ${maxKeys} API keys, with those that were revoked or have expired`,
       )
-    const row = await transaction.apiKey.create({
-      data: {
-        id,
-        workspaceId: administrator.workspaceId,
-        name,
-        scopes,
-        hash: hashApiKey(key),
-        expiresAt: expiry,
-      },
-    })
-    return {
-      result: { ...presentApiKey(row), key },
-      entry: {
-        action: 'api_key.created',
-        subject: id,
-        details: { name, scopes, expiresAt: row.expiresAt },
-      },
-    }
+    return insertApiKey(transaction, administrator.workspaceId, fields)
   })
+}
+
+/** @returns the key, and the entry for the audit log @throws Refused where the expiry is no time in the future */
+export async function insertApiKey(
+  transaction: Pick<WorkspaceDatabase, 'apiKey'>,
+  workspaceId: string,
+  { name, scopes, expiresAt }: Type.Static<typeof ApiKeyToCreate>,
+): Promise<{ result: NewApiKey; entry: NewAuditEntry }> {
+  const id = newId()
+  const key = `ark_${id}_${randomBytes(32).toString('base64url')}`
+  const expiry = expiresAt === undefined ? null : readExpiry(expiresAt)
+  const row = await transaction.apiKey.create({
+    data: { id, workspaceId, name, scopes, hash: hashApiKey(key), expiresAt: expiry },
+  })
+  const details = { name, scopes, expiresAt: row.expiresAt }
+  return {
+    result: { ...presentApiKey(row), key },
+    entry: { action: 'api_key.created', subject: id, details },
+  }
 }
 
 /** Lists all keys in use and the newest revoked and expired ones, at most 1,000, the newest first. */

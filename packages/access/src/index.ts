@@ -55,6 +55,8 @@ export {
   ListedMember,
   listMembers,
   Member,
+  MemberToPut,
+  maxSupportHours,
   noteSeen,
   putMember,
   Role,
@@ -62,6 +64,13 @@ export {
   UserId,
 } from './members.js'
 export { findMembership, findTenant, type Membership, type Tenant } from './memberships.js'
+export {
+  createOperatorKey,
+  listOperatorKeys,
+  OperatorKeyName,
+  readOperatorKeyId,
+  revokeOperatorKey,
+} from './operator-keys.js'
 export { putSigningSecret } from './put-signing-secret.js'
 export { Refused } from './refused.js'
 export { type Resealing, resealSecrets } from './reseal-secrets.js'
@@ -108,15 +117,19 @@ export {
 } from './subscriptions.js'
 export { mintToken, recordToken, tokenParty } from './tokens.js'
 export {
+  countInWorkspaces,
   createWorkspace,
   findCreator,
   findWorkspace,
+  listAllWorkspaces,
   listMemberships,
   listWorkspaces,
+  NewWorkspace,
   Plan,
   RetentionDays,
   updateWorkspace,
   Workspace,
+  WorkspaceCounts,
   WorkspaceToCreate,
   WorkspaceToUpdate,
 } from './workspaces.js'

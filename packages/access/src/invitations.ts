@@ -3,7 +3,7 @@ import { type Database, isUuid, newId, type Prisma, type WorkspaceDatabase } fro
 import { Type } from 'typebox'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { DateTime, orNull, textOnce } from './credential.js'
-import { admit, Role } from './members.js'
+import { admit, Role, whereNotEnded } from './members.js'
 import { Refused } from './refused.js'
 
 export const Invitation = Type.Object(
@@ -140,9 +140,13 @@ export async function acceptInvitation(
   const { workspaceId } = await findByToken(database, token)
   const author = { database, workspaceId, actor: `user:${userId}`, ...(publish && { publish }) }
   await changeWorkspace(author, async (transaction) => {
-    const { id, role, createdBy, currentRole, acceptedAt } = await readFor(transaction, token, userId)
+    const { id, role, createdBy, currentRole, isSupport, acceptedAt } = await readFor(
+      transaction,
+      token,
+      userId,
+    )
     if (acceptedAt !== null) return { result: undefined, entry: undefined }
-    if (currentRole !== null && ranks[currentRole] >= ranks[role])
+    if (currentRole !== null && !isSupport && ranks[currentRole] >= ranks[role])
       throw new Refused('already_a_member', `You are a member already, as ${currentRole}`)
     const { count } = await transaction.invitation.updateMany({
       where: { id, ...isOpen() },
@@ -180,7 +184,7 @@ async function findByToken({ system }: Database, token: string) {
 
 /** @throws Refused where it is neither open nor accepted by this user, or who made it may not invite any more */
 async function readFor(
-  transaction: Pick<WorkspaceDatabase, 'invitation' | 'member' | 'apiKey'>,
+  transaction: Pick<WorkspaceDatabase, 'invitation' | 'member' | 'apiKey' | '$queryRaw'>,
   token: string,
   userId: string,
 ) {
@@ -188,10 +192,13 @@ async function readFor(
   const found = await transaction.invitation.findFirst({ where })
   if (found === null) throw noSuchInvitation()
   if (found.acceptedAt === null && !(await mayInvite(transaction, found.createdBy))) throw noSuchInvitation()
-  const member = await transaction.member.findFirst({ where: { userId }, select: { role: true } })
+  const member = await transaction.member.findFirst({
+    where: { userId, ...(await whereNotEnded(transaction)) },
+    select: { role: true, endsAt: true },
+  })
   // Who was removed since then reads nothing by it.
   if (found.acceptedAt !== null && member === null) throw noSuchInvitation()
-  return { ...found, currentRole: member?.role ?? null }
+  return { ...found, currentRole: member?.role ?? null, isSupport: member?.endsAt instanceof Date }
 }
 
 /** An admin who has gone leaves no way back in. */

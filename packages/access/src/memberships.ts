@@ -9,14 +9,16 @@ export interface Tenant {
 
 export interface Membership extends Tenant {
   role: Role
+  /** It ends by itself, and reads no credentials. */
+  isSupport: boolean
 }
 
 /** $1 workspace, $2 user */
 const findMembershipSql = `
-  SELECT m.role::text AS role, w.plan::text AS plan, w.created_by AS "createdBy"
+  SELECT m.role::text AS role, m.ends_at IS NOT NULL AS "isSupport", w.plan::text AS plan, w.created_by AS "createdBy"
   FROM members m
   JOIN workspaces w ON w.id = m.workspace_id
-  WHERE m.workspace_id = $1::uuid AND m.user_id = $2`
+  WHERE m.workspace_id = $1::uuid AND m.user_id = $2 AND (m.ends_at IS NULL OR m.ends_at > now())`
 
 /**
  * Finds a user's role in a workspace; undefined where the user is no member, or the workspace does not exist. Each has a statement of its own: one

@@ -1,6 +1,7 @@
 import { SignJWT } from 'jose'
 import { type Administrator, changeWorkspace } from './change-workspace.js'
 import { readKeyList } from './key-list.js'
+import { whereNotEnded } from './members.js'
 
 /** JWT_ISSUER and JWT_AUDIENCE of every product that the launcher starts. */
 export const tokenParty = 'automation-rules'
@@ -39,7 +40,7 @@ export async function recordToken(
   { userId, expiresAt }: { userId: string; expiresAt: Date },
 ): Promise<{ id: string; name: string }[]> {
   const members = await administrator.database.system.member.findMany({
-    where: { userId },
+    where: { userId, ...(await whereNotEnded(administrator.database.system)) },
     select: { workspace: { select: { id: true, name: true } } },
     orderBy: { workspaceId: 'asc' },
   })

@@ -9,8 +9,9 @@ import {
   type WorkspaceTransaction,
 } from '@automation/database'
 import { Type } from 'typebox'
+import { ApiKeyToCreate, insertApiKey, NewApiKey } from './api-keys.js'
 import { type Administrator, changeWorkspace, writeAudit } from './change-workspace.js'
-import { type Role, refuseBadUserId, UserId } from './members.js'
+import { type Role, refuseBadUserId, UserId, whereNotEnded } from './members.js'
 import { Refused } from './refused.js'
 
 export const Plan = Type.Enum(['standard', 'enterprise'], {
@@ -54,9 +55,26 @@ export const WorkspaceToCreate = Type.Object(
     plan: Type.Optional(Plan),
     retentionDays: Type.Optional(RetentionDaysOrDefault),
     adminUserId: Type.Optional(UserId),
+    apiKey: Type.Optional(ApiKeyToCreate),
   },
   { additionalProperties: false, title: 'WorkspaceToCreate' },
 )
+/** The only response that contains the first key, if one was asked for. */
+export const NewWorkspace = Type.Object(
+  { ...Workspace.properties, apiKey: Type.Optional(NewApiKey) },
+  { title: 'NewWorkspace' },
+)
+export type NewWorkspace = Workspace & { apiKey?: NewApiKey }
+/** How much there is in a workspace, for who sees nothing of it. */
+export const WorkspaceCounts = Type.Object(
+  {
+    rules: Type.Integer({ description: 'Rules, also those that are switched off' }),
+    members: Type.Integer(),
+    apiKeys: Type.Integer({ description: 'API keys that are not revoked' }),
+  },
+  { title: 'WorkspaceCounts' },
+)
+export type WorkspaceCounts = Type.Static<typeof WorkspaceCounts>
 export const WorkspaceToUpdate = Type.Object(
   {
     name: Type.Optional(WorkspaceName),
@@ -90,7 +108,7 @@ const serialize = createKeyedMutex()
 /**
  * Creates a workspace with its first admin.
  *
- * @param options.creator none on the command line, which no limit applies to
+ * @param options.creator none for an operator, on the command line or with a key of theirs: no limit applies to them
  * @throws Refused where the creator has as many workspaces as it may have, those included that were handed to another admin
  */
 export function createWorkspace(
@@ -100,9 +118,10 @@ export function createWorkspace(
     plan = 'standard',
     retentionDays = null,
     adminUserId,
+    apiKey,
   }: Type.Static<typeof WorkspaceToCreate> & { adminUserId: string },
   { id = newId(), creator }: { id?: string; creator?: Creator } = {},
-): Promise<Workspace> {
+): Promise<NewWorkspace> {
   const create = () =>
     database.forWorkspace(id).$transaction(async (transaction) => {
       const { result } = await once(transaction, async () => {
@@ -117,7 +136,10 @@ export function createWorkspace(
         const details = { name, plan, ...(retentionDays !== null && { retentionDays }), adminUserId }
         const entry = { action: 'workspace.created', subject: id, details } as const
         await writeAudit(transaction, { workspaceId: id, actor, ...entry })
-        return { result: presentWorkspace(workspace), entry: undefined }
+        const first = apiKey && (await insertApiKey(transaction, id, apiKey))
+        if (first) await writeAudit(transaction, { workspaceId: id, actor, ...first.entry })
+        const created = { ...presentWorkspace(workspace), ...(first && { apiKey: first.result }) }
+        return { result: created, entry: undefined }
       })
       return result
     })
@@ -187,13 +209,53 @@ export async function findWorkspace(
   return presentWorkspace(workspace)
 }
 
+/** A page of all workspaces, in the order of their ids. @param after the last id of the page before */
+export async function listAllWorkspaces(
+  database: Database,
+  { after, limit }: { after?: string | undefined; limit: number },
+): Promise<Workspace[]> {
+  const workspaces = await database.system.workspace.findMany({
+    where: after === undefined ? {} : { id: { gt: after } },
+    select: fields,
+    orderBy: { id: 'asc' },
+    take: limit,
+  })
+  return workspaces.map(presentWorkspace)
+}
+
+/** $1 workspaces. Each count has an index, and a limit of the workspace bounds it. */
+const countInWorkspacesSql = `
+  SELECT w.id,
+         (SELECT count(*)::int FROM rules WHERE workspace_id = w.id) AS rules,
+         (SELECT count(*)::int FROM members
+          WHERE workspace_id = w.id AND (ends_at IS NULL OR ends_at > now())) AS members,
+         (SELECT count(*)::int FROM api_keys WHERE workspace_id = w.id AND revoked_at IS NULL) AS "apiKeys"
+  FROM workspaces w
+  WHERE w.id = ANY($1::uuid[])`
+
+/** Counts what is in some workspaces, by their ids. */
+export async function countInWorkspaces(
+  database: Database,
+  ids: string[],
+): Promise<Map<string, WorkspaceCounts>> {
+  const rows = await database.run<WorkspaceCounts & { id: string }>(
+    'count_in_workspaces',
+    countInWorkspacesSql,
+    [ids],
+  )
+  return new Map(rows.map(({ id, ...counts }) => [id, counts]))
+}
+
 /** Nobody is asked before becoming a member, so the number of a user's workspaces has no limit, but the list has. */
 const maxListed = 1_000
 
 /** Lists all workspaces, or the first 1,000 of which a user is a member, the oldest first. */
 export async function listWorkspaces(database: Database, userId?: string): Promise<Workspace[]> {
   const workspaces = await database.system.workspace.findMany({
-    where: userId === undefined ? {} : { members: { some: { userId } } },
+    where:
+      userId === undefined
+        ? {}
+        : { members: { some: { userId, ...(await whereNotEnded(database.system)) } } },
     select: fields,
     orderBy: { id: 'asc' },
     ...(userId !== undefined && { take: maxListed }),
@@ -205,14 +267,16 @@ export async function listWorkspaces(database: Database, userId?: string): Promi
 export async function listMemberships(
   database: Database,
   userId: string,
-): Promise<{ workspace: Workspace; role: Role }[]> {
+): Promise<{ workspace: Workspace; role: Role; endsAt: string | null }[]> {
   const members = await database.system.member.findMany({
-    where: { userId },
-    select: { role: true, workspace: { select: fields } },
+    where: { userId, ...(await whereNotEnded(database.system)) },
+    select: { role: true, endsAt: true, workspace: { select: fields } },
     orderBy: { workspaceId: 'asc' },
     take: maxListed,
   })
-  return members.map(({ role, workspace }) => ({ role, workspace: presentWorkspace(workspace) }))
+  return members.map(({ role, endsAt, workspace }) => {
+    return { role, endsAt: endsAt?.toISOString() ?? null, workspace: presentWorkspace(workspace) }
+  })
 }
 
 function presentWorkspace({

@@ -12,7 +12,7 @@ t.test('a change names the ETag that its caller has read', async (t) => {
   const { members, subscriptions, workspaces } = developer
   await emailTemplates.update('t', { text: 'x' }, { ifTag })
   await emailTemplates.patch('t', { text: 'x' }, { ifTag })
-  await members.put('ada', 'viewer', { ifTag })
+  await members.put('ada', { role: 'viewer' }, { ifTag })
   await subscriptions.update('s', { isActive: false }, { ifTag })
   await workspaces.update('w', { name: 'Acme' }, { ifTag })
   const [read, ...changes] = asked.map(({ headers }) => headers['if-match'])

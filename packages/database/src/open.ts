@@ -209,6 +209,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId' | null> = {
   EventKey: 'workspaceId',
   KeyClaim: 'workspaceId',
   Task: 'workspaceId',
+  OperatorKey: null,
   Sweep: null,
 }
 

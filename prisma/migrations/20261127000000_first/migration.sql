@@ -28,8 +28,11 @@ CREATE TABLE members (
   role role NOT NULL,
   created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   seen_at TIMESTAMPTZ(3),
+  ends_at TIMESTAMPTZ(3),
+  reason TEXT,
   PRIMARY KEY (workspace_id, user_id)
 );
+CREATE INDEX members_ending ON members (ends_at) WHERE ends_at IS NOT NULL;
 
 CREATE TABLE invitations (
   id UUID PRIMARY KEY,
@@ -57,6 +60,17 @@ CREATE TABLE api_keys (
   last_used_at TIMESTAMPTZ(3)
 );
 CREATE INDEX api_keys_workspace_id_id_idx ON api_keys (workspace_id, id);
+
+CREATE TABLE operator_keys (
+  id UUID PRIMARY KEY,
+  name TEXT NOT NULL,
+  hash BYTEA NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  created_by TEXT NOT NULL,
+  revoked_at TIMESTAMPTZ(3),
+  revoked_by TEXT,
+  last_used_at TIMESTAMPTZ(3)
+);
 
 CREATE TABLE signing_secrets (
   id UUID PRIMARY KEY,

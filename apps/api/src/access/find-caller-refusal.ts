@@ -8,17 +8,23 @@ import { permits, scopeOf } from './permissions.js'
  * on the body is in the headers, so that it can be asked before the body is read.
  */
 export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean): Refusal | undefined {
-  const { role, scope, isAboutCaller } = request.routeOptions.config ?? {}
+  const { role, scope, isAboutCaller, isClosedToSupport, isForOperators } = request.routeOptions.config ?? {}
   if (role === undefined && !isAboutCaller) return undefined
   const limitation = limitationOf(request)
   if (limitation) return limitation
   if (request.caller === undefined) return refusals.authenticationRequired(request.tokenFault)
-  if (role === undefined) return undefined
+  if (request.caller.isOperator && !isForOperators)
+    return refusals.accessDenied(
+      'A key of the operator creates workspaces, and reads their names and counts alone',
+    )
+  if (role === undefined || request.caller.isOperator) return undefined
   const { workspaceId, permissions, permissionsFault } = request.caller
   if (workspaceId === undefined) return refusals.workspaceRequired()
   if (permissionsFault) return refusals.unavailable(permissionsFault)
   if (permissions === undefined) return refusals.notAMember()
   if (typeof role === 'function' && !isBodyRead) return undefined
+  if (isClosedToSupport && permissions.isSupport)
+    return refusals.accessDenied('Support access does not read this')
   const needed = typeof role === 'function' ? role(request) : role
   if (permits(permissions, needed, scope)) return undefined
   const neededScope = scope ?? scopeOf(needed)

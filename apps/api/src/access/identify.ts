@@ -6,10 +6,10 @@ import { createUseNotes } from './last-used.js'
 import { type Permissions, permissionsOfScopes } from './permissions.js'
 import { type TokenFault, unknownKey } from './token-faults.js'
 import type { VerifyToken } from './tokens.js'
-import { createApiKeyVerifier } from './verify-api-key.js'
+import { createApiKeyVerifier, createOperatorKeyVerifier } from './verify-api-key.js'
 
 export interface Caller {
-  /** `user:<sub>` or `api_key:<id>`, as the audit log presents it. */
+  /** `user:<sub>`, `api_key:<id>` or `operator_key:<id>`, as the audit log presents it. */
   actor: string
   /** The `sub` of a token; undefined for a key. */
   userId: string | undefined
@@ -17,6 +17,8 @@ export interface Caller {
   workspaceId: string | undefined
   /** undefined if the caller is no member of the workspace, or if they could not be read. */
   permissions: Permissions | undefined
+  /** It has a key of the operator: it calls the routes with `isForOperators` alone. */
+  isOperator?: boolean
   /** Why the permissions could not be read: Postgres did not respond. */
   permissionsFault?: Error
 }
@@ -36,10 +38,12 @@ export class Identification {
   readonly memberships: LRUCache<string, { found: Membership | undefined }>
   readonly #verifyToken: VerifyToken
   readonly #verifyApiKey: ReturnType<typeof createApiKeyVerifier>
+  readonly #verifyOperatorKey: ReturnType<typeof createOperatorKeyVerifier>
 
   constructor(database: Database, verifyToken: VerifyToken) {
     this.#verifyToken = verifyToken
     this.#verifyApiKey = createApiKeyVerifier(database)
+    this.#verifyOperatorKey = createOperatorKeyVerifier(database)
     const read = (key: string) => JSON.parse(key) as [workspaceId: string, userId: string]
     const noteUse = createUseNotes((key, at) => {
       const [workspaceId, userId] = read(key)
@@ -63,6 +67,7 @@ export class Identification {
    * @returns the fault of a token or key that is not valid
    */
   identify(token: string, namedWorkspace: unknown): Promise<Identity | TokenFault> {
+    if (token.startsWith('opk_')) return this.#identifyOperator(token)
     return token.startsWith('ark_')
       ? this.#identifyKey(token, namedWorkspace)
       : this.#identifyUser(token, namedWorkspace)
@@ -78,9 +83,9 @@ export class Identification {
     try {
       const membership = await this.#findMembership(workspaceId, userId)
       if (membership === undefined) return { caller: stranger }
-      const { role, plan, createdBy } = membership
+      const { role, isSupport, plan, createdBy } = membership
       return {
-        caller: { ...stranger, permissions: { role, scopes: undefined } },
+        caller: { ...stranger, permissions: { role, scopes: undefined, isSupport } },
         tenant: { workspaceId, plan, createdBy },
       }
     } catch (error) {
@@ -92,9 +97,7 @@ export class Identification {
 
   /** A key belongs to one workspace. Where a header names another one, or is no UUID, the key has no permissions. */
   async #identifyKey(token: string, named: unknown): Promise<Identity | TokenFault> {
-    const key = await this.#verifyApiKey(token).catch((error) => {
-      throw isPassing(error) ? refusals.unavailable(error) : error
-    })
+    const key = await this.#verifyApiKey(token).catch(throwUnavailable)
     if (key === undefined) return { fault: unknownKey }
     const isNamed = named !== undefined
     const workspaceId = !isNamed ? key.workspaceId : isUuid(named) ? named.toLowerCase() : undefined
@@ -105,10 +108,23 @@ export class Identification {
     }
   }
 
+  /** It is of no workspace, whichever the header names, and has no permissions in one. Its own id stands for one: its Idempotency-Keys are of that. */
+  async #identifyOperator(token: string): Promise<Identity | TokenFault> {
+    const key = await this.#verifyOperatorKey(token).catch(throwUnavailable)
+    if (key === undefined) return { fault: unknownKey }
+    const { id: workspaceId } = key
+    const actor = `operator_key:${workspaceId}`
+    return { caller: { actor, userId: undefined, workspaceId, permissions: undefined, isOperator: true } }
+  }
+
   async #findMembership(workspaceId: string, userId: string): Promise<Membership | undefined> {
     const key = JSON.stringify([workspaceId, userId])
     // `fetch` costs much more than `get`, even where the entry is cached.
     const cached = this.memberships.get(key)
     return cached === undefined ? (await this.memberships.fetch(key))?.found : cached.found
   }
+}
+
+function throwUnavailable(error: Error): never {
+  throw isPassing(error) ? refusals.unavailable(error) : error
 }

@@ -21,6 +21,8 @@ export interface Permissions {
   role: Role | undefined
   /** undefined for a member, whose permissions follow from the role. */
   scopes: Scope[] | undefined
+  /** Of a member whose access ends by itself. */
+  isSupport?: boolean
 }
 
 export function permissionsOfScopes(scopes: Scope[]): Permissions {

@@ -141,6 +141,13 @@ export const frame = {
         description:
           'API key of a program, which needs no `x-workspace-id`. It belongs to one workspace, and its scopes limit its permissions. An admin creates it by `POST /api/developer/v1/api-keys`, which shows it once.',
       },
+      operatorKey: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'opk_…',
+        description:
+          'Key of the operator of this installation, which belongs to no workspace. It creates workspaces and reads their names and counts. `npm run admin -- operator-keys create` shows it once.',
+      },
     },
   },
   security: [{ token: [], workspace: [] }, { apiKey: [] }],

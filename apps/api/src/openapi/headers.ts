@@ -91,7 +91,7 @@ export function addHeaders(document: Document): void {
 
 function ofOperation({ security, parameters = [] }: Operation): string[] {
   const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key')
-  return [...(security === undefined ? ofRates : []), ...(isKeyed ? ['Idempotent-Replayed'] : [])]
+  return [...(security?.length === 0 ? [] : ofRates), ...(isKeyed ? ['Idempotent-Replayed'] : [])]
 }
 
 function isPage({ content }: Response, { components }: Document): boolean {

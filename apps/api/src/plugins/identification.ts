@@ -25,6 +25,10 @@ declare module 'fastify' {
     scope?: Scope
     /** Needs a token or a key, but no workspace: for what is about the caller. */
     isAboutCaller?: boolean
+    /** An operator's key is accepted, too. It has no workspace. */
+    isForOperators?: boolean
+    /** Members whose access ends by itself do not read it, though their role does. */
+    isClosedToSupport?: boolean
     /** No caller is identified and no token consumed on arrival: for probes, and for documents and webhooks, which consume it themselves. */
     isOpen?: boolean
   }

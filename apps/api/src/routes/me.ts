@@ -1,4 +1,4 @@
-import { findWorkspace, listMemberships, orNull, Role, Scope, Workspace } from '@automation/access'
+import { DateTime, findWorkspace, listMemberships, orNull, Role, Scope, Workspace } from '@automation/access'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { refusals } from '../errors.js'
@@ -22,6 +22,10 @@ const Me = Type.Object(
               'Role of the user, or the role whose permissions the key has. null for a key without permissions on rules.',
           }),
         ),
+        endsAt: orNull({
+          ...DateTime,
+          description: 'When support access of the user ends. null: it does not',
+        }),
       }),
       { description: 'The first 1,000 workspaces of the user, oldest first, or the workspace of the key' },
     ),
@@ -45,7 +49,10 @@ export const meRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { actor, userId, permissions } = caller
       if (userId !== undefined) {
         const memberships = await listMemberships(app.database, userId)
-        const workspaces = memberships.map(({ workspace, role }) => ({ ...workspace, role }))
+        const workspaces = memberships.map(({ workspace, ...membership }) => ({
+          ...workspace,
+          ...membership,
+        }))
         return { actor, userId, scopes: null, workspaces }
       }
       // A key that names another workspace than its own has no permissions; its own is that of its limit.
@@ -54,7 +61,7 @@ export const meRoutes: FastifyPluginAsyncTypebox = async (app) => {
         throw refusals.accessDenied('The key belongs to another workspace')
       const workspace = await findWorkspace(app.database.forWorkspace(workspaceId), workspaceId)
       const { role = null, scopes = [] } = permissions
-      return { actor, userId: null, scopes, workspaces: [{ ...workspace, role }] }
+      return { actor, userId: null, scopes, workspaces: [{ ...workspace, role, endsAt: null }] }
     },
   })
 }

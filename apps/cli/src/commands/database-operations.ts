@@ -1,16 +1,22 @@
 import {
   ApiKeyToCreate,
   createApiKey,
+  createOperatorKey,
   createSealer,
   createSigningSecret,
   createWorkspace,
+  listOperatorKeys,
   listWorkspaces,
+  MemberToPut,
+  maxSupportHours,
+  OperatorKeyName,
   Plan,
   putMember,
   type Resealing,
   RetentionDays,
   Role,
   resealSecrets,
+  revokeOperatorKey,
   Scope,
   SecretDirection,
   SigningSecretToCreate,
@@ -27,6 +33,7 @@ import { readSecretFile, readSettings, schemeOptions } from '../scheme-options.j
 import { useDatabase, useWorkspace } from '../use-database.js'
 import type { DatabaseOperation, OptionRow } from './database-operation.js'
 
+const { properties: supportFields } = MemberToPut
 const workspace: OptionRow = ['--workspace <id>', 'id of the workspace', readId]
 
 export const databaseOperations: readonly DatabaseOperation[] = [
@@ -87,6 +94,25 @@ export const databaseOperations: readonly DatabaseOperation[] = [
     },
   },
   {
+    words: 'support take',
+    description:
+      'Get into a workspace as a viewer who reads no credentials, until an end. The workspace sees who, why and until when, and can end it. Taking it again moves the end.',
+    example: `${exampleId} --user dana --hours 4 --reason "Ticket 4711"`,
+    argument: ['workspace', 'id of the workspace', readId],
+    needs: [
+      ['--user <user>', 'user id: the sub of the user’s tokens', readAs(UserId)],
+      ['--hours <hours>', `1 to ${maxSupportHours}, from now on`, readAs(supportFields.endsInHours)],
+      ['--reason <text>', 'why, in the words that the workspace reads', readAs(supportFields.reason)],
+    ],
+    says: '{userId} reads this workspace until {endsAt}.',
+    run: async ({ workspace, user: userId, hours: endsInHours, reason }) => {
+      const taken = await useWorkspace('change', workspace, (administrator) =>
+        putMember(administrator, { userId, role: 'viewer', endsInHours, reason }),
+      )
+      return taken.member
+    },
+  },
+  {
     words: 'keys create',
     description: 'Create an API key and show it. It cannot be shown again.',
     example: `--workspace ${exampleId} --name CI --scopes rules:write,receipts:read --expires-in 90d`,
@@ -110,6 +136,31 @@ export const databaseOperations: readonly DatabaseOperation[] = [
           ...(expiresIn && { expiresAt: new Date(Date.now() + expiresIn).toISOString() }),
         }),
       ),
+  },
+  {
+    words: 'operator-keys create',
+    description:
+      'Create an operator’s key and show it. With it a program of yours creates workspaces by the API, and reads their names and counts. It cannot be shown again.',
+    example: '--name sign-up',
+    needs: [['--name <name>', 'name of the key', readAs(OperatorKeyName)]],
+    adds: 'Save the key now: it cannot be shown again, because only its SHA-256 hash is stored.',
+    run: ({ name }) => useDatabase('change', (operator) => createOperatorKey(operator, name)),
+  },
+  {
+    words: 'operator-keys list',
+    description: 'List the operator’s keys, newest first, and who has made and revoked them.',
+    example: '--json',
+    columns: ['id', 'name', 'state', 'createdAt', 'createdBy', 'lastUsedAt', 'revokedAt', 'revokedBy'],
+    run: () => useDatabase('read', ({ database }) => listOperatorKeys(database)),
+  },
+  {
+    words: 'operator-keys revoke',
+    description:
+      'Revoke an operator’s key: its next request is refused. Workspaces and keys that it has made stay.',
+    example: exampleId,
+    argument: ['key', 'id of the key', readId],
+    says: 'The key {name} is revoked.',
+    run: ({ key }) => useDatabase('change', (operator) => revokeOperatorKey(operator, key)),
   },
   {
     words: 'secrets create',

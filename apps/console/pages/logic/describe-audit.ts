@@ -56,8 +56,8 @@ export function joinParts(parts: readonly Part[]): string {
 const sentences: Readonly<Record<AuditAction, string>> = {
   'workspace.created': 'created the workspace {name}',
   'workspace.updated': 'changed the workspace: {changes}',
-  'member.added': 'added {subject} as {role}',
-  'member.changed': 'made {subject} {role}{was}',
+  'member.added': 'added {subject} as {role}{until}{because}',
+  'member.changed': 'made {subject} {role}{was}{until}{because}',
   'member.removed': 'removed {subject}',
   'invitation.created': 'invited somebody as {role}{until}',
   'invitation.accepted': 'accepted the invitation of {invitedBy} as {role}',
@@ -130,8 +130,9 @@ const fillings: Readonly<Record<string, (entry: Subject, names: Names) => Part>>
   }),
   which: ({ details: { cancelled } }) =>
     cancelled ? `, which cancelled ${countOf(Number(cancelled), 'waiting execution')}` : '',
-  until: ({ details: { expiresAt, retiresAt } }, { zone, now }) => {
-    const at = expiresAt ?? retiresAt
+  because: ({ details: { reason } }) => (reason === undefined ? '' : `: ${write(reason)}`),
+  until: ({ details: { expiresAt, retiresAt, endsAt } }, { zone, now }) => {
+    const at = expiresAt ?? retiresAt ?? endsAt
     return typeof at === 'string' ? `, until ${formatTime(at, zone, now)}` : ''
   },
   // One, or so many.

@@ -7,6 +7,7 @@ export function nameActor(
   const [kind, id] = [actor.slice(0, colon), actor.slice(colon + 1)]
   if (kind === 'user') return id
   if (kind === 'api_key') return `API key ${apiKey?.(id) ?? id}`
+  if (kind === 'operator_key') return 'The operator'
   if (kind === 'cli') return `${id} (command line)`
   if (actor === 'link') return 'Somebody with the link'
   return kind === 'system' ? 'The service' : actor

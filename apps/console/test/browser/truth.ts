@@ -330,7 +330,7 @@ export function testTruth(t: Test, { browser, makeWorkspace }: Context): void {
     async (t) => {
       const { client, visit } = await makeWorkspace()
       const { welcome } = await fill(client)
-      await client.developer.members.put('dee', 'viewer')
+      await client.developer.members.put('dee', { role: 'viewer' })
       await client.rules.toggle(welcome.id)
       const { id } = await client.developer.subscriptions.create({
         url: 'https://hooks.example.com/a',

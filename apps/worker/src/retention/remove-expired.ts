@@ -24,7 +24,7 @@ interface OldRows {
 }
 
 /**
- * Creates the removals of expired receipts, backtests, rejections, idempotency keys, tallies, acknowledgements and audit entries, for all workspaces, and of
+ * Creates the removals of expired receipts, backtests, rejections, idempotency keys, tallies, acknowledgements, ended support access and audit entries, for all workspaces, and of
  * credentials that ended. After the removal of its receipt or key, a repeated webhook or request counts as a new one.
  *
  * @param now epoch ms
@@ -60,6 +60,13 @@ export function createExpiredRemovals(now: number, auditDays: number) {
       key: Prisma.sql`workspace_id, handler_id, error`,
       age: Prisma.sql`at`,
       before: Prisma.sql`${new Date(now - acknowledgementDays * dayMs)}`,
+    }),
+    // Since their end they are no members.
+    members: removalOf({
+      table: Prisma.sql`members`,
+      key: Prisma.sql`workspace_id, user_id`,
+      age: Prisma.sql`ends_at`,
+      before: Prisma.sql`clock_timestamp()`,
     }),
     ...createAuditRemovals(now, auditDays, byId),
   }

@@ -1,4 +1,4 @@
-import type { ListedMember, MemberList, Role } from '../api.js'
+import type { ListedMember, MemberList, MemberToPut } from '../api.js'
 import { type IfTag, matchingTag } from '../if-version.js'
 import type { Pages } from '../pages.js'
 import type { RequestOptions, Sender } from '../send.js'
@@ -19,11 +19,11 @@ export class Members {
     return this.#sender.ask('GET /api/developer/v1/members/{userId}', { path: { userId } }, options)
   }
 
-  /** Adds a member, or changes their role. @param userId the `sub` of the user's tokens */
-  put(userId: string, role: Role, options: RequestOptions & IfTag = {}) {
+  /** Adds a member, changes their role, or grants support access, which ends by itself. @param userId the `sub` of the user's tokens */
+  put(userId: string, member: MemberToPut, options: RequestOptions & IfTag = {}) {
     return this.#sender.ask(
       'PUT /api/developer/v1/members/{userId}',
-      { path: { userId }, body: { role } },
+      { path: { userId }, body: member },
       matchingTag(options),
     )
   }

@@ -1815,7 +1815,7 @@ export interface paths {
         };
         /**
          * List the members of the workspace, at most 1,000, oldest first
-         * @description With the role of each, and when they last opened the console.
+         * @description With the role of each, and when they last opened the console. A member with `endsAt` has support access, which ends then by itself.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1843,8 +1843,8 @@ export interface paths {
          */
         get: operations["getMember"];
         /**
-         * Add a member, or change their role
-         * @description 201: the member was added. 200: the role was changed. `userId` is the `sub` claim of their tokens. The last admin cannot get a lower role (409, `last_admin`).
+         * Add a member, change their role, or grant support access
+         * @description 201: the member was added. 200: the role was changed. `userId` is the `sub` claim of their tokens. The last admin cannot get a lower role (409, `last_admin`). With `endsInHours` they read as a viewer, without credentials, and their access ends by itself: after 72 hours at most. To grant it again moves the end. A member without an end cannot get one (409, `already_a_member`): remove them first.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1943,7 +1943,7 @@ export interface paths {
         };
         /**
          * List the workspaces of the user, oldest first. An API key lists its own workspace
-         * @description The list has at most 1,000 workspaces.
+         * @description The list has at most 1,000 workspaces. An operator’s key lists all workspaces with their counts, in pages of 100 at most.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -1951,7 +1951,7 @@ export interface paths {
         put?: never;
         /**
          * Create a workspace with its first admin
-         * @description The first admin is the caller, unless `adminUserId` names another user. An API key is no user, so it has to name one. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace.
+         * @description The first admin is the caller, unless `adminUserId` names another user. An API key is no user, so it has to name one. Each user may create 100 workspaces. A workspace that an API key creates counts for the creator of the key’s workspace. An operator’s key has no such limit, gives any plan, and may ask for a first API key in the same response (`apiKey`); it has to name an admin, and one request costs five tokens.
          *
          *     Needs the role `admin`, or a key with the scope `admin`.
          */
@@ -1971,7 +1971,7 @@ export interface paths {
         };
         /**
          * Get the workspace that x-workspace-id names
-         * @description With its plan and its settings. The id in the path must be the one of x-workspace-id.
+         * @description With its plan and its settings. The id in the path must be the one of x-workspace-id. An operator’s key gets any workspace, with its counts.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -2358,7 +2358,7 @@ export interface components {
              * @description When the execution failed: what failed until then is acknowledged
              */
             until: string;
-            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
             by: string;
             /**
              * Format: date-time
@@ -2367,7 +2367,7 @@ export interface components {
             at: string;
         };
         Acknowledgement: {
-            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+            /** @description Who acknowledged it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
             by: string;
             /**
              * Format: date-time
@@ -2601,7 +2601,7 @@ export interface components {
         AuditEntry: {
             /** Format: uuid */
             id: string;
-            /** @description `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+            /** @description `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
             actor: string;
             action: components["schemas"]["AuditAction"];
             /** @description Id of the changed object */
@@ -2921,6 +2921,19 @@ export interface components {
             /** @enum {string} */
             operator: "equals" | "eq" | "not_equals" | "neq" | "greater_than" | "gt" | "greater_than_or_equal" | "gte" | "less_than" | "lt" | "less_than_or_equal" | "lte";
             value: number;
+        };
+        CountedWorkspace: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            plan: components["schemas"]["Plan"];
+            /** @description Number of consecutive failures after which the service switches a rule off. null: never. */
+            autoPauseAfter: number | null;
+            /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
+            retentionDays: number | null;
+            /** Format: date-time */
+            createdAt: string;
+            counts?: components["schemas"]["WorkspaceCounts"];
         };
         CreateTaskAction: {
             /**
@@ -4022,6 +4035,8 @@ export interface components {
             role: components["schemas"]["Role"];
             /** Format: date-time */
             createdAt: string;
+            endsAt: string | null;
+            reason: string | null;
             lastSeenAt: string | null;
         };
         Liveness: {
@@ -4081,6 +4096,7 @@ export interface components {
                 /** Format: date-time */
                 createdAt: string;
                 role: ("viewer" | "operator" | "editor" | "admin") | null;
+                endsAt: string | null;
             }[];
         };
         Member: {
@@ -4089,6 +4105,8 @@ export interface components {
             role: components["schemas"]["Role"];
             /** Format: date-time */
             createdAt: string;
+            endsAt: string | null;
+            reason: string | null;
         };
         MemberList: {
             data: components["schemas"]["ListedMember"][];
@@ -4096,6 +4114,10 @@ export interface components {
         };
         MemberToPut: {
             role: components["schemas"]["Role"];
+            /** @description Support access: it ends by itself after so many hours. The role is viewer */
+            endsInHours?: number;
+            /** @description Why they get support access */
+            reason?: string;
         };
         MessageCount: {
             message: string;
@@ -4175,6 +4197,19 @@ export interface components {
             secret: string | null;
             /** @description Says why secret is null. Absent if it is not. */
             warnings?: components["schemas"]["FieldError"][];
+        };
+        NewWorkspace: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            plan: components["schemas"]["Plan"];
+            /** @description Number of consecutive failures after which the service switches a rule off. null: never. */
+            autoPauseAfter: number | null;
+            /** @description Number of days after which finished events and their executions are removed. null: the default of the service. */
+            retentionDays: number | null;
+            /** Format: date-time */
+            createdAt: string;
+            apiKey?: components["schemas"]["NewApiKey"];
         };
         NewestEvents: {
             newestId: string | null;
@@ -4615,7 +4650,7 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4666,7 +4701,7 @@ export interface components {
                  * @description The rule that was copied
                  */
                 from: string;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4693,7 +4728,7 @@ export interface components {
                 ruleId: string;
                 /** @description Absent if the rule was deleted in the meantime */
                 name?: string;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4717,7 +4752,7 @@ export interface components {
                 name?: string;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4761,7 +4796,7 @@ export interface components {
                 name?: string;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -4969,7 +5004,7 @@ export interface components {
                 lastError: string | null;
                 /** @description How many waiting executions were cancelled */
                 cancelled: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5003,7 +5038,7 @@ export interface components {
                     maxRunsPerHour?: number;
                     maxFailureRate?: number;
                 };
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5031,7 +5066,7 @@ export interface components {
                 changed: string[];
                 /** @description The version of the rule after the change */
                 version: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5090,7 +5125,7 @@ export interface components {
                 failed?: number;
                 finished?: number;
                 maxFailureRate?: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5258,7 +5293,7 @@ export interface components {
                 version: number;
                 /** @description How many waiting executions were cancelled */
                 cancelled?: number;
-                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
+                /** @description Who did it: `user:<sub>`, `api_key:<id>`, `operator_key:<id>` (it has created the workspace), `cli:<system user>`, `link` (somebody with the link of a decision), `system:auto-pause` or `system:guard` */
                 actor: string;
                 /** Format: date-time */
                 at: string;
@@ -5916,8 +5951,16 @@ export interface components {
             /** Format: date-time */
             createdAt: string;
         };
+        /** @description For an operator’s key alone */
+        WorkspaceCounts: {
+            /** @description Rules, also those that are switched off */
+            rules: number;
+            members: number;
+            /** @description API keys that are not revoked */
+            apiKeys: number;
+        };
         WorkspaceList: {
-            data: components["schemas"]["Workspace"][];
+            data: components["schemas"]["CountedWorkspace"][];
             nextCursor?: string | null;
         };
         WorkspaceToCreate: {
@@ -5927,6 +5970,7 @@ export interface components {
             retentionDays?: number | null;
             /** @description The `sub` claim of the user’s tokens */
             adminUserId?: string;
+            apiKey?: components["schemas"]["ApiKeyToCreate"];
         };
         WorkspaceToUpdate: {
             name?: string;
@@ -6215,6 +6259,7 @@ export type CollectedSuppression = components['schemas']['CollectedSuppression']
 export type Condition = components['schemas']['Condition'];
 export type ConditionTrace = components['schemas']['ConditionTrace'];
 export type CountCondition = components['schemas']['CountCondition'];
+export type CountedWorkspace = components['schemas']['CountedWorkspace'];
 export type CreateTaskAction = components['schemas']['CreateTaskAction'];
 export type Credential = components['schemas']['Credential'];
 export type CredentialKind = components['schemas']['CredentialKind'];
@@ -6318,6 +6363,7 @@ export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewInvitation = components['schemas']['NewInvitation'];
 export type NewSigningSecret = components['schemas']['NewSigningSecret'];
 export type NewSubscription = components['schemas']['NewSubscription'];
+export type NewWorkspace = components['schemas']['NewWorkspace'];
 export type NewestEvents = components['schemas']['NewestEvents'];
 export type NoneCondition = components['schemas']['NoneCondition'];
 export type NotGroup = components['schemas']['NotGroup'];
@@ -6441,6 +6487,7 @@ export type WaitFor = components['schemas']['WaitFor'];
 export type WaitingExecutionFilter = components['schemas']['WaitingExecutionFilter'];
 export type WhileRunningSuppression = components['schemas']['WhileRunningSuppression'];
 export type Workspace = components['schemas']['Workspace'];
+export type WorkspaceCounts = components['schemas']['WorkspaceCounts'];
 export type WorkspaceList = components['schemas']['WorkspaceList'];
 export type WorkspaceToCreate = components['schemas']['WorkspaceToCreate'];
 export type WorkspaceToUpdate = components['schemas']['WorkspaceToUpdate'];
@@ -12609,6 +12656,10 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12619,22 +12670,24 @@ export interface operations {
                      *       "scopes": null,
                      *       "workspaces": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000033",
+                     *           "id": "01970000-0000-7000-8000-000000000041",
                      *           "name": "Tests",
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:01:00.000Z",
-                     *           "role": "admin"
+                     *           "createdAt": "2026-01-12T09:01:10.000Z",
+                     *           "role": "admin",
+                     *           "endsAt": null
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000001",
                      *           "name": "Acme",
                      *           "plan": "standard",
-                     *           "autoPauseAfter": 3,
+                     *           "autoPauseAfter": 100,
                      *           "retentionDays": null,
                      *           "createdAt": "2026-01-12T09:00:01.000Z",
-                     *           "role": "admin"
+                     *           "role": "admin",
+                     *           "endsAt": null
                      *         }
                      *       ]
                      *     }
@@ -14122,12 +14175,16 @@ export interface operations {
                      *           "userId": "ada",
                      *           "role": "admin",
                      *           "createdAt": "2026-01-12T09:00:01.000Z",
-                     *           "lastSeenAt": "2026-01-12T09:01:05.000Z"
+                     *           "endsAt": null,
+                     *           "reason": null,
+                     *           "lastSeenAt": "2026-01-12T09:01:06.000Z"
                      *         },
                      *         {
                      *           "userId": "dora",
                      *           "role": "editor",
-                     *           "createdAt": "2026-01-12T09:01:04.000Z",
+                     *           "createdAt": "2026-01-12T09:01:05.000Z",
+                     *           "endsAt": null,
+                     *           "reason": null,
                      *           "lastSeenAt": null
                      *         }
                      *       ],
@@ -14173,7 +14230,9 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "editor",
-                     *       "createdAt": "2026-01-12T09:00:58.000Z"
+                     *       "createdAt": "2026-01-12T09:01:05.000Z",
+                     *       "endsAt": null,
+                     *       "reason": null
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -14228,7 +14287,9 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "editor",
-                     *       "createdAt": "2026-01-12T09:00:58.000Z"
+                     *       "createdAt": "2026-01-12T09:01:05.000Z",
+                     *       "endsAt": null,
+                     *       "reason": null
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -14250,7 +14311,9 @@ export interface operations {
                      * @example {
                      *       "userId": "dora",
                      *       "role": "viewer",
-                     *       "createdAt": "2026-01-12T09:00:58.000Z"
+                     *       "createdAt": "2026-01-12T09:01:05.000Z",
+                     *       "endsAt": null,
+                     *       "reason": null
                      *     }
                      */
                     "application/json": components["schemas"]["Member"];
@@ -14486,6 +14549,10 @@ export interface operations {
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -14620,7 +14687,7 @@ export interface operations {
                      *       "createdAt": "2026-01-12T09:00:01.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Workspace"];
+                    "application/json": components["schemas"]["NewWorkspace"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -14669,7 +14736,7 @@ export interface operations {
                      *       "createdAt": "2026-01-12T09:00:01.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Workspace"];
+                    "application/json": components["schemas"]["CountedWorkspace"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -126,8 +126,8 @@ t.test('an admin manages members and keys, and a program uses an API key', async
   await developer.apiKeys.revoke(id)
   await t.rejects(program.rules.list().all(), { message: 'Authentication required' })
 
-  t.match(await developer.members.put('bob', 'viewer'), { userId: 'bob', role: 'viewer' })
-  t.match(await developer.members.put('bob', 'editor'), { role: 'editor' })
+  t.match(await developer.members.put('bob', { role: 'viewer' }), { userId: 'bob', role: 'viewer' })
+  t.match(await developer.members.put('bob', { role: 'editor' }), { role: 'editor' })
   await developer.members.remove('bob')
   matchLists(t, await developer.members.list().all(), [{ userId: 'ada' }])
   const hook = { url: 'https://example.com/hook', eventTypes: ['rule.paused' as const] }

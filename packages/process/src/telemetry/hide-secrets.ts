@@ -11,7 +11,7 @@ export function hideSecrets(line: string): string {
   return line
     .replace(/(\b[a-z]+:\/\/[^\s:/@"\\]*):[^\s@/"\\]+@/gi, `$1:${hidden}@`)
     .replace(/\b(Bearer|Basic) +[^\s"\\]{12,}/gi, `$1 ${hidden}`)
-    .replace(/\b(?:ark_[0-9a-f-]{36}_|whsec_)[\w+/=-]+/g, hidden)
+    .replace(/\b(?:(?:ark|opk)_[0-9a-f-]{36}_|whsec_)[\w+/=-]+/g, hidden)
     .replace(/(?<![\w-])[\w-]+(?:\.[\w-]*){2,4}/g, hideToken)
     .replace(/([?&#;])([\w.~%[\]-]+)=([^\s"\\&#;]+)/g, hideParameter)
     .replace(/(https?:\/\/[^\s"\\/?#]+)(\/[^\s"\\?#]+)/gi, hidePath)

@@ -11,7 +11,7 @@ import type { StoredResponse } from './stored-response.js'
  * transaction of the change, so neither exists without the other. The route has `key: 'change'`, which answers most repeats.
  *
  * @param change one transaction of the administrator, and what follows from it. It returns the result of the transaction
- * @param secret the field of the response that is for the first caller alone
+ * @param secret the field of the response that is for the first caller alone, such as `key`, or `apiKey.key` within another one
  */
 export async function changeOnce<Result>(
   request: FastifyRequest,
@@ -38,8 +38,14 @@ export async function changeOnce<Result>(
   }
 }
 
-function withoutSecret(response: StoredResponse, field: string): StoredResponse {
+function withoutSecret(response: StoredResponse, path: string): StoredResponse {
+  return { ...response, body: withoutText(response.body, path.split('.')) }
+}
+
+function withoutText(body: object, [field = '', ...rest]: string[]): object {
+  if (rest.length > 0)
+    return { ...body, [field]: withoutText((body as Record<string, object>)[field] ?? {}, rest) }
   const message =
     'Only the first response contained it, and it is not stored. If you do not have it, revoke this one and create another'
-  return { ...response, body: { ...response.body, [field]: null, warnings: [{ field, message }] } }
+  return { ...body, [field]: null, warnings: [{ field, message }] }
 }

@@ -3,6 +3,8 @@ import {
   ListedMember,
   listMembers,
   Member,
+  MemberToPut,
+  maxSupportHours,
   putMember,
   Refused,
   removeMember,
@@ -15,7 +17,6 @@ import { cutList } from '../../lists/page.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 
 const MemberParams = Type.Pick(Member, ['userId'])
-const MemberToPut = Type.Pick(Member, ['role'], { additionalProperties: false, title: 'MemberToPut' })
 
 const resource: Resource = (transaction, { params }) =>
   findMember(transaction, (params as Type.Static<typeof MemberParams>).userId)
@@ -33,7 +34,8 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'listMembers',
       summary: 'List the members of the workspace, at most 1,000, oldest first',
-      description: 'With the role of each, and when they last opened the console.',
+      description:
+        'With the role of each, and when they last opened the console. A member with `endsAt` has support access, which ends then by itself.',
       querystring: Type.Object(PageQuery),
       response: {
         200: Type.Object({ data: Type.Array(ListedMember), nextCursor: NextCursor }, { title: 'MemberList' }),
@@ -64,9 +66,8 @@ export const memberRoutes: FastifyPluginAsyncTypebox = async (app) => {
     config: { role: 'admin', resource: resourceIfAny },
     schema: {
       operationId: 'putMember',
-      summary: 'Add a member, or change their role',
-      description:
-        '201: the member was added. 200: the role was changed. `userId` is the `sub` claim of their tokens. The last admin cannot get a lower role (409, `last_admin`).',
+      summary: 'Add a member, change their role, or grant support access',
+      description: `201: the member was added. 200: the role was changed. \`userId\` is the \`sub\` claim of their tokens. The last admin cannot get a lower role (409, \`last_admin\`). With \`endsInHours\` they read as a viewer, without credentials, and their access ends by itself: after ${maxSupportHours} hours at most. To grant it again moves the end. A member without an end cannot get one (409, \`already_a_member\`): remove them first.`,
       params: MemberParams,
       body: MemberToPut,
       response: {

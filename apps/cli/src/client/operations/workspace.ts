@@ -89,7 +89,7 @@ export const workspaceOperations: readonly Operation[] = [
     says: 'The subscription {id} is deleted.',
   }),
   row('members list', 'GET /api/developer/v1/members', {
-    columns: ['userId', 'role', 'createdAt', 'lastSeenAt'],
+    columns: ['userId', 'role', 'createdAt', 'lastSeenAt', 'endsAt', 'reason'],
   }),
   row('invitations list', 'GET /api/developer/v1/invitations', {
     columns: ['id', 'role', 'state', 'createdBy', 'expiresAt', 'acceptedBy'],

@@ -31,15 +31,27 @@ export function Members() {
         empty={{ title: 'No members', text: 'A member is a user with access to this workspace.' }}
         add={{ label: 'Invite by a link', form: <NewInvitation /> }}
         addOtherwise={
-          <Opener label="Add a member">
-            <NewMember />
-          </Opener>
+          <>
+            <Opener label="Add a member">
+              <NewMember />
+            </Opener>
+            <Opener label="Grant support access">
+              <NewSupport />
+            </Opener>
+          </>
         }
-        row={({ userId, role, createdAt, lastSeenAt }) => (
+        row={({ userId, role, createdAt, lastSeenAt, endsAt, reason }) => (
           <>
             <th scope="row">{userId}</th>
             <td data-label="Role">
-              <MemberRole userId={userId} role={role} />
+              {endsAt === null ? (
+                <MemberRole userId={userId} role={role} />
+              ) : (
+                <>
+                  Support, until <When at={endsAt} />
+                  {reason !== null && <div class="quiet">{reason}</div>}
+                </>
+              )}
             </td>
             <td data-label="Since">
               <When at={createdAt} />
@@ -53,8 +65,8 @@ export function Members() {
             </td>
             <td data-label="" class="actions-cell">
               <Confirm
-                label="Remove"
-                title={`Remove ${userId}`}
+                label={endsAt === null ? 'Remove' : 'End now'}
+                title={endsAt === null ? `Remove ${userId}` : `End the support access of ${userId}`}
                 reads="members"
                 work={() => api().developer.members.remove(userId)}
               >
@@ -78,7 +90,7 @@ function MemberRole({ userId, role }: { userId: string; role: Role }) {
         isLabelHidden
         value={role}
         options={roleNames}
-        set={(next) => void change(() => api().developer.members.put(userId, next))}
+        set={(next) => void change(() => api().developer.members.put(userId, { role: next }))}
       />
       <Alert isSmall>{problem}</Alert>
     </>
@@ -102,10 +114,45 @@ function NewMember() {
         },
         role: { label: 'Role', words: roleWords },
       }}
-      submit={() => api().developer.members.put(values.userId.trim(), values.role)}
+      isPart
+      submit={() => api().developer.members.put(values.userId.trim(), { role: values.role })}
       {...{ values, set }}
     >
       <p class="quiet">If you do not know it, invite them by a link: then they bring it along.</p>
+    </SchemaForm>
+  )
+}
+
+function NewSupport() {
+  const [values, set] = useState({ userId: '', endsInHours: 4, reason: '' })
+  const { userId, endsInHours, reason } = values
+  return (
+    <SchemaForm
+      title="Grant support access"
+      send="Grant"
+      reads="members"
+      schema={schema}
+      isPart
+      texts={{
+        userId: {
+          label: 'User',
+          required: true,
+          maxLength: 255,
+          hint: 'The person who helps you tells you this id.',
+        },
+        endsInHours: { label: 'Hours', required: true, hint: 'At most 72. You can end it earlier.' },
+        reason: { label: 'Reason', hint: 'Such as the number of a ticket. All admins see it.' },
+      }}
+      submit={() =>
+        api().developer.members.put(userId.trim(), {
+          role: 'viewer',
+          endsInHours,
+          ...(reason.trim() !== '' && { reason: reason.trim() }),
+        })
+      }
+      {...{ values, set }}
+    >
+      <p class="quiet">They see what a viewer sees, without credentials, and change nothing.</p>
     </SchemaForm>
   )
 }
