@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { createWorkspace, type Workspace } from '@automation/access'
 import { newId, openPatiently } from '@automation/database'
 import { matchLists } from '@automation/launcher/match-lists'
 import t from 'tap'
 import { formatFields } from '../src/format.js'
+import { formatRanking } from '../src/format-ranking.js'
 import { type Run, run, runJson } from './fixtures/run.js'
 
 // Commands are called as a user would call them, and concurrently where possible: each takes half a second to start.
@@ -105,6 +107,47 @@ t.test('operator’s keys are created, listed and revoked here alone', async (t)
   )
   t.notMatch(JSON.stringify(listed), /opk_|hash/)
   t.match(await admin(`operator-keys revoke ${newId()}`), { code: 1, errors: /There is no such/ })
+})
+
+t.test('workspaces are listed by what they do', async (t) => {
+  const { id } = await makeWorkspace('Busy')
+  const event = { workspaceId: id, type: 'LEAD_CREATED', data: {} }
+  await database.system.event.createMany({ data: [1, 2].map(() => ({ ...event, id: newId() })) })
+  const [table, json, wrong] = await Promise.all([
+    admin('workspaces list --by events --since 1h --top 5'),
+    ask<{ workspaces: { id: string; figure: number }[] }>('workspaces list --by events'),
+    admin('workspaces list --by beauty'),
+  ])
+  t.match(table, { code: 0, output: new RegExp(`^${id} +Busy +standard +2$`, 'm') })
+  t.match(table.output, /^id +name +plan +events\n/)
+  t.match(table.output, /Events accepted since \d{4}-.* Counted in all \d+ workspaces\./)
+  t.match(
+    json.workspaces.find((one) => one.id === id),
+    { figure: 2, isAtLeast: false },
+  )
+  const part = { by: 'rules', since: null, workspaces: [], counted: 50, isComplete: false } as const
+  t.match(
+    formatRanking({ ...part, workspaces: [] }),
+    /^None has any\.\s[\s\S]* the first 50 workspaces\. Use a shorter/,
+  )
+  t.match(wrong, { code: 64, errors: /events, failures, refusals, bytes, rules/ })
+})
+
+t.test('the commands of the runbook for operators run as they are written', async (t) => {
+  const { id } = await makeWorkspace()
+  const text = await readFile(new URL('../../../../docs/operate/runbook.md', import.meta.url), 'utf8')
+  const lines = [
+    ...text.matchAll(/^ *npm run -s admin -- ((?:workspaces|support|members) [^#\n]+?) *(?:#.*)?$/gm),
+  ]
+  t.ok(lines.length >= 4)
+  for (const [, line = ''] of lines) {
+    // The fixture splits a line at blanks, without a shell.
+    const filled = line
+      .replaceAll('<workspace id>', id)
+      .replaceAll('<you>', `you-${newId()}`)
+      .replaceAll(/"[^"]*"/g, 'x')
+    t.match(await admin(filled), { code: 0 }, line)
+  }
 })
 
 t.test('a name that somebody else chose cannot control the terminal', async (t) => {

@@ -1,3 +1,4 @@
+import type { FairQueue } from '@automation/admission'
 import { actionDefinitions, type CallType, isCallType } from '@automation/engine'
 import type { Outcome, RecordableExecution } from '@automation/ledger'
 import { type Metrics, waitBuckets } from '@automation/process/telemetry'
@@ -122,7 +123,13 @@ export class WorkerMetrics {
   }
 
   /** Registers the gauges that are read at each scrape. */
-  registerGauges(read: { jobs(): number; calls(): number; slots: number; waiting(): number }): void {
+  registerGauges(read: {
+    jobs(): number
+    calls(): number
+    slots: number
+    waiting(): number
+    shared: Record<'events' | 'calls', Pick<FairQueue, 'owners' | 'busiestShare'>>
+  }): void {
     this.#metrics.gauge('automation_jobs_active', 'Jobs that this worker is processing', read.jobs)
     this.#metrics.gauges(
       'automation_gate_places',
@@ -131,6 +138,19 @@ export class WorkerMetrics {
       () => ({ taken: read.calls(), limit: read.slots }),
     )
     this.#metrics.gauge('automation_gate_waiting', 'Outbound calls that wait for a slot', read.waiting)
+    const { events, calls } = read.shared
+    this.#metrics.gauges(
+      'automation_owners_active',
+      'Owners (each a workspace, or all that one user has created) whose work this worker had in the last minute, by what they share',
+      'resource',
+      () => ({ events: events.owners, calls: calls.owners }),
+    )
+    this.#metrics.gauges(
+      'automation_busiest_owner_share',
+      'Part (0 to 1) of what all owners used in the last seconds that the busiest one used, by what they share: events (CPU), calls (slots)',
+      'resource',
+      () => ({ events: events.busiestShare, calls: calls.busiestShare }),
+    )
   }
 }
 

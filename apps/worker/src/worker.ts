@@ -114,6 +114,7 @@ export function startWorker(
     calls: () => gate.inFlight,
     slots: admission.slots,
     waiting: () => gate.waiting,
+    shared: admission,
   })
 
   return {

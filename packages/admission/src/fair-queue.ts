@@ -61,6 +61,19 @@ export class FairQueue {
     return this.#waiting
   }
 
+  /** How many owners have work, or had some in the last minute. */
+  get owners(): number {
+    return this.#shares.size
+  }
+
+  /** The part of what all have used of late that one owner has, who has used most: 0 to 1. */
+  get busiestShare(): number {
+    const now = this.#now()
+    const used = [...this.#shares.values()].map((share) => share.usedUntil(now))
+    const all = used.reduce((sum, one) => sum + one, 0)
+    return all === 0 ? 0 : Math.max(...used) / all
+  }
+
   /** Waits for a place. @throws NotAdmitted, or the reason of the signal, by its promise */
   async enter(name: string, asked: Asked = {}): Promise<Entry> {
     asked.signal?.throwIfAborted()

@@ -310,3 +310,25 @@ t.test(
     t.strictSame(begun.slice(4), ['c1', 'd1'])
   },
 )
+
+t.test('the share of the busiest owner is known, and fades', async (t) => {
+  const { queue, clock, ask, leave } = open({ total: 3 })
+  t.strictSame([queue.owners, queue.busiestShare], [0, 0])
+  for (const name of ['a1', 'b1', 'c1']) void ask(name)
+  await settle()
+  t.strictSame([queue.owners, queue.busiestShare], [3, 0], 'what has not left has used nothing yet')
+  await leave('a1', 60)
+  await leave('b1', 30)
+  await leave('c1', 10)
+  t.equal(queue.busiestShare, 0.6)
+  clock.now = 10_000
+  void ask('b2')
+  await settle()
+  await leave('b2', 85)
+  t.equal(queue.busiestShare, 100 / 135, 'half of what was ten seconds ago counts')
+  clock.now = 200_000
+  void ask('d1')
+  await settle()
+  await leave('d1', 1)
+  t.equal(queue.owners, 1, 'who had no work for a minute is forgotten')
+})

@@ -43,6 +43,13 @@ export {
   type UnstartedStatus,
   unstartedStatuses,
 } from './list-unstarted.js'
+export {
+  mostCounted,
+  type Ranking,
+  rankWorkspaces,
+  type WorkspaceFigure,
+  workspaceFigures,
+} from './rank-workspaces.js'
 export { readSmallData } from './read-small-data.js'
 export { findRecordedEnds, type RecordedEnds } from './recorded-ends.js'
 export { countReplayable, findReplayable, type ReplayableEvent } from './replayable-events.js'

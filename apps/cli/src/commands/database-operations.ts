@@ -22,11 +22,16 @@ import {
   SigningSecretToCreate,
   UserId,
   updateWorkspace,
+  type Workspace,
   WorkspaceToCreate,
 } from '@automation/access'
+import { type Ranking, rankWorkspaces, workspaceFigures } from '@automation/history'
 import { SchemeName } from '@automation/webhooks'
+import { Type } from 'typebox'
 import { readEncryptionKey } from '../config.js'
 import { exitCodes } from '../exit-codes.js'
+import { formatTable } from '../format.js'
+import { formatRanking } from '../format-ranking.js'
 import { listChoices, readAs, readDuration, readId, readListOf } from '../option-readers.js'
 import { exampleId } from '../program.js'
 import { readSecretFile, readSettings, schemeOptions } from '../scheme-options.js'
@@ -34,6 +39,8 @@ import { useDatabase, useWorkspace } from '../use-database.js'
 import type { DatabaseOperation, OptionRow } from './database-operation.js'
 
 const { properties: supportFields } = MemberToPut
+const Figure = Type.Enum([...workspaceFigures])
+const Top = Type.Integer({ minimum: 1, maximum: 1_000 })
 const workspace: OptionRow = ['--workspace <id>', 'id of the workspace', readId]
 
 export const databaseOperations: readonly DatabaseOperation[] = [
@@ -58,10 +65,24 @@ export const databaseOperations: readonly DatabaseOperation[] = [
   },
   {
     words: 'workspaces list',
-    description: 'List all workspaces, oldest first.',
-    example: '--json',
-    columns: ['id', 'name', 'plan', 'createdAt'],
-    run: () => useDatabase('read', ({ database }) => listWorkspaces(database)),
+    description:
+      'List all workspaces, oldest first; with --by those with the most of something. Failures are failed executions of events since then, refusals are rejected webhooks by the hour, and bytes are an estimate of all that is kept.',
+    example: '--by failures --since 1h',
+    takes: [
+      ['--by <figure>', listChoices(Figure), readAs(Figure)],
+      ['--since <duration>', 'with --by: so far back, such as 30m or 1d (default: 1h)', readDuration],
+      ['--top <count>', 'with --by: how many workspaces, 1 to 1000 (default: 20)', readAs(Top)],
+    ],
+    shows: (answer: Workspace[] | Ranking) =>
+      Array.isArray(answer)
+        ? formatTable(answer, ['id', 'name', 'plan', 'createdAt'])
+        : formatRanking(answer),
+    run: ({ by, since = 3_600_000, top = 20 }) =>
+      useDatabase<Workspace[] | Ranking>('read', ({ database }) =>
+        by === undefined
+          ? listWorkspaces(database)
+          : rankWorkspaces(database, { by, since: Date.now() - since, top }),
+      ),
   },
   {
     words: 'workspaces update',
