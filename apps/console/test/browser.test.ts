@@ -19,6 +19,7 @@ import { testOverview } from './browser/overview.js'
 import { testPreviews } from './browser/previews.js'
 import { testRollout } from './browser/rollout.js'
 import { testScreens } from './browser/screens.js'
+import { testSupport } from './browser/support.js'
 import { testSweep } from './browser/sweep.js'
 import { testTasks } from './browser/tasks.js'
 import { testTimes } from './browser/times.js'
@@ -53,6 +54,7 @@ testDecisions(tests, context)
 testTasks(tests, context)
 testPreviews(tests, context)
 testInvitations(tests, context)
+testSupport(tests, context)
 testSweep(tests, context)
 for (const add of [
   ...[testChips, testGroups, testTimes, testVerdicts],

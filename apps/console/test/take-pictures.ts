@@ -128,6 +128,7 @@ async function takeDialogs(
   for (const [name, path, button, fill] of [
     ['sample', 'events', /Send a sample event/],
     ['member', 'access', /Add a member/],
+    ['support', 'access', /Grant support access/],
     ['key', 'access?tab=keys', /New API key/],
     ['secret', 'access?tab=secrets', /New signing secret/, (dialog) => chooseScheme(dialog, 'stripe')],
     ['generic', 'access?tab=secrets', /New signing secret/, (dialog) => chooseScheme(dialog, 'generic')],

@@ -294,6 +294,7 @@ export function testSweep(t: Test, { browser, makeWorkspace, consoleUrl }: Conte
       ['overview', 'admin-'],
       ['events', 'Send a sample event'],
       ['access', 'Add a member'],
+      ['access', 'Grant support access'],
       ['access?tab=keys', 'New API key'],
       ['access?tab=secrets', 'New signing secret'],
       ['access?tab=credentials', 'New credential'],
