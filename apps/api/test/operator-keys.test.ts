@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import { createOperatorKey, createWorkspace, revokeOperatorKey } from '@automation/access'
 import { ownerOf } from '@automation/admission'
 import { newId } from '@automation/database'
 import t from 'tap'
-import { type Answer, type Question, rules, startApi } from './fixtures/api.js'
+import { type Answer, mint, type Question, rules, startApi } from './fixtures/api.js'
 import { createResolver, readOperations } from './fixtures/security/operations.js'
 import { sampleBody } from './fixtures/security/sample-body.js'
 
@@ -178,6 +179,38 @@ t.test('texts that are no such key are 401, and tell nothing', async (t) => {
       status: 401,
       headers: { 'www-authenticate': /unknown, expired or revoked|malformed/ },
     })
+})
+
+t.test('the requests of the page about embedding and of support access do what they say', async (t) => {
+  const { key } = await makeKey()
+  const tokens: Record<string, string> = { OPERATOR_KEY: key }
+  let workspace: string | undefined
+  const pages = await Promise.all(
+    ['guides/embed', 'operate/support-access'].map((page) =>
+      readFile(new URL(`../../../../docs/${page}.md`, import.meta.url), 'utf8'),
+    ),
+  )
+  const requests = [
+    ...pages
+      .join('\n')
+      .matchAll(
+        /^curl -s -X (\w+) "\$RULES_URL(\S+)" -H "Authorization: Bearer \$(\w+)"[\s\S]*? -d '([^']+)'/gm,
+      ),
+  ]
+  t.equal(requests.length, 4)
+  for (const [, method, path = '', token = '', body = ''] of requests) {
+    const answer = await api.call<Created>(method as 'POST', path, {
+      token: tokens[token],
+      body: JSON.parse(body),
+      ...(token !== 'CUSTOMER_KEY' && { workspace }),
+      headers: { prefer: 'respond-async' },
+    })
+    t.ok([201, 202].includes(answer.status), `${method} ${path}: ${answer.status}`)
+    if (token !== 'OPERATOR_KEY') continue
+    workspace = answer.body.id
+    const ada = await mint('ada')
+    Object.assign(tokens, { CUSTOMER_KEY: answer.body.apiKey?.key, ADMIN_TOKEN: ada, RULES_TOKEN: ada })
+  }
 })
 
 t.test('what it asks for is checked', async (t) => {
