@@ -92,6 +92,10 @@ t.test('an operator takes support access with a reason, and the workspace has it
   t.match(none, { code: 64, errors: /--reason/ })
   t.match(long, { code: 64, errors: /must be at most 72|72/ })
   t.match(bare, { code: 1, errors: /does not end/ }, 'an admin stays an admin')
+  const ended = await admin(`support end ${id} --user ${user}`)
+  t.match(ended, { code: 0, output: `The support access of ${user} has ended.\n` })
+  t.match(await admin(`support end ${id} --user ada`), { code: 1, errors: /Member not found/ })
+  t.equal(await database.system.member.count({ where: { workspaceId: id } }), 1, 'the admin is left')
 })
 
 t.test('operator’s keys are created, listed and revoked here alone', async (t) => {

@@ -203,13 +203,22 @@ async function removeEnded(transaction: WorkspaceTransaction, workspaceId: strin
   )
 }
 
-/** @throws Refused where the user is no member, or is the last admin */
-export function removeMember(administrator: Administrator, userId: string): Promise<void> {
+/**
+ * @param isSupport only if their access ends by itself
+ * @throws Refused where the user is no such member, or is the last admin
+ */
+export function removeMember(
+  administrator: Administrator,
+  userId: string,
+  { isSupport = false } = {},
+): Promise<void> {
   return changeWorkspace(administrator, async (transaction) => {
     refuseBadUserId(userId)
     await removeEnded(transaction, administrator.workspaceId)
-    await refuseToLoseLastAdmin(transaction, userId)
-    const { count } = await transaction.member.deleteMany({ where: { userId } })
+    if (!isSupport) await refuseToLoseLastAdmin(transaction, userId)
+    const { count } = await transaction.member.deleteMany({
+      where: { userId, ...(isSupport && { endsAt: { not: null } }) },
+    })
     if (count === 0) throw new Refused('member_not_found', 'Member not found')
     await revokeInvitationsOf(transaction, `user:${userId}`)
     return { result: undefined, entry: { action: 'member.removed', subject: userId } }

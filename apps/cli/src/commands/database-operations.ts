@@ -15,6 +15,7 @@ import {
   type Resealing,
   RetentionDays,
   Role,
+  removeMember,
   resealSecrets,
   revokeOperatorKey,
   Scope,
@@ -132,6 +133,18 @@ export const databaseOperations: readonly DatabaseOperation[] = [
       )
       return taken.member
     },
+  },
+  {
+    words: 'support end',
+    description: 'End support access before its time. The audit log of the workspace says so.',
+    example: `${exampleId} --user dana`,
+    argument: ['workspace', 'id of the workspace', readId],
+    needs: [['--user <user>', 'user id: the sub of the user’s tokens', readAs(UserId)]],
+    says: 'The support access of {user} has ended.',
+    run: ({ workspace, user }) =>
+      useWorkspace('change', workspace, (administrator) =>
+        removeMember(administrator, user, { isSupport: true }),
+      ),
   },
   {
     words: 'keys create',
