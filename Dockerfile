@@ -2,6 +2,8 @@
 
 # A registry of your own may have the base image under another name.
 ARG NODE_IMAGE=node:24-bookworm-slim
+# Only the target backup needs it.
+ARG POSTGRES_IMAGE=postgres:18-bookworm
 
 # Only what decides which packages are installed: as long as that stays the same, so do the layers that install them.
 FROM $NODE_IMAGE AS manifests
@@ -26,10 +28,22 @@ RUN mkdir built && cp -r --parents apps/*/dist/src apps/*/dist/bundle apps/conso
 FROM sources AS dependencies
 RUN npm ci --ignore-scripts --omit=dev --omit=optional --omit=peer --workspace apps
 
-FROM $NODE_IMAGE
+FROM $NODE_IMAGE AS app
 ENV NODE_ENV=production HOST=0.0.0.0 SMTP_URL=file:///tmp/mail
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=build /app/built ./
 USER node
 CMD ["node", "apps/api/dist/bundle/server.js"]
+
+# For backup and restore, beside the database: pg_dump and pg_restore of the server's own version. It is built when somebody asks for it.
+FROM $POSTGRES_IMAGE AS backup
+ENV NODE_ENV=production
+COPY --from=app /usr/local/bin/node /usr/local/bin/node
+COPY --from=app /app /app
+WORKDIR /backups
+USER 1000
+ENTRYPOINT ["node", "/app/apps/cli/run.mjs", "admin"]
+
+# Without a target, the image of all processes.
+FROM app

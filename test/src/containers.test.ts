@@ -9,6 +9,7 @@ const root = new URL('../../../', import.meta.url)
 const read = (name: string) => readFile(new URL(name, root), 'utf8')
 
 interface Service {
+  image?: string
   logging?: { options?: Record<string, string> }
   mem_limit?: string
   depends_on?: Record<string, { condition: string; required?: boolean }>
@@ -40,7 +41,7 @@ t.test(
 )
 
 t.test('each process of ours has a limit of memory, and logs without waiting for a disk', async (t) => {
-  for (const name of ['migrate', 'api', 'worker', 'board', 'console']) {
+  for (const name of ['migrate', 'api', 'worker', 'board', 'console', 'admin']) {
     t.ok(services[name]?.mem_limit, name)
     t.equal(services[name]?.logging?.options?.mode, 'non-blocking', name)
   }
@@ -51,8 +52,15 @@ t.test('a build fetches its base image and nothing else, and the image names no 
   t.notMatch(dockerfile, /^# *syntax=/m)
   t.notMatch(dockerfile, /^EXPOSE/m)
   const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name]) => name)
-  t.strictSame([...new Set(bases)], ['$NODE_IMAGE', 'sources'])
+  t.strictSame([...new Set(bases)], ['$NODE_IMAGE', 'sources', '$POSTGRES_IMAGE', 'app'])
+  t.match(dockerfile, /FROM app\n$/, 'without a target no Postgres is fetched')
   const [, node] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? []
   t.match(node, /^node:24-/)
   t.ok(compose.includes(`\${NODE_IMAGE:-${node}}`), 'docker-compose.yml names the same one')
+  const [, postgres] = /^ARG POSTGRES_IMAGE=(\S+)$/m.exec(dockerfile) ?? []
+  t.equal(
+    services.postgres?.image,
+    `\${POSTGRES_IMAGE:-${postgres}}`,
+    'the programs of a backup are of the version of the server',
+  )
 })

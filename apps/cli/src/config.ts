@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import {
+  connections,
   consoleSettings,
   DatabaseEnvironment,
   readEnvironment,
@@ -12,6 +13,10 @@ import { CommandError } from './command-error.js'
 
 // Each command reads only the settings that it needs.
 
+const RedisEnvironment = Type.Object({
+  REDIS_URL: connections.REDIS_URL,
+  QUEUE_PREFIX: connections.QUEUE_PREFIX,
+})
 const SealingEnvironment = Type.Object(sealing)
 const TokenEnvironment = Type.Object(tokenSettings)
 const ConsoleEnvironment = Type.Object(consoleSettings)
@@ -25,6 +30,27 @@ export function readDatabaseUrl(): { databaseUrl: string; source: string } {
   if (!variables.DATABASE_URL) throw new CommandError('Set DATABASE_URL, or run npm start first.')
   const { DATABASE_URL } = readEnvironment(DatabaseEnvironment, variables)
   return { databaseUrl: DATABASE_URL, source: readOwn().DATABASE_URL ? 'DATABASE_URL' : productFile }
+}
+
+/** Where Redis is, if it is set, and with which prefix its keys begin. */
+export function readRedis(): { redisUrl: string; prefix: string } | undefined {
+  const { REDIS_URL, QUEUE_PREFIX } = readVariables()
+  if (!REDIS_URL) return undefined
+  const read = readEnvironment(RedisEnvironment, { REDIS_URL, QUEUE_PREFIX })
+  return { redisUrl: read.REDIS_URL, prefix: read.QUEUE_PREFIX }
+}
+
+/** What a program of Postgres needs beside the database: none of our keys. */
+export function readToolEnvironment(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'LANG']
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  ) as Record<string, string>
+}
+
+/** A file of certificates that Node trusts beside its own. */
+export function readTrustedFile(): string | undefined {
+  return readOwn().NODE_EXTRA_CA_CERTS
 }
 
 /** A secret is never an argument: those are in the list of processes and in the history of the shell. */

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { usageError } from './command-error.js'
+import { backupOperations } from './commands/backup-operations.js'
 import { addDatabaseOperation } from './commands/database-operation.js'
 import { databaseOperations } from './commands/database-operations.js'
 import { tokenOperations } from './commands/token-operations.js'
@@ -52,7 +53,7 @@ const movedOptions = ['name', 'auto-pause-after', 'retention-days']
 export function createAdmin(): Command {
   const program = createProgram({
     name: 'npm run admin --',
-    description: `Do directly in the database what needs no token: create workspaces with their first members, keys and secrets, and tokens.
+    description: `Do directly in the database what needs no token: create workspaces with their first members, keys and secrets, and tokens, back up and restore.
 All else is in npm run client. DATABASE_URL names the database. If it is not set, the product that npm start runs is used.`,
     example: 'workspaces create --name Acme --admin ada',
   })
@@ -61,6 +62,7 @@ All else is in npm run client. DATABASE_URL names the database. If it is not set
     for (const row of [...databaseOperations, ...tokenOperations])
       if (row.words.startsWith(`${description.name} `)) addDatabaseOperation(group, row)
   }
+  for (const row of backupOperations) addDatabaseOperation(program, row)
   addMoved(program)
   return program
 }

@@ -2,6 +2,8 @@ import { userInfo } from 'node:os'
 import { type Administrator, Refused } from '@automation/access'
 import {
   type Database,
+  type DatabaseLimits,
+  databaseLimitsOf,
   describeDatabaseError,
   isDatabaseAway,
   isTableMissing,
@@ -19,11 +21,12 @@ export type Purpose = 'read' | 'change'
 export function useDatabase<Result>(
   purpose: Purpose,
   work: (administrator: Pick<Administrator, 'database' | 'actor'>) => Promise<Result>,
+  options?: ConnectionOptions,
 ): Promise<Result> {
   return connect(({ target, ...administrator }) => {
     if (purpose === 'change') showTarget(target)
     return work(administrator)
-  })
+  }, options)
 }
 
 /** The same within a workspace. @throws CommandError if the workspace does not exist, too */
@@ -39,14 +42,23 @@ export function useWorkspace<Result>(
   })
 }
 
+/** Of what takes longer than other commands, or has to be told from others in the list of connections. */
+interface ConnectionOptions extends Partial<DatabaseLimits> {
+  applicationName?: string
+}
+
 interface Connection extends Pick<Administrator, 'database' | 'actor'> {
   /** The database, in words. */
   target: string
 }
 
-async function connect<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+async function connect<Result>(
+  work: (connection: Connection) => Promise<Result>,
+  { applicationName, ...limits }: ConnectionOptions = {},
+): Promise<Result> {
   const { databaseUrl, source } = readDatabaseUrl()
-  const database = openDatabase(databaseUrl, 1)
+  const url = applicationName === undefined ? databaseUrl : nameConnections(databaseUrl, applicationName)
+  const database = openDatabase(url, 1, { ...databaseLimitsOf(1), ...limits })
   try {
     return await work({
       database,
@@ -58,6 +70,13 @@ async function connect<Result>(work: (connection: Connection) => Promise<Result>
   } finally {
     await database.close()
   }
+}
+
+/** As Postgres lists them. */
+export function nameConnections(databaseUrl: string, applicationName: string): string {
+  const url = new URL(databaseUrl)
+  url.searchParams.set('application_name', applicationName)
+  return url.href
 }
 
 /** On stderr, so that the output stays as it is. */

@@ -3,6 +3,8 @@ import { connections, consoleSettings, sealing, tokenSettings } from '@automatio
 /** What the commands read from the environment, for their help. */
 const variables = {
   DATABASE_URL: `${describe(connections.DATABASE_URL)} (default: the database of the product that npm start runs)`,
+  REDIS_URL: `${describe(connections.REDIS_URL)}; if it is not set, Redis is not looked at`,
+  QUEUE_PREFIX: describe(connections.QUEUE_PREFIX),
   ENCRYPTION_KEY: describe(sealing.ENCRYPTION_KEY),
   JWT_SECRET: describe(tokenSettings.JWT_SECRET),
   JWKS_URL: `${describe(tokenSettings.JWKS_URL)}; if it is set, no token can be created here`,

@@ -48,7 +48,7 @@ export {
 } from './ids.js'
 export { createKeyedMutex } from './keyed-mutex.js'
 export { migrate } from './migrate.js'
-export { listMigrations, OtherTables } from './migrations.js'
+export { findMissing, listMigrations, type Migration, OtherTables, readAppliedSql } from './migrations.js'
 export {
   type Database,
   keyedTransactions,
@@ -63,4 +63,5 @@ export {
 } from './open.js'
 export { openPatiently, patientLimitsOf } from './open-patiently.js'
 export { findDatabaseFault, findMissingMigrations } from './schema-state.js'
+export { toolEnvironment } from './tool-environment.js'
 export { writeJson } from './write-json.js'

@@ -1,4 +1,5 @@
 export { findChromiumBinary } from './binaries/chromium-binary.js'
+export { findPostgresTools, type PostgresTools } from './binaries/postgres-tools.js'
 export { CannotStart } from './cannot-start.js'
 export { welcomeRule } from './demo/welcome-rule.js'
 export { entries, useModules } from './entries.js'

@@ -31,11 +31,11 @@ export async function replaceFile(
     await rm(unfinished, { force: true })
     throw error
   }
-  await syncDirectory(dirname(file))
+  await syncName(file)
 }
 
-/** The new name is on the disk, too. A directory that this user may only write is synced by its file system. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r').catch(() => undefined)
+/** The new name of a file is on the disk, too. A directory that this user may only write is synced by its file system. */
+export async function syncName(file: string): Promise<void> {
+  const handle = await open(dirname(file), 'r').catch(() => undefined)
   await handle?.sync().finally(() => handle.close())
 }

@@ -1,4 +1,5 @@
 export { type DueExecution, EventQueue, openQueue } from './event-queue.js'
+export { findKeys } from './find-keys.js'
 export { BatchingInbox, type Inbox } from './inbox.js'
 export {
   type EventPointer,

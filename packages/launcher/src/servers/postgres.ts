@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
-import { findPostgresBinaries } from '../binaries/postgres-binaries.js'
+import { findPostgresBinaries, type PostgresBinaries } from '../binaries/postgres-binaries.js'
 import { findServerUser, type ServerUser } from '../binaries/server-user.js'
 import { serverEnvironment } from '../environment.js'
 import { openCluster } from './postgres-cluster.js'
@@ -17,6 +17,8 @@ export interface PostgresOptions {
   log?: string | undefined
   /** The `directory` of a stopped server that the first run copies, data and password. */
   copyOf?: string | undefined
+  /** Default: those that npm installed, or of the PATH. */
+  binaries?: PostgresBinaries | undefined
 }
 
 interface LockedOptions extends PostgresOptions {
@@ -43,8 +45,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Server> {
   }
 }
 
-async function startLocked({ home, user, lock, port, durable, log, copyOf }: LockedOptions): Promise<Server> {
-  const binaries = await findPostgresBinaries(user)
+async function startLocked(options: LockedOptions): Promise<Server> {
+  const { home, user, lock, port, durable, log, copyOf } = options
+  const binaries = options.binaries ?? (await findPostgresBinaries(user))
   const cluster = await openCluster({ binaries, home, user, durable, copyOf })
   const pidFile = `${cluster.data}/postmaster.pid`
   // A stale pid file can block the start: Postgres trusts any live process with that number.

@@ -1,0 +1,124 @@
+import { type Database, findMissing, listMigrations, migrate, OtherTables } from '@automation/database'
+import { type Audit, auditLedger } from '@automation/ledger'
+import { CommandError } from '../command-error.js'
+import { readDatabaseUrl } from '../config.js'
+import { nameConnections, useDatabase } from '../use-database.js'
+import { longLimits } from './back-up.js'
+import { type BackupNote, readBackup } from './backup-note.js'
+import { checkTool, runTool } from './postgres-tool.js'
+import { applicationName, checkRedis, checkTarget, findOthers } from './target.js'
+
+export interface Restoration {
+  events: number
+  takenAt: string
+  /** Migrations that were applied to it, if it was made by an older program. */
+  migrated: string[]
+  reconciledSince: string
+  /** What is wrong with it, in sentences; empty if all is well. */
+  faults: string[]
+  /** What the operator has to look at. */
+  notes: string[]
+}
+
+/**
+ * Restores a backup into an empty database:
+ *
+ *   file, program, tools, database, Redis ─▶ pg_restore in one transaction ─▶ migrations ─▶ count ─▶ reconciliation
+ *
+ * Until the commit of pg_restore the database stays empty, whatever ends it.
+ *
+ * @throws CommandError if a check fails before that
+ */
+export async function restore(file: string): Promise<Restoration> {
+  const note = await readBackup(file)
+  await checkProgram(note)
+  const unseen = await checkRedis()
+  return useDatabase(
+    'change',
+    async ({ database }) => {
+      const server = await checkTarget(database)
+      await checkTool('pg_restore', server)
+      await runTool('pg_restore', ['--list', file])
+      say(`Restoring ${note.events} events of ${note.takenAt} …`)
+      await load(file)
+      const migrated = await migrate(nameConnections(readDatabaseUrl().databaseUrl, applicationName), { say })
+      const events = await database.system.event.count()
+      say('Reconciling …')
+      const { from, faults } = await reconcile(database, note)
+      return {
+        events,
+        takenAt: note.takenAt,
+        migrated,
+        reconciledSince: new Date(from).toISOString(),
+        faults: [
+          ...(events === note.events
+            ? []
+            : [`The backup has ${note.events} events, and the database has ${events}.`]),
+          ...faults.map(
+            ({ kind, count, ids }) => `The reconciliation found ${count} × ${kind}: ${ids.join(', ')}`,
+          ),
+          ...(await findOthers(database)).map((one) => `Meanwhile ${one} has connected to the database.`),
+        ],
+        notes: unseen === undefined ? [] : [unseen],
+      }
+    },
+    { ...longLimits, applicationName },
+  )
+}
+
+/** @throws CommandError if the backup is of a newer program, or of one before the first release */
+async function checkProgram({ migrations, program }: BackupNote): Promise<void> {
+  const known = await listMigrations()
+  const unknown = migrations.map(({ name }) => name).filter((name) => !known.includes(name))
+  if (unknown.length > 0)
+    throw new CommandError(
+      `The backup was made by version ${program}, with migrations that this version does not know (${unknown.join(', ')}): nothing was changed. Restore it with version ${program} or newer.`,
+    )
+  await findMissing(migrations).catch((error: Error) => {
+    if (!(error instanceof OtherTables)) throw error
+    throw new CommandError(
+      'The backup was made by a development version from before the first release: nothing was changed.',
+      { cause: error },
+    )
+  })
+}
+
+/** Owners and rights are those of the user that restores: the roles of the old server may not exist here. */
+async function load(file: string): Promise<void> {
+  const { pathname } = new URL(readDatabaseUrl().databaseUrl)
+  await runTool(
+    'pg_restore',
+    [
+      ...['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges'],
+      ...[`--dbname=${decodeURIComponent(pathname.slice(1))}`, file],
+    ],
+    applicationName,
+  )
+}
+
+const hourMs = 60 * 60 * 1_000
+/** Every workspace keeps its history for a day or longer: of older rows some may be gone, which is no fault. */
+const keptMs = 23 * hourMs
+/** Of each snapshot of the reconciliation. */
+const budgetMs = 5_000
+
+/** Reconciles the last day before the backup, over all workspaces. */
+async function reconcile(
+  database: Database,
+  { takenAt }: BackupNote,
+): Promise<Pick<Audit, 'from' | 'faults'>> {
+  const end = Date.parse(takenAt)
+  const from = end - keptMs
+  const faults: Audit['faults'] = []
+  // Ids may carry the time of a clock that goes before that of Postgres.
+  for (let to = end + hourMs; to > from; ) {
+    const audit = await auditLedger(database, { workspaceId: undefined, from, to, keptSince: from, budgetMs })
+    faults.push(...audit.faults)
+    to = audit.from
+  }
+  return { from, faults }
+}
+
+function say(sentence: string): void {
+  console.error(sentence)
+}

@@ -1,0 +1,50 @@
+import { type Backup, backUp } from '../backup/back-up.js'
+import { type Restoration, restore } from '../backup/restore.js'
+import { exitCodes } from '../exit-codes.js'
+import { maskControls } from '../format.js'
+import type { DatabaseOperation } from './database-operation.js'
+
+export const backupOperations: readonly DatabaseOperation[] = [
+  {
+    words: 'backup',
+    description:
+      'Write a backup of the whole database into a file, and check it. It needs pg_dump and pg_restore of the server’s major version or newer. ENCRYPTION_KEY is not in it.',
+    example: 'automation.dump',
+    argument: ['file', 'the new file; only its owner can read it', String],
+    shows: ({ file, events, takenAt, program, server, tool, bytes }: Backup) =>
+      maskControls(`${file}: ${events} events at ${takenAt}, ${bytes} bytes. `) +
+      maskControls(`Version ${program}, PostgreSQL ${server}, pg_dump ${tool}. It is whole.`),
+    run: ({ file }) => backUp(file),
+  },
+  {
+    words: 'restore',
+    description:
+      'Restore a backup into an empty database, migrate it to this version, count its events and reconcile its last day. It needs pg_restore of the server’s major version or newer, and an empty Redis.',
+    example: 'automation.dump',
+    reads: ['DATABASE_URL', 'REDIS_URL', 'QUEUE_PREFIX'],
+    exits: {
+      failed:
+        'failed, and the message says what was changed; or it was restored, and a check found something wrong',
+    },
+    argument: ['file', 'a file that the command backup has written', String],
+    shows: formatRestoration,
+    run: async ({ file }) => {
+      const restoration = await restore(file)
+      if (restoration.faults.length > 0) process.exitCode = exitCodes.failed
+      return restoration
+    },
+  },
+]
+
+function formatRestoration({ events, takenAt, migrated, faults, notes }: Restoration): string {
+  const lines = [
+    `Restored ${events} events, as of ${takenAt}.`,
+    ...(migrated.length === 0 ? [] : [`Migrated: ${migrated.join(', ')}.`]),
+    faults.length === 0
+      ? 'The count is that of the backup, and the reconciliation of its last day found no fault.'
+      : 'Do not use this database before you know why:',
+    ...faults,
+    ...notes,
+  ]
+  return lines.map(maskControls).join('\n')
+}
