@@ -169,6 +169,40 @@ t.test('a search accepts eventType and type', async (t) => {
   t.match(await search({ eventType: 'DEAL_WIN' }), { status: 400, body: { error: 'Invalid trigger type' } })
 })
 
+t.test('executions are found by whom their calls reached', async (t) => {
+  const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
+  const rule = await storeRule(workspace)
+  const reached = async (n: number, targets: object[], fields: object = {}, owner = workspace) => {
+    const acceptedAt = new Date(Date.now() - n * minute)
+    const event = await storeEvent(owner, { id: idAt(acceptedAt), acceptedAt, ruleIds: [rule.id] })
+    const results = targets.map((target) => ({ action: 'SEND_EMAIL', status: 'success', ...target }))
+    const { id } = await storeExecution(owner, event, rule.id, { results, ...fields })
+    return id
+  }
+  const both = await reached(1, [
+    { to: ['grace@example.com', 'Ada@Example.com'] },
+    { to: ['hooks.example.org'] },
+  ])
+  const failed = await reached(2, [{ status: 'failed', to: ['ada@example.com'] }], { status: 'failed' })
+  // Neither an error nor a warning is a recipient.
+  await reached(3, [{ error: 'ada@example.com' }, { to: [], warnings: ['hooks.example.org'] }])
+  await reached(4, [{ to: ['ada@example.com'] }], {}, other)
+  const find = async (query: string) => idsOf(await list(workspace, `/api/executions?${query}`, 'executions'))
+  t.strictSame(await find('recipient=ADA@example.com'), [both, failed])
+  t.strictSame(await find('recipient=hooks.example'), [both])
+  t.strictSame(await find('recipient=ada@&status=failed'), [failed])
+  t.strictSame(await find('recipient=ada@&status=pending'), [])
+  t.strictSame(await find(`recipient=ada@&ruleId=${newId()}`), [])
+  t.strictSame(await find('recipient=nobody@'), [])
+  const first = await workspace.call<{ executions: Listed[] } & Page>(
+    'GET',
+    '/api/executions?recipient=ada@&limit=1',
+  )
+  t.match(first.body, { executions: [{ id: both }], nextCursor: String })
+  t.strictSame(await find(`recipient=ada@&limit=1&cursor=${first.body.nextCursor}`), [failed])
+  for (const wrong of ['', '%00', 'x'.repeat(201)]) t.equal(await find(`recipient=${wrong}`), 400, wrong)
+})
+
 t.test('executions are listed by every status that they have', async (t) => {
   const [workspace, other] = [await api.makeWorkspace(), await api.makeWorkspace()]
   const rule = await storeRule(workspace)

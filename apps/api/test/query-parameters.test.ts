@@ -13,7 +13,7 @@ t.test('an unknown query parameter is refused, and the nearest known one is name
     ],
     [
       '/api/executions?type=LEAD_CREATED',
-      'Query parameter type is unknown. Nearest: eventType. All: limit, cursor, ruleId, subscriptionId, eventType, from, to, error, eventId, status, excerpt',
+      'Query parameter type is unknown. Nearest: eventType. All: limit, cursor, ruleId, subscriptionId, eventType, from, to, error, eventId, status, recipient, excerpt',
     ],
     [`${rules}/health?x=1`, 'Query parameter x is unknown. This operation has none'],
     [`${rules}/attention?limit=1`, 'Query parameter limit is unknown. This operation has none'],

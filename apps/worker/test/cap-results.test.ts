@@ -51,6 +51,7 @@ t.test('of many recipients that were refused, some are kept', async (t) => {
       action: 'SEND_EMAIL',
       status: 'success',
       output: { messageId: '<1>', refused },
+      to: refused,
       warnings: ['The mail server refused 150 of 151 recipients: 550 no'],
       attempts: [{ startedAt: time, output: { messageId: '<1>', refused } }],
     }))
@@ -60,7 +61,11 @@ t.test('of many recipients that were refused, some are kept', async (t) => {
   })
   const capped = capResults(mail(20))
   t.ok(bytesOf(capped) <= maxResultsBytes)
-  t.match(capped[19], { output: { messageId: '<1>', refused: [/^0x+… cut$/] }, warnings: [/150 of 151/] })
+  t.match(capped[19], {
+    output: { messageId: '<1>', refused: [/^0x+… cut$/] },
+    to: [/^0x+… cut$/],
+    warnings: [/150 of 151/],
+  })
 })
 
 t.test('long errors are cut, also where nothing else is large', async (t) => {

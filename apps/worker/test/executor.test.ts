@@ -41,7 +41,12 @@ t.test('a call is stored as an attempt with its result, and the next action foll
   const id = await harness.trigger(ruleId)
   const execution = await harness.untilStatus(id, 'succeeded')
   matchLists(t, resultsOf(execution), [
-    { action: 'SEND_WEBHOOK', status: 'success', attempts: [{ startedAt: String, finishedAt: String }] },
+    {
+      action: 'SEND_WEBHOOK',
+      status: 'success',
+      to: [new URL(target.url).hostname],
+      attempts: [{ startedAt: String, finishedAt: String }],
+    },
     { action: 'CREATE_TASK', status: 'success' },
   ])
   t.match(execution, { dueAt: null, lease: null, finishedAt: Date, eventType: 'LEAD_CREATED' })
@@ -60,7 +65,8 @@ t.test('the intent is committed before the call is made', async (t) => {
   const ruleId = await harness.createRule([task, call(target.url), call(target.url)])
   harness.startWorker()
   await harness.untilStatus(await harness.trigger(ruleId), 'succeeded')
-  const intent = { status: 'running', attempts: [{ startedAt: String, finishedAt: undefined }] }
+  const to = [new URL(target.url).hostname]
+  const intent = { status: 'running', to, attempts: [{ startedAt: String, finishedAt: undefined }] }
   matchLists(t, seen, [
     [{ status: 'success' }, intent],
     [{ status: 'success' }, { status: 'success' }, intent],

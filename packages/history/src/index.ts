@@ -62,6 +62,7 @@ export {
   scanEvents,
   type Visit,
 } from './scan-events.js'
-export { type ScannedTask, scanTasks } from './scan-tasks.js'
+export { type ScannedRow, scanRows } from './scan-rows.js'
+export { targetsToScan, tasksToScan } from './scanned-rows.js'
 export { findSettled } from './settled-until.js'
 export { type EventInWorkspace, findOutcomes, type StoredOutcome } from './stored-outcomes.js'

@@ -5,8 +5,9 @@ import {
   type ListedTaskRow,
   listTasks,
   narrowTasks,
-  type ScannedTask,
-  scanTasks,
+  type ScannedRow,
+  scanRows,
+  tasksToScan,
   type Visit,
 } from '@automation/history'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -110,8 +111,15 @@ export const taskRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> =
           : await findRows(
               request,
               { conditions: [], words, limit },
-              (limits, visit: Visit<ScannedTask>) =>
-                scanTasks(workspace.reads, narrowTasks(workspace.id, filter), before, limits, visit),
+              (limits, visit: Visit<ScannedRow>) =>
+                scanRows(
+                  workspace.reads,
+                  tasksToScan,
+                  narrowTasks(workspace.id, filter),
+                  before,
+                  limits,
+                  visit,
+                ),
               before,
               workLimits,
             )

@@ -20,6 +20,7 @@ export function openAttempt({ results }: ExecutionRecord, action: OutsideAction)
   results[action.of.index] = {
     action: action.type,
     status: 'running',
+    to: findTargets(action),
     attempts: attempts.slice(-maxAttemptsKept),
     ...(known?.failures !== undefined && { failures: known.failures }),
   }
@@ -34,9 +35,9 @@ export function openAttempt({ results }: ExecutionRecord, action: OutsideAction)
  *   failed, an attempt left       the execution is suspended until then
  */
 export function settleAttempt(record: ExecutionRecord, action: OutsideAction, effect: Effect): void {
-  const { attempts = [], failures = 0 } = record.results[action.of.index] ?? {}
+  const { attempts = [], failures = 0, to = findTargets(action) } = record.results[action.of.index] ?? {}
   closeAttempt(attempts, effect)
-  const result: ActionResult = { ...settleAction(action, effect), attempts }
+  const result: ActionResult = { ...settleAction(action, effect), to, attempts }
   record.results[action.of.index] = result
   record.interruptions = 0
   if (effect.status === 'success') return
@@ -78,6 +79,12 @@ export function settleInterrupted({ record, rule: { compiled } }: Execution): vo
 function giveUp(record: ExecutionRecord): void {
   end(record, 'failed', `Gave up after ${record.interruptions} workers crashed on this execution`)
   record.attention = 'unknown_outcome'
+}
+
+/** Whom the call reaches: by this executions are found. Of a URL the host alone: a path may be a secret. */
+function findTargets({ type, config }: OutsideAction): string[] {
+  if (type === 'SEND_EMAIL') return [config.to, config.cc ?? [], config.bcc ?? []].flat(2)
+  return URL.canParse(config.url) ? [new URL(config.url).hostname] : []
 }
 
 function closeAttempt(attempts: Attempt[], effect: Effect): void {

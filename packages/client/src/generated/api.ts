@@ -1037,7 +1037,7 @@ export interface paths {
         };
         /**
          * List executions, newest event first
-         * @description from and to refer to the time when the event was accepted. If few of many executions match, a page can be short or empty and still have a nextCursor. The list contains deliveries to a subscription only if the filter names the subscription, their event or their type.
+         * @description from and to refer to the time when the event was accepted. If few of many executions match, a page can be short or empty and still have a nextCursor. With `recipient`, a page searches at most 20,000 executions. The list contains deliveries to a subscription only if the filter names the subscription, their event or their type.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -2449,6 +2449,8 @@ export interface components {
                 [key: string]: unknown;
             };
             warnings?: string[];
+            /** @description Of a call: the recipients of the email, those of cc and bcc included, or the host of the URL. The path of a URL may be a secret, and is left out */
+            to?: string[];
             /** @description The calls that were made, at most the last 20 */
             attempts?: components["schemas"]["Attempt"][];
             /** @description Number of failed attempts since the action started or was retried manually */
@@ -10910,6 +10912,8 @@ export interface operations {
                 eventId?: string;
                 /** @description One or several statuses, separated by commas: pending, running, waiting, retrying, succeeded, failed, cancelled, suppressed, not_matched. Executions that are pending or not_matched are listed only if they are named here. */
                 status?: string;
+                /** @description Part of an address that an email of the execution was sent to (to, cc or bcc), or of the host of one of its calls, in any letter case */
+                recipient?: string;
                 /** @description true: each item has an `excerpt` of the data of its event. Default: false. */
                 excerpt?: boolean;
             };

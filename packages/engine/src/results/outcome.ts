@@ -40,6 +40,12 @@ export const ActionResult = Type.Object(
       }),
     ),
     warnings: Type.Optional(Type.Array(Type.String())),
+    to: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Of a call: the recipients of the email, those of cc and bcc included, or the host of the URL. The path of a URL may be a secret, and is left out',
+      }),
+    ),
     attempts: Type.Optional(
       Type.Array(Attempt, { description: 'The calls that were made, at most the last 20' }),
     ),

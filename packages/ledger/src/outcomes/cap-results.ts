@@ -61,10 +61,11 @@ export function capError(error: string | null): string | null {
 }
 
 function capResult(result: ActionResult, measure: Measure): ActionResult {
-  const { error, output, warnings, attempts } = result
+  const { error, output, warnings, attempts, to } = result
   const capped = { ...result }
   if (error !== undefined) capped.error = shorten(error, measure.length)
   if (output !== undefined) capped.output = cutTexts(output, measure)
+  if (to !== undefined) capped.to = cutTexts(to, measure) as string[]
   if (warnings !== undefined) capped.warnings = capWarnings(warnings, measure)
   if (attempts !== undefined)
     capped.attempts = attempts.slice(-measure.attempts).map((attempt) => capAttempt(attempt, measure))

@@ -11,7 +11,7 @@ export const executionRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits
   app,
   { workLimits },
 ) => {
-  await app.register(executionListRoutes)
+  await app.register(executionListRoutes, { workLimits })
   await app.register(executionReadRoutes, { workLimits })
   await app.register(retryRoutes)
   await app.register(cancelRoutes)

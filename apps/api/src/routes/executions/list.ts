@@ -1,21 +1,29 @@
+import type { WorkLimits } from '@automation/engine'
 import {
   type ExecutionFilter,
   type ListedExecutionRow,
   listExecutions,
   listUnstarted,
   narrowExecutions,
+  type ScannedRow,
+  scanRows,
+  targetsToScan,
   type UnstartedRow,
   type UnstartedStatus,
   unstartedStatuses,
+  type Visit,
 } from '@automation/history'
 import { type ExecutionStatus, executionStatuses } from '@automation/ledger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { refusals } from '../../errors.js'
+import { findRows } from '../../evaluation/find-rows.js'
+import { readWords } from '../../evaluation/find-words.js'
 import { readCursor, writeCursor } from '../../lists/cursor.js'
 import { addExcerpts, ExcerptQuery } from '../../lists/excerpt.js'
 import { checkQuery, checkTypeInQuery, readRange } from '../../lists/history-filter.js'
+import { SearchText } from '../../lists/search-text.js'
 import { NextCursor, PageQuery, refusalResponses } from '../../responses.js'
 import { executionFilter } from './execution-filter.js'
 import { ListedExecution, presentExecutionRow } from './execution-schemas.js'
@@ -32,19 +40,30 @@ const ExecutionQuery = Type.Object({
       description: `One or several statuses, separated by commas: ${statuses.join(', ')}. Executions that are pending or not_matched are listed only if they are named here.`,
     }),
   ),
+  recipient: Type.Optional(
+    Type.String({
+      ...SearchText,
+      minLength: 1,
+      description:
+        'Part of an address that an email of the execution was sent to (to, cc or bcc), or of the host of one of its calls, in any letter case',
+    }),
+  ),
   excerpt: ExcerptQuery,
 })
 
 const defaultLimit = 50
 
-export const executionListRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const executionListRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = async (
+  app,
+  { workLimits },
+) => {
   app.get('/', {
     config: { role: 'viewer' },
     schema: {
       operationId: 'listExecutions',
       summary: 'List executions, newest event first',
       description:
-        'from and to refer to the time when the event was accepted. If few of many executions match, a page can be short or empty and still have a nextCursor. The list contains deliveries to a subscription only if the filter names the subscription, their event or their type.',
+        'from and to refer to the time when the event was accepted. If few of many executions match, a page can be short or empty and still have a nextCursor. With `recipient`, a page searches at most 20,000 executions. The list contains deliveries to a subscription only if the filter names the subscription, their event or their type.',
       querystring: ExecutionQuery,
       response: {
         200: Type.Object(
@@ -58,10 +77,21 @@ export const executionListRoutes: FastifyPluginAsyncTypebox = async (app) => {
       const { query } = request
       checkQuery(ExecutionQuery, query)
       await checkTypeInQuery(request, query)
-      const { status, limit = defaultLimit, cursor, excerpt = false, from: _from, to: _to, ...filter } = query
+      const { status, recipient, limit = defaultLimit, cursor, excerpt = false, ...others } = query
+      const { from: _from, to: _to, ...narrowed } = others
       const before = cursor === undefined ? undefined : readCursor(cursor)
       const page = { before, limit }
-      const { rows, end } = await listOfStatuses(request, { ...filter, ...readRange(query) }, status, page)
+      const filter = { ...narrowed, ...readRange(query) }
+      const { rows, end } =
+        recipient === undefined
+          ? await listOfStatuses(request, filter, status, page)
+          : await listOfRecipient(
+              request,
+              { ...filter, statuses: readStored(status) },
+              recipient,
+              page,
+              workLimits,
+            )
       const { id, reads } = request.workspace
       return {
         executions: excerpt ? await addExcerpts(reads, id, rows, ({ eventId }) => eventId) : rows,
@@ -69,6 +99,27 @@ export const executionListRoutes: FastifyPluginAsyncTypebox = async (app) => {
       }
     },
   })
+}
+
+/** The calls of an execution say whom they reached: what has no row yet has made none. */
+async function listOfRecipient(
+  request: FastifyRequest,
+  filter: ExecutionFilter,
+  recipient: string,
+  { before, limit }: { before: string | undefined; limit: number },
+  workLimits: WorkLimits,
+): Promise<Page> {
+  const { id, reads } = request.workspace
+  const { ids, end } = await findRows(
+    request,
+    { conditions: [], words: readWords(recipient), limit },
+    (limits, visit: Visit<ScannedRow>) =>
+      scanRows(reads, targetsToScan, narrowExecutions(id, filter), before, limits, visit),
+    before,
+    workLimits,
+  )
+  const { rows } = await listExecutions(reads, narrowExecutions(id, { ids }), { before, limit })
+  return { rows: rows.map(presentStored), end }
 }
 
 interface Page {
@@ -84,9 +135,8 @@ async function listOfStatuses(
   text: string | undefined,
   page: { before: string | undefined; limit: number },
 ): Promise<Page> {
-  const wanted = readStatuses(text)
-  const stored = wanted?.filter((status): status is ExecutionStatus => !isUnstarted(status))
-  const unstarted = wanted?.filter(isUnstarted) ?? []
+  const stored = readStored(text)
+  const unstarted = readStatuses(text)?.filter(isUnstarted) ?? []
   const pages: Page[] = []
   // They have no error. They are read first: what starts meanwhile is in both pages, and not in neither.
   if (unstarted.length > 0 && filter.error === undefined) {
@@ -130,6 +180,11 @@ function presentListed(row: UnstartedRow): ListedExecution {
 }
 
 type Status = (typeof statuses)[number]
+
+/** Statuses that a row has; undefined: any. */
+function readStored(text: string | undefined): ExecutionStatus[] | undefined {
+  return readStatuses(text)?.filter((status): status is ExecutionStatus => !isUnstarted(status))
+}
 
 function readStatuses(text: string | undefined): Status[] | undefined {
   const wanted = text?.split(',')
