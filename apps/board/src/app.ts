@@ -23,6 +23,8 @@ export async function buildApp(config: Config) {
   const database = config.databaseUrl === undefined ? undefined : openDatabase(config.databaseUrl, 2)
   app.addHook('onClose', () => database?.close())
   const names = database && new StoredJobNames(database)
+  // Not awaited: a board without Postgres starts, too.
+  app.addHook('onReady', async () => void names?.prepare())
 
   addMetrics(app, config, queueReader)
   // In the order in which they handle a request.

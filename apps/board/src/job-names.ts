@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Database } from '@automation/database'
+import { type Database, newId } from '@automation/database'
 import { JobData } from '@automation/queue'
 import { Check } from 'typebox/value'
 
@@ -35,6 +35,13 @@ export class StoredJobNames implements JobNames {
 
   workspace(id: string): string | undefined {
     return this.#workspaces.get(id)
+  }
+
+  /** The first queries of a process take longer than a page waits for its names. */
+  async prepare(): Promise<void> {
+    const { event, workspace } = this.#database.system
+    const none = { where: { id: { in: [newId()] } }, select: { id: true as const } }
+    await Promise.all([event.findMany(none), workspace.findMany(none)]).catch(() => {})
   }
 
   /** Reads the names of these jobs, unless Postgres is slow or unavailable. */

@@ -83,6 +83,23 @@ t.test('jobs are shown with our texts, and link to their events', async (t) => {
 })
 
 t.test(
+  'a board is connected to Postgres before somebody looks, so that its first page has names',
+  async (t) => {
+    const database = openPatiently(process.env.DATABASE_URL ?? '', 2)
+    t.teardown(() => database.close())
+    const name = `board-${randomUUID()}`
+    const { app } = await startBoard(t, {
+      DATABASE_URL: `${process.env.DATABASE_URL}?application_name=${name}`,
+    })
+    await app.ready()
+    const countConnections = () =>
+      database.system.$queryRaw<unknown[]>`SELECT FROM pg_stat_activity WHERE application_name = ${name}`
+    while ((await countConnections()).length === 0) await setTimeout(20)
+    t.pass('nobody has asked for a page')
+  },
+)
+
+t.test(
   'with Postgres, jobs are named by type and workspace, and by their ids while it is unavailable',
   async (t) => {
     const testQueue = await openTestQueue(t, redisUrl)
