@@ -7,9 +7,9 @@ import { checkJson } from '../check-json.js'
 import { CommandError, usageError } from '../command-error.js'
 import { maskControls } from '../format.js'
 import { readAs } from '../option-readers.js'
-import { addCommand, print } from '../program.js'
+import { addCommand, isForPrograms, print } from '../program.js'
 import { decodeText } from '../read-text.js'
-import { formatRuleResults } from './format-event.js'
+import { formatRuleResults, readRuleNames } from './format-event.js'
 import { apiVariables, useApi } from './use-api.js'
 
 const Seconds = Type.Integer({ minimum: 0, maximum: 30 })
@@ -47,14 +47,18 @@ async function send(
   const data = readData(text, options)
   const { key, wait, async: isAsync } = options
   const running: RunOptions = { wait, async: isAsync, idempotencyKey: key }
-  const run = await useApi('change', (client) => client.events.send(type as EventType, data, running))
+  const { run, names } = await useApi('change', async (client) => {
+    const run = await client.events.send(type as EventType, data, running)
+    const isTable = run.status !== 'accepted' && !isForPrograms(command)
+    return { run, names: isTable ? await readRuleNames(client, { type }) : undefined }
+  })
   if (run.status === 'accepted')
     return print(
       command,
       run,
       `Accepted as event ${run.id}. Its outcome: npm run client -- events wait ${run.id}`,
     )
-  print(command, run, `Event ${run.id} is done.\n${formatRuleResults(run.results)}`)
+  print(command, run, `Event ${run.id} is done.\n${formatRuleResults(run.results, names)}`)
 }
 
 function readData(text: string | undefined, { file }: Options): object {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { CommandError } from '../command-error.js'
 import { readDuration, readId } from '../option-readers.js'
-import { addCommand, exampleId, print } from '../program.js'
-import { formatEvent } from './format-event.js'
+import { addCommand, exampleId, isForPrograms, print } from '../program.js'
+import { formatEvent, readRuleNames } from './format-event.js'
 import { apiVariables, useApi } from './use-api.js'
 
 const minuteMs = 60_000
@@ -27,8 +27,11 @@ async function wait(
   { timeout: timeoutMs = minuteMs }: { timeout?: number },
   command: Command,
 ): Promise<void> {
-  const event = await useApi('read', (client) => client.events.waitUntilDone(id, { timeoutMs }))
-  print(command, event, formatEvent(event))
+  const { event, names } = await useApi('read', async (client) => {
+    const event = await client.events.waitUntilDone(id, { timeoutMs })
+    return { event, names: isForPrograms(command) ? undefined : await readRuleNames(client, event) }
+  })
+  print(command, event, formatEvent(event, names))
   if (event.status === 'quarantined')
     throw new CommandError(`The event is quarantined, so no rule ran. ${event.quarantineReason}.`)
 }

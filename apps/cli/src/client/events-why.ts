@@ -29,7 +29,7 @@ async function explain(
   const [why, { results }] = await useApi('read', (client) =>
     Promise.all([readWhy(client, id, rule, limit), client.events.get(id)]),
   )
-  const { rules, ...event } = why
+  const { rules, eventType: _, ...event } = why
   print(command, why, `${formatFields(event)}\n\n${formatRules(rules, results, event.isPending)}`)
 }
 

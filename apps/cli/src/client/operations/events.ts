@@ -1,4 +1,4 @@
-import type { Execution } from '@automation/client'
+import type { Event, Execution } from '@automation/client'
 import { formatDuration } from '@automation/engine'
 import { exampleId } from '../../program.js'
 import { formatEvent } from '../format-event.js'
@@ -11,7 +11,7 @@ export const eventOperations: readonly Operation[] = [
     example: '--type LEAD_CREATED --from 2026-11-01 --limit 10',
     columns: ['id', 'eventType', 'status', 'matched', 'failed', 'acceptedAt'],
   }),
-  row('events get', 'GET /api/events/{id}', { shows: formatEvent }),
+  row('events get', 'GET /api/events/{id}', { shows: (event: Event) => formatEvent(event) }),
   row('events search', 'POST /api/events/search', {
     example: `--conditions '[{"field":"score","operator":"gt","value":80}]'`,
     options: { type: null },
