@@ -93,6 +93,11 @@ function checkNode() {
 
 async function installPackages() {
   if (isInstalled()) return
+  // Nobody knows yet whether the silence of a minute is a fault.
+  if (isForProduct && readText(installedList) === undefined)
+    console.log(
+      'The first start takes one to five minutes: it installs packages, builds and starts. Later ones take seconds.',
+    )
   // What builds and runs the product here are development packages: NODE_ENV=production must not leave them out.
   const args = ['ci', '--include=dev', '--no-fund', '--no-audit']
   // Under `npm start` the npm that is running says where it lies: it need not be on the PATH.

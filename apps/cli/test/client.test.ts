@@ -55,7 +55,7 @@ async function startSite(t: Test) {
     token,
     webhook: { provider: 'p', secretId: 's', secret: 'whsec_' },
   }
-  return { url, id, key, token, rule, env, demo }
+  return { url, id, key, token, rule, env, demo, database }
 }
 
 t.test(
@@ -213,7 +213,10 @@ t.test('rules, events and executions are used with a token or a key from the env
 
   const sent = await client('events send LEAD_CREATED {"name":"Ada","score":95} --wait 30')
   t.match(sent, { code: 0, errors: `Target: ${url}, workspace ${id}\n` })
-  t.match(sent.output, new RegExp(`^Event \\S+ is done\\.\\nruleId .*\\n${rule.id} +succeeded `))
+  t.match(
+    sent.output,
+    new RegExp(`^Event \\S+ is done\\.\\nrule +ruleId .*\\nHot leads +${rule.id} +succeeded `),
+  )
   const [, first = ''] = /^Event (\S+)/.exec(sent.output) ?? []
   const unmatched = await client('events send LEAD_CREATED --file lead.json --async --key k')
   const [, accepted = ''] =
@@ -248,6 +251,7 @@ t.test('rules, events and executions are used with a token or a key from the env
   would match with: score 10 → 80.01`,
   )
   t.match(why.output, /^type +LEAD_CREATED$/m)
+  t.notMatch(why.output, /^eventType/m, 'which is the same')
   t.match(await ask<EventWhy>(`events why ${first} --rule ${rule.id}`), {
     eventId: first,
     rules: [{ verdict: 'matched', executionId: String }],
@@ -431,9 +435,9 @@ t.test('data that is no JSON object is a wrong command line', async (t) => {
 })
 
 t.test(
-  'the commands of the runbook and of Troubleshooting run as they are written, in a workspace that fails',
+  'the commands of the runbook, of the first minutes of an incident and of Troubleshooting run as they are written, in a workspace that fails',
   async (t) => {
-    const { env } = await startSite(t)
+    const { env, database } = await startSite(t)
     const ask = <Value>(line: string) => runJson<Value>('client', line, t.testdir(), env)
     const failing = JSON.stringify([{ type: 'SEND_WEBHOOK', config: { url: 'https://192.168.0.1/x' } }])
     const { id: rule } = await ask<Rule>(`rules create --name Fails --trigger DEAL_WON --actions ${failing}`)
@@ -441,10 +445,13 @@ t.test(
     const [result] = results
     t.match(result, { ruleId: rule, status: 'failed' })
     const ids = { event, execution: result?.executionId ?? '', rule }
-    const pages = ['operate/runbook.md', 'guides/troubleshooting.md']
+    const pages = ['operate/runbook.md', 'operate/incident.md', 'guides/troubleshooting.md']
     const texts = await Promise.all(
       pages.map((page) => readFile(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8')),
     )
+    const statements = texts.flatMap((text) => [...text.matchAll(/^ *psql "\$DATABASE_URL" -c "(.+)"$/gm)])
+    t.ok(statements.length >= 4, `${statements.length} statements`)
+    for (const [, sql = ''] of statements) await t.resolves(database.system.$queryRawUnsafe(sql), sql)
     const written = texts.flatMap((text) => [
       ...text.matchAll(/^ *npm run -s client -- ([^#\n]+?) *(?:#.*)?$/gm),
     ])

@@ -3,6 +3,7 @@ import { measureRequests, openMetrics, registerBacklog, registerPool } from '@au
 import fp from 'fastify-plugin'
 import { type ApiMetrics, createApiMetrics } from '../api-metrics.js'
 import { registerLedgerMetrics } from '../ledger-metrics.js'
+import { registerSizeMetrics } from '../size-metrics.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -36,6 +37,7 @@ export default fp<Options>(
       countJobs: async () => app.queue.countJobs(),
     })
     registerLedgerMetrics(metrics, () => app.database)
+    registerSizeMetrics(metrics, () => app.database)
     const measure = measureRequests(metrics)
     app.addHook('onResponse', (request, reply, done) => {
       measure(request, reply)

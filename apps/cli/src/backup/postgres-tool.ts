@@ -70,6 +70,6 @@ function describeWays(major?: number): string {
   return (
     `Install the client of PostgreSQL ${major === undefined ? 'the server’s version' : major} or newer ` +
     `(Debian: postgresql-client${major === undefined ? '' : `-${major}`}) and put it first on the PATH, ` +
-    'or run this command in the image, which has it (docker compose run --rm admin).'
+    'or with Docker Compose: docker compose run --rm --build admin backup <file>, and the same with restore.'
   )
 }
