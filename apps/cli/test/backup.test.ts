@@ -91,8 +91,10 @@ t.test('a restore takes no Redis in which the service has run, and says if it se
     errors: /Redis has keys of the service \(\{backup-.*redis-cli -u "\$REDIS_URL" flushall/,
   })
   t.strictSame(await countTables(url), 0)
+  // Of a connection that has just ended Postgres may still know.
+  const fresh = { ...env, DATABASE_URL: await createDatabase('unseen_redis') }
   const unseen = await run('admin', `restore ${file}`, directory, {
-    ...env,
+    ...fresh,
     REDIS_URL: 'redis://127.0.0.1:1',
   })
   t.match(unseen, { code: 0, output: /Redis must be empty .* It was not looked at: Redis is unavailable/ })
@@ -144,8 +146,9 @@ t.test('a restore that fails in the middle leaves the database empty', async (t)
   await writeFile(half, await readFile(file))
   await truncate(half, Math.floor(note.bytes * 0.7))
   await appendNote(half, note)
+  // Some versions of pg_restore crash at a file that ends too early.
   const failed = await run('admin', `restore ${half}`, directory, elsewhere(url))
-  t.match(failed, { code: 1, errors: /pg_restore ended with 1/ })
+  t.match(failed, { code: 1, errors: /pg_restore ended with (1|SIGSEGV)/ })
   t.strictSame(await countTables(url), 0)
 })
 

@@ -23,7 +23,7 @@ export interface Restoration {
 /**
  * Restores a backup into an empty database:
  *
- *   file, program, tools, database, Redis ─▶ pg_restore in one transaction ─▶ migrations ─▶ count ─▶ reconciliation
+ *   file, program, Redis, database, tools ─▶ pg_restore in one transaction ─▶ migrations ─▶ count ─▶ reconciliation
  *
  * Until the commit of pg_restore the database stays empty, whatever ends it.
  *
@@ -41,7 +41,9 @@ export async function restore(file: string): Promise<Restoration> {
       await runTool('pg_restore', ['--list', file])
       say(`Restoring ${note.events} events of ${note.takenAt} …`)
       await load(file)
-      const migrated = await migrate(nameConnections(readDatabaseUrl().databaseUrl, applicationName), { say })
+      const migrated = await migrateToThis()
+      // A dump may have no statistics, without which Postgres reads whole tables.
+      await database.system.$executeRawUnsafe('ANALYZE')
       const events = await database.system.event.count()
       say('Reconciling …')
       const { from, faults } = await reconcile(database, note)
@@ -96,11 +98,22 @@ async function load(file: string): Promise<void> {
   )
 }
 
+async function migrateToThis(): Promise<string[]> {
+  try {
+    return await migrate(nameConnections(readDatabaseUrl().databaseUrl, applicationName), { say })
+  } catch (error) {
+    throw new CommandError(
+      `The backup was restored, but not migrated: ${(error as Error).message}. Mend that, then restore into another empty database.`,
+      { cause: error },
+    )
+  }
+}
+
 const hourMs = 60 * 60 * 1_000
 /** Every workspace keeps its history for a day or longer: of older rows some may be gone, which is no fault. */
 const keptMs = 23 * hourMs
 /** Of each snapshot of the reconciliation. */
-const budgetMs = 5_000
+const budgetMs = 2_000
 
 /** Reconciles the last day before the backup, over all workspaces. */
 async function reconcile(

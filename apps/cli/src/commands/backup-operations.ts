@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { type Backup, backUp } from '../backup/back-up.js'
 import { type Restoration, restore } from '../backup/restore.js'
 import { exitCodes } from '../exit-codes.js'
@@ -14,7 +15,8 @@ export const backupOperations: readonly DatabaseOperation[] = [
     shows: ({ file, events, takenAt, program, server, tool, bytes }: Backup) =>
       maskControls(`${file}: ${events} events at ${takenAt}, ${bytes} bytes. `) +
       maskControls(`Version ${program}, PostgreSQL ${server}, pg_dump ${tool}. It is whole.`),
-    run: ({ file }) => backUp(file),
+    // A name that begins with a dash would be an option of pg_dump.
+    run: ({ file }) => backUp(resolve(file)),
   },
   {
     words: 'restore',
@@ -29,7 +31,7 @@ export const backupOperations: readonly DatabaseOperation[] = [
     argument: ['file', 'a file that the command backup has written', String],
     shows: formatRestoration,
     run: async ({ file }) => {
-      const restoration = await restore(file)
+      const restoration = await restore(resolve(file))
       if (restoration.faults.length > 0) process.exitCode = exitCodes.failed
       return restoration
     },
