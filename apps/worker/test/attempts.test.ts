@@ -5,7 +5,12 @@ import type { OutsideAction } from '../src/effects/effect.js'
 
 t.test('an attempt says whom it reaches, and nothing of a URL but the host', async (t) => {
   const targetsOf = (type: string, config: object) => {
-    const action = { type, config, warnings: [], of: { index: 0, type, captures: [] } } as unknown as OutsideAction
+    const action = {
+      type,
+      config,
+      warnings: [],
+      of: { index: 0, type, captures: [] },
+    } as unknown as OutsideAction
     const record = { results: [] } as unknown as ExecutionRecord
     openAttempt(record, action)
     const opened = record.results[0]?.to
