@@ -20,7 +20,8 @@ function alignCells(cells: string[], widths: number[]): string {
     .trimEnd()
 }
 
-function formatValue(value: unknown): string {
+/** A time without its milliseconds; an object as JSON. */
+export function formatValue(value: unknown): string {
   if (value === null) return '-'
   const isObject = typeof value === 'object' && !Array.isArray(value)
   const text = isObject ? JSON.stringify(value) : String(value)

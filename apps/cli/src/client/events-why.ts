@@ -1,6 +1,6 @@
 import type { Client, EventWhy } from '@automation/client'
 import type { Command } from 'commander'
-import { formatFields } from '../format.js'
+import { formatValue, maskControls } from '../format.js'
 import { readId } from '../option-readers.js'
 import { addCommand, exampleId, print } from '../program.js'
 import { formatRules } from './format-why.js'
@@ -29,9 +29,17 @@ async function explain(
   const [why, { results }] = await useApi('read', (client) =>
     Promise.all([readWhy(client, id, rule, limit), client.events.get(id)]),
   )
-  const { rules, eventType: _, ...event } = why
-  print(command, why, `${formatFields(event)}\n\n${formatRules(rules, results, event.isPending)}`)
+  print(command, why, `${formatHead(why)}\n\n${formatRules(why.rules, results, why.isPending)}`)
 }
+
+function formatHead({ eventId, type, judgedAt, quarantineReason, isPending }: Omit<EventWhy, 'nextCursor'>) {
+  const moment = judgedAt === null ? 'not evaluated' : `evaluated at ${formatValue(judgedAt)}`
+  const state = isPending ? 'not evaluated yet' : moment
+  const reason = quarantineReason === undefined ? '' : `\nIt is quarantined: ${quarantineReason}`
+  return maskLines(`Event ${eventId}, ${type}, ${state}${reason}`)
+}
+
+const maskLines = (text: string) => text.split('\n').map(maskControls).join('\n')
 
 async function readWhy(
   client: Client,

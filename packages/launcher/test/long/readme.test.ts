@@ -127,7 +127,7 @@ t.test('the commands of README print what it says', { skip }, async (t) => {
   }
   const result = printed
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
-    .replace(/^(judgedAt +).*$/m, '$1<time>')
+    .replace(/(evaluated at ).*$/m, '$1<time>')
   t.equal(result, expected)
 })
 
