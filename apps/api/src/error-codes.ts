@@ -108,6 +108,10 @@ export const errorCodes = {
   version_not_found: [404, 'The rule has no such version'],
   workspace_not_found: [404, 'The workspace does not exist, or the caller is not a member of it'],
   workspace_required: [400, 'The header x-workspace-id is missing or is not a UUID'],
+  workspace_suspended: [
+    403,
+    'The workspace is suspended, or leaves: its admins can read it, and undo that if they have done it',
+  ],
 } as const satisfies Record<string, readonly [status: number, meaning: string]>
 
 export type ErrorCode = keyof typeof errorCodes

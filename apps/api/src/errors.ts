@@ -129,6 +129,11 @@ export const refusals = {
   backtestNotFound: () => new Refusal('backtest_not_found', 'Backtest not found'),
   backtestEnded: () => new Refusal('backtest_ended', 'The backtest has already ended'),
   subscriptionNotFound: () => new Refusal('subscription_not_found', 'Subscription not found'),
+  workspaceSuspended: () =>
+    new Refusal(
+      'workspace_suspended',
+      'The workspace is suspended: only its admins can read it, and resume it',
+    ),
   workspaceNotFound: () => new Refusal('workspace_not_found', 'Workspace not found'),
   methodNotAllowed: (allow: string) => new Refusal('method_not_allowed', 'Method not allowed', { allow }),
   stillRunning: () =>

@@ -96,7 +96,10 @@ function hostOf(databaseUrl: string): string {
 }
 
 async function findWorkspace(database: Database, id: string): Promise<{ name: string }> {
-  const workspace = await database.system.workspace.findUnique({ where: { id }, select: { name: true } })
+  const workspace = await database.system.workspace.findUnique({
+    where: { id, deletedAt: null },
+    select: { name: true },
+  })
   if (workspace === null)
     throw new CommandError(
       `There is no workspace ${id}. To list all workspaces: npm run admin -- workspaces list`,

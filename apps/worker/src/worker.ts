@@ -17,6 +17,7 @@ import { createAdmission } from './admission.js'
 import { Executor } from './calls/executor.js'
 import { Gate } from './calls/gate.js'
 import { Leases } from './calls/leases.js'
+import { Suspensions } from './calls/suspensions.js'
 import type { Config } from './config.js'
 import { createEffects } from './effects/index.js'
 import { Causation, defaultEmissionLimits, type EmissionLimits } from './executions/causation.js'
@@ -78,10 +79,11 @@ export function startWorker(
     log,
   })
   const leases = new Leases(database, log)
+  const suspensions = new Suspensions(database, log)
   const effects = createEffects(config, database, log)
   const gate = new Gate(admission, undefined, () => metrics.breakersOpened.inc())
-  const { perform } = effects
-  const executor = new Executor({ recorder, leases, gate, events: admission.events, perform, metrics, log })
+  const calling = { recorder, leases, suspensions, gate, metrics, log }
+  const executor = new Executor({ ...calling, events: admission.events, perform: effects.perform })
   const replies = new Replies(publisher, config.queuePrefix)
   const onQuarantine = () => metrics.quarantined.inc()
   const { workLimits } = limits
@@ -134,6 +136,7 @@ export function startWorker(
       await worker.close(connection.status !== 'ready')
       await executor.close(deadline - performance.now())
       await leases.stop()
+      await suspensions.stop()
       await leases.releaseAll()
       await effects.close()
       // Calls that were cut off find that another worker holds their executions, and end.

@@ -82,7 +82,7 @@ t.test('of many checks at once one restores the previous version', async (t) => 
   await storeRuns(harness, ruleId, 4)
   const guard = {
     ...{ ruleId, workspaceId: harness.workspaceId, createdBy: null, version: 2, previousVersion: 1 },
-    ...{ maxRunsPerHour: 3, maxFailureRate: null, isOver: false },
+    ...{ maxRunsPerHour: 3, maxFailureRate: null, isSuspended: false, isOver: false },
     ...{ startedAt: new Date(), countedFrom: null },
   }
   const checkOrLeave = () =>

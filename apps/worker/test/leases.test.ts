@@ -107,6 +107,7 @@ function openFullWorker({ database, queue }: Harness) {
   gate.tryEnter({ workspaceId: 'another', createdBy: null, heapBytes: 2 }, 'destination')
   const metrics = createWorkerMetrics(openMetrics())
   const executor = new Executor({
+    suspensions: { has: () => false, during: (_, work) => work() },
     events: createAdmission(1).events,
     recorder: new Recorder({
       commits: createAdmission(1).commits,

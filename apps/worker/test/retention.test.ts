@@ -49,6 +49,7 @@ t.test('receipts are removed after 30 days, and rejections after 7, in any numbe
   t.same(
     await removeOld(database, now, keep(30)),
     {
+      workspaces: 0,
       receipts: 0,
       backtests: 0,
       rejections: 0,

@@ -23,6 +23,7 @@ function openExecutor(places: number, maxBytes?: number) {
   const gate = new Gate(createAdmission(places), () => clock.now, undefined, maxBytes)
   const calls = { made: 0, faults: 0 }
   const executor = new Executor({
+    suspensions: { has: () => false, during: (_, work) => work() },
     events: createAdmission(1).events,
     recorder: {
       async recordStep() {

@@ -10,6 +10,8 @@ export const maxEntriesPerDay = 20_000
  * behind all these changes. Each of these but the last needs a change before it that counts, so a loop of them ends.
  */
 const alwaysAllowed: ReadonlySet<AuditAction> = new Set<AuditAction>([
+  'workspace.suspended',
+  'workspace.deletion_asked',
   'member.removed',
   'invitation.revoked',
   'api_key.revoked',

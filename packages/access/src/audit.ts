@@ -9,6 +9,10 @@ export const AuditAction = Type.Enum(
   [
     'workspace.created',
     'workspace.updated',
+    'workspace.suspended',
+    'workspace.resumed',
+    'workspace.deletion_asked',
+    'workspace.deletion_undone',
     'member.added',
     'member.changed',
     'member.removed',

@@ -1,5 +1,6 @@
 import type { Database, WorkspaceTransaction } from '@automation/database'
 import { createKeyedMutex, DatabaseBusy, isStatementCancelled, newId, Prisma } from '@automation/database'
+import { isSuspendedSql } from '@automation/ledger'
 import type { NewAuditEntry } from './audit.js'
 import { refuseExcessEntries } from './audit-limit.js'
 import { Refused } from './refused.js'
@@ -18,6 +19,8 @@ export interface Administrator {
   publish?(events: ServiceEvent[]): void
   /** How long the change waits for a lock, such as that of an earlier change. Without it: as long as it may take. */
   lockMs?: number
+  /** The change is the suspension or deletion of the workspace itself, or undoes it: all others are refused while it is suspended. */
+  isUndoing?: boolean
   /** Does what belongs into the transaction beside the change, such as to note the request that asks for it. */
   once?<Result>(
     transaction: WorkspaceTransaction,
@@ -38,20 +41,30 @@ export interface Change<Result> {
  * after another, so a check over all of its members, keys or secrets holds despite concurrent requests.
  *
  * @param timeoutMs of the transaction; a change of many things needs more than the usual 5 s
- * @throws Refused where the workspace does not exist or has changed too often today, DatabaseBusy where earlier changes took too long, and what `change` throws
+ * @throws Refused where the workspace does not exist, is suspended or has changed too often today, DatabaseBusy where earlier changes took too long, and what `change` throws
  */
 export async function changeWorkspace<Result>(
-  { database, workspaceId, actor, publish, lockMs, once = (_, work) => work() }: Administrator,
+  {
+    database,
+    workspaceId,
+    actor,
+    publish,
+    lockMs,
+    isUndoing = false,
+    once = (_, work) => work(),
+  }: Administrator,
   change: (transaction: WorkspaceTransaction) => Promise<Change<Result>>,
   timeoutMs = database.limits.transactionMs,
 ): Promise<Result> {
   const work = async (transaction: WorkspaceTransaction) => {
     if (lockMs !== undefined)
       await transaction.$queryRaw(Prisma.sql`SELECT set_config('lock_timeout', ${`${lockMs}ms`}, true)`)
-    const locked = await transaction.$queryRaw<unknown[]>(
-      Prisma.sql`SELECT 1 FROM workspaces WHERE id = ${workspaceId}::uuid FOR NO KEY UPDATE`,
-    )
-    if (locked.length === 0) throw new Refused('workspace_not_found', 'Workspace not found')
+    const [locked] = await transaction.$queryRaw<{ isSuspended: boolean }[]>(Prisma.sql`
+      SELECT ${Prisma.raw(isSuspendedSql)} AS "isSuspended" FROM workspaces
+      WHERE id = ${workspaceId}::uuid AND deleted_at IS NULL FOR NO KEY UPDATE`)
+    if (locked === undefined) throw new Refused('workspace_not_found', 'Workspace not found')
+    if (locked.isSuspended && !isUndoing && !isOfService(actor))
+      throw new Refused('workspace_suspended', 'The workspace is suspended')
     const changed = await once(transaction, () => change(transaction))
     const { result, published = [] } = changed
     const entries = listEntries(changed)
@@ -68,6 +81,11 @@ export async function changeWorkspace<Result>(
   )
   if (published.length > 0) publish?.(published)
   return result
+}
+
+/** The operator on the command line, and workers: what they record of calls that were made before is never refused. */
+function isOfService(actor: string): boolean {
+  return /^(cli|system):/.test(actor)
 }
 
 /** Whether a change with `lockMs` was refused because an earlier one takes long. It may be tried again. */

@@ -63,7 +63,7 @@ export {
   removeMember,
   UserId,
 } from './members.js'
-export { findMembership, findTenant, type Membership, type Tenant } from './memberships.js'
+export { findMembership, findTenant, type Membership, type Tenant, tenantColumnsSql } from './memberships.js'
 export {
   createOperatorKey,
   listOperatorKeys,
@@ -122,6 +122,7 @@ export {
   findCreator,
   findWorkspace,
   listAllWorkspaces,
+  listDeletedWorkspaces,
   listMemberships,
   listWorkspaces,
   NewWorkspace,
@@ -131,5 +132,6 @@ export {
   Workspace,
   WorkspaceCounts,
   WorkspaceToCreate,
+  WorkspaceToDelete,
   WorkspaceToUpdate,
 } from './workspaces.js'

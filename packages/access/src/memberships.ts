@@ -1,10 +1,13 @@
 import type { Database, Plan, Role } from '@automation/database'
+import { isSuspendedSql } from '@automation/ledger'
 
 /** What a workspace's limits depend on. */
 export interface Tenant {
   plan: Plan
   /** Whose limits apply besides its own: `user:<sub>` or `workspace:<id>`; null where the command line created it. */
   createdBy: string | null
+  /** Only its admins read it, and undo that. */
+  isSuspended: boolean
 }
 
 export interface Membership extends Tenant {
@@ -13,11 +16,14 @@ export interface Membership extends Tenant {
   isSupport: boolean
 }
 
+/** Of a row that is joined as `workspaces`. */
+export const tenantColumnsSql = `workspaces.plan::text AS plan, workspaces.created_by AS "createdBy", ${isSuspendedSql} AS "isSuspended"`
+
 /** $1 workspace, $2 user */
 const findMembershipSql = `
-  SELECT m.role::text AS role, m.ends_at IS NOT NULL AS "isSupport", w.plan::text AS plan, w.created_by AS "createdBy"
+  SELECT m.role::text AS role, m.ends_at IS NOT NULL AS "isSupport", ${tenantColumnsSql}
   FROM members m
-  JOIN workspaces w ON w.id = m.workspace_id
+  JOIN workspaces ON workspaces.id = m.workspace_id
   WHERE m.workspace_id = $1::uuid AND m.user_id = $2 AND (m.ends_at IS NULL OR m.ends_at > now())`
 
 /**
@@ -35,7 +41,7 @@ export async function findMembership(
 
 /** $1 workspace */
 const findTenantSql = `
-  SELECT plan::text AS plan, created_by AS "createdBy" FROM workspaces WHERE id = $1::uuid`
+  SELECT ${tenantColumnsSql} FROM workspaces WHERE id = $1::uuid AND deleted_at IS NULL`
 
 /** Finds what the limits of a workspace depend on; undefined where it does not exist. */
 export async function findTenant(database: Database, workspaceId: string): Promise<Tenant | undefined> {

@@ -24,6 +24,7 @@ export type RefusedCode =
   | 'subscription_not_found'
   | 'validation_failed'
   | 'workspace_not_found'
+  | 'workspace_suspended'
 
 /** A change that was refused on purpose. The API and the command line present it each in its own way. */
 export class Refused extends Error {

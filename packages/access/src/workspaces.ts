@@ -10,7 +10,9 @@ import {
 } from '@automation/database'
 import { Type } from 'typebox'
 import { ApiKeyToCreate, insertApiKey, NewApiKey } from './api-keys.js'
+import { actorForms } from './audit.js'
 import { type Administrator, changeWorkspace, writeAudit } from './change-workspace.js'
+import { DateTime, orNull } from './credential.js'
 import { type Role, refuseBadUserId, UserId, whereNotEnded } from './members.js'
 import { Refused } from './refused.js'
 
@@ -44,6 +46,17 @@ export const Workspace = Type.Object(
     autoPauseAfter: AutoPauseAfterOrNever,
     retentionDays: RetentionDaysOrDefault,
     createdAt: Type.String({ format: 'date-time' }),
+    suspendedAt: orNull({
+      ...DateTime,
+      description: 'Since when it is suspended. null: it is not, unless `deletesAt` is set.',
+    }),
+    suspendedBy: orNull(Type.String({ description: `Who has suspended it: ${actorForms}. null: nobody.` })),
+    deletesAt: orNull({
+      ...DateTime,
+      description:
+        'When its deletion begins. Until then it is suspended, and the deletion can be undone. null: nobody has asked for it.',
+    }),
+    deletionAskedBy: orNull(Type.String({ description: 'Who has asked for its deletion. null: nobody.' })),
   },
   { title: 'Workspace' },
 )
@@ -75,6 +88,10 @@ export const WorkspaceCounts = Type.Object(
   { title: 'WorkspaceCounts' },
 )
 export type WorkspaceCounts = Type.Static<typeof WorkspaceCounts>
+export const WorkspaceToDelete = Type.Object(
+  { name: Type.String({ maxLength: 200, description: 'The name of the workspace, typed again' }) },
+  { additionalProperties: false, title: 'WorkspaceToDelete' },
+)
 export const WorkspaceToUpdate = Type.Object(
   {
     name: Type.Optional(WorkspaceName),
@@ -92,6 +109,10 @@ const fields = {
   autoPauseAfter: true,
   retentionDays: true,
   createdAt: true,
+  suspendedAt: true,
+  suspendedBy: true,
+  deletesAt: true,
+  deletionAskedBy: true,
 } as const
 
 /** Whose limits apply to a new workspace besides its own, however many admins it gets. */
@@ -120,13 +141,15 @@ export function createWorkspace(
     adminUserId,
     apiKey,
   }: Type.Static<typeof WorkspaceToCreate> & { adminUserId: string },
-  { id = newId(), creator }: { id?: string; creator?: Creator } = {},
+  { id: givenId, creator }: { id?: string; creator?: Creator } = {},
 ): Promise<NewWorkspace> {
+  const id = givenId ?? newId()
   const create = () =>
     database.forWorkspace(id).$transaction(async (transaction) => {
       const { result } = await once(transaction, async () => {
         refuseBadUserId(adminUserId, 'adminUserId')
         if (creator !== undefined) await refuseTooMany(transaction, creator)
+        if (givenId !== undefined) await refuseDeletedId(transaction, id)
         const members = { create: { userId: adminUserId, role: 'admin' } } as const
         const createdBy = creator?.createdBy ?? null
         const workspace = await transaction.workspace.create({
@@ -146,6 +169,14 @@ export function createWorkspace(
   return creator === undefined
     ? create()
     : serialize(creator.createdBy, create, database.limits.transactionMs)
+}
+
+/** What is kept of a deleted workspace, in logs and elsewhere, must not become another one's. */
+async function refuseDeletedId(transaction: WorkspaceTransaction, id: string): Promise<void> {
+  const found = await transaction.$queryRaw<unknown[]>(
+    Prisma.sql`SELECT FROM deleted_workspaces WHERE id = ${id}::uuid`,
+  )
+  if (found.length > 0) throw new Refused('name_taken', 'A deleted workspace had this id: use another one')
 }
 
 async function refuseTooMany(
@@ -204,7 +235,7 @@ export async function findWorkspace(
   database: Pick<WorkspaceTransaction, 'workspace'>,
   id: string,
 ): Promise<Workspace> {
-  const workspace = await database.workspace.findUnique({ where: { id }, select: fields })
+  const workspace = await database.workspace.findUnique({ where: { id, deletedAt: null }, select: fields })
   if (workspace === null) throw new Refused('workspace_not_found', 'Workspace not found')
   return presentWorkspace(workspace)
 }
@@ -215,7 +246,7 @@ export async function listAllWorkspaces(
   { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<Workspace[]> {
   const workspaces = await database.system.workspace.findMany({
-    where: after === undefined ? {} : { id: { gt: after } },
+    where: { deletedAt: null, ...(after !== undefined && { id: { gt: after } }) },
     select: fields,
     orderBy: { id: 'asc' },
     take: limit,
@@ -254,7 +285,7 @@ export async function listWorkspaces(database: Database, userId?: string): Promi
   const workspaces = await database.system.workspace.findMany({
     where:
       userId === undefined
-        ? {}
+        ? { deletedAt: null }
         : { members: { some: { userId, ...(await whereNotEnded(database.system)) } } },
     select: fields,
     orderBy: { id: 'asc' },
@@ -279,9 +310,44 @@ export async function listMemberships(
   })
 }
 
+type Dates = { createdAt: Date; suspendedAt: Date | null; deletesAt: Date | null }
+
 function presentWorkspace({
   createdAt,
+  suspendedAt,
+  deletesAt,
   ...workspace
-}: Omit<Workspace, 'createdAt'> & { createdAt: Date }): Workspace {
-  return { ...workspace, createdAt: createdAt.toISOString() }
+}: Omit<Workspace, keyof Dates> & Dates): Workspace {
+  return {
+    ...workspace,
+    createdAt: createdAt.toISOString(),
+    suspendedAt: suspendedAt?.toISOString() ?? null,
+    deletesAt: deletesAt?.toISOString() ?? null,
+  }
+}
+
+/** A row of the operator's log of deletions. */
+export interface DeletedWorkspace {
+  id: string
+  name: string
+  askedBy: string
+  askedAt: string
+  deletedAt: string
+  counts: Record<string, number>
+  rowsRemoved: number
+  /** null: workers still remove its rows. */
+  finishedAt: string | null
+}
+
+/** Lists the workspaces that were deleted, the oldest deletion first. */
+export async function listDeletedWorkspaces({ system }: Database): Promise<DeletedWorkspace[]> {
+  const rows = await system.deletedWorkspace.findMany({ orderBy: [{ deletedAt: 'asc' }, { id: 'asc' }] })
+  return rows.map(({ askedAt, deletedAt, finishedAt, rowsRemoved, counts, ...row }) => ({
+    ...row,
+    askedAt: askedAt.toISOString(),
+    deletedAt: deletedAt.toISOString(),
+    counts: counts as Record<string, number>,
+    rowsRemoved: Number(rowsRemoved),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  }))
 }

@@ -178,6 +178,7 @@ function nameStatement({ sql }: { sql: string }): string {
 /** The column that names a row's workspace; null: it is of none. The type requires all models: a new one does not compile until it is listed. */
 const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId' | null> = {
   Workspace: 'id',
+  DeletedWorkspace: null,
   Member: 'workspaceId',
   Invitation: 'workspaceId',
   Rule: 'workspaceId',

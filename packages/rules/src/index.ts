@@ -89,3 +89,10 @@ export {
 } from './template-schemas.js'
 export { selectWaitedPaths } from './waited-paths.js'
 export { areGuardsDue, type ClaimedGuard, type Crossing, checkGuard, claimGuards } from './watch-guards.js'
+export {
+  deleteWorkspace,
+  graceDays,
+  keepWorkspace,
+  resumeWorkspace,
+  suspendWorkspace,
+} from './workspace-states.js'

@@ -1,7 +1,7 @@
 import { Refused, type ServiceEvent } from '@automation/access'
 import type { Database, WorkspaceTransaction } from '@automation/database'
 import { countRuns } from '@automation/history'
-import { inTurns } from '@automation/ledger'
+import { inTurns, isSuspendedSql } from '@automation/ledger'
 import { changeRules } from './change-rules.js'
 import { maxRunsPerHour } from './guards.js'
 import { definitionOf, type StoredRule } from './rule-fields.js'
@@ -21,6 +21,8 @@ export interface ClaimedGuard {
   /** The time of the oldest id that a run of the last hour may have, where there was a backlog. */
   countedFrom: Date | null
   isOver: boolean
+  /** Its workspace is: nothing is restored there. */
+  isSuspended: boolean
 }
 
 /** The limit that was crossed, as the audit log has it. */
@@ -72,7 +74,8 @@ const claimDue = `
       window_at = CASE WHEN window_at < now() - interval '1 hour' THEN now() ELSE window_at END
   FROM due_guards WHERE rule_guards.rule_id = due_guards.rule_id
   RETURNING rule_guards.rule_id AS "ruleId", workspace_id AS "workspaceId", version,
-            (SELECT created_by FROM workspaces WHERE workspaces.id = workspace_id) AS "createdBy", previous_version AS "previousVersion", max_runs_per_hour AS "maxRunsPerHour",
+            (SELECT created_by FROM workspaces WHERE workspaces.id = workspace_id) AS "createdBy",
+            EXISTS (SELECT FROM workspaces WHERE workspaces.id = workspace_id AND ${isSuspendedSql}) AS "isSuspended", previous_version AS "previousVersion", max_runs_per_hour AS "maxRunsPerHour",
             max_failure_rate AS "maxFailureRate", started_at AS "startedAt",
             least(oldest_at, oldest_before) AS "countedFrom", ends_at <= now() AS "isOver"`
 
@@ -104,7 +107,7 @@ export async function checkGuard(
   guard: ClaimedGuard,
   publish: (events: ServiceEvent[]) => void = () => {},
 ): Promise<Crossing | undefined> {
-  const crossing = await findCrossing(database, guard)
+  const crossing = guard.isSuspended ? undefined : await findCrossing(database, guard)
   if (crossing !== undefined)
     return (await rollBack(database, guard, crossing, publish)) ? crossing : undefined
   if (guard.isOver) await removeGuard(database.forWorkspace(guard.workspaceId), guard)

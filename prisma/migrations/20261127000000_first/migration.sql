@@ -18,9 +18,29 @@ CREATE TABLE workspaces (
   auto_pause_after INTEGER,
   retention_days INTEGER,
   created_by TEXT,
-  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  suspended_at TIMESTAMPTZ(3),
+  suspended_by TEXT,
+  deletion_asked_at TIMESTAMPTZ(3),
+  deletion_asked_by TEXT,
+  deletes_at TIMESTAMPTZ(3),
+  deleted_at TIMESTAMPTZ(3),
+  has_parked BOOLEAN NOT NULL DEFAULT false
 );
 CREATE INDEX workspaces_created_by ON workspaces (created_by) WHERE created_by IS NOT NULL;
+CREATE INDEX workspaces_with_parked ON workspaces (id) WHERE has_parked;
+CREATE INDEX workspaces_leaving ON workspaces (deletes_at) WHERE deletes_at IS NOT NULL;
+
+CREATE TABLE deleted_workspaces (
+  id UUID PRIMARY KEY,
+  name TEXT NOT NULL,
+  asked_by TEXT NOT NULL,
+  asked_at TIMESTAMPTZ(3) NOT NULL,
+  deleted_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  counts JSON NOT NULL,
+  rows_removed BIGINT NOT NULL DEFAULT 0,
+  finished_at TIMESTAMPTZ(3)
+);
 
 CREATE TABLE members (
   workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
@@ -350,9 +370,12 @@ CREATE TABLE events (
   rule_set_id UUID,
   rules_version INTEGER,
   outranked JSON,
-  quarantine_reason TEXT
+  quarantine_reason TEXT,
+  parked BOOLEAN,
+  unparked_at TIMESTAMPTZ(3)
 );
-CREATE INDEX events_not_done ON events (id) WHERE done_at IS NULL;
+CREATE INDEX events_not_done ON events (id) WHERE done_at IS NULL AND parked IS NULL;
+CREATE INDEX events_parked ON events (workspace_id, id) WHERE parked;
 CREATE INDEX events_isolated ON events (workspace_id) WHERE done_at IS NULL AND crashes > 0;
 CREATE INDEX events_root ON events (root_id) WHERE root_id IS NOT NULL;
 CREATE INDEX events_workspace_id_id_idx ON events (workspace_id, id);
@@ -390,14 +413,16 @@ CREATE TABLE executions (
   wait_key UUID,
   wait_type TEXT,
   wait_seen BIGINT,
-  decision JSON
+  decision JSON,
+  parked BOOLEAN
 );
 CREATE INDEX executions_workspace_id_id_idx ON executions (workspace_id, id);
 CREATE INDEX executions_handler_id_id_idx ON executions (handler_id, id);
-CREATE INDEX executions_due ON executions (due_at, id) WHERE due_at IS NOT NULL;
+CREATE INDEX executions_due ON executions (due_at, id) WHERE due_at IS NOT NULL AND parked IS NULL;
+CREATE INDEX executions_parked ON executions (workspace_id, id) WHERE parked;
 CREATE INDEX executions_not_succeeded ON executions (workspace_id, id) WHERE status <> 'succeeded';
 CREATE INDEX executions_waiting ON executions (handler_id) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
-CREATE INDEX executions_waiting_of_workspace ON executions (workspace_id, due_at) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]);
+CREATE INDEX executions_waiting_of_workspace ON executions (workspace_id, due_at) WHERE status = ANY (ARRAY['waiting'::execution_status, 'retrying'::execution_status]) AND parked IS NULL;
 CREATE INDEX executions_wait_key ON executions (wait_key) WHERE status = 'waiting' AND wait_key IS NOT NULL;
 CREATE INDEX executions_decisions ON executions (workspace_id, id) WHERE wait_type = 'DECISION';
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type Refusal, refusals } from '../errors.js'
 import { limitationOf } from '../rate-limit/rate-limit.js'
-import { permits, scopeOf } from './permissions.js'
+import { type Permissions, permits, scopeOf } from './permissions.js'
 
 /**
  * Finds why the caller of a request is refused, in the interface's order; undefined where nothing refuses it. All but a role that depends
@@ -25,9 +25,17 @@ export function findCallerRefusal(request: FastifyRequest, isBodyRead: boolean):
   if (typeof role === 'function' && !isBodyRead) return undefined
   if (isClosedToSupport && permissions.isSupport)
     return refusals.accessDenied('Support access does not read this')
+  if (request.bucketOwner?.tenant?.isSuspended && !maySeeSuspended(request, permissions))
+    return refusals.workspaceSuspended()
   const needed = typeof role === 'function' ? role(request) : role
   if (permits(permissions, needed, scope)) return undefined
   const neededScope = scope ?? scopeOf(needed)
   const what = permissions.scopes === undefined ? `role ${needed}` : `scope ${neededScope}`
   return refusals.accessDenied(`The ${what} is needed`, neededScope)
+}
+
+/** Only its admins see a workspace that is suspended, and nobody changes it but by the routes that undo that. A key is nobody. */
+function maySeeSuspended({ method, routeOptions }: FastifyRequest, permissions: Permissions): boolean {
+  const isAdmin = permissions.scopes === undefined && permits(permissions, 'admin')
+  return isAdmin && (method === 'GET' || method === 'HEAD' || routeOptions.config.isUndoing === true)
 }

@@ -83,10 +83,10 @@ export class Identification {
     try {
       const membership = await this.#findMembership(workspaceId, userId)
       if (membership === undefined) return { caller: stranger }
-      const { role, isSupport, plan, createdBy } = membership
+      const { role, isSupport, ...tenant } = membership
       return {
         caller: { ...stranger, permissions: { role, scopes: undefined, isSupport } },
-        tenant: { workspaceId, plan, createdBy },
+        tenant: { ...tenant, workspaceId },
       }
     } catch (error) {
       if (!isPassing(error)) throw error

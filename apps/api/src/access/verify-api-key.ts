@@ -1,5 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
-import { hashApiKey, readApiKeyId, readOperatorKeyId, type Scope, type Tenant } from '@automation/access'
+import {
+  hashApiKey,
+  readApiKeyId,
+  readOperatorKeyId,
+  type Scope,
+  type Tenant,
+  tenantColumnsSql,
+} from '@automation/access'
 import { createReadBatcher, type Database } from '@automation/database'
 import { createUseNotes } from './last-used.js'
 
@@ -22,10 +29,9 @@ type VerifyKey<Key> = (key: string) => Promise<Key | undefined>
 
 /** $1 ids */
 const loadKeysSql = `
-  SELECT k.id, k.workspace_id AS "workspaceId", k.scopes, k.hash, w.plan::text AS plan,
-         w.created_by AS "createdBy"
+  SELECT k.id, k.workspace_id AS "workspaceId", k.scopes, k.hash, ${tenantColumnsSql}
   FROM api_keys k
-  JOIN workspaces w ON w.id = k.workspace_id
+  JOIN workspaces ON workspaces.id = k.workspace_id
   WHERE k.id = ANY($1::uuid[]) AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())`
 
 /** $1 ids */

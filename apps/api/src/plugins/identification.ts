@@ -23,6 +23,8 @@ declare module 'fastify' {
     role?: Role | ((request: FastifyRequest) => Role)
     /** The scope that an API key needs, where the route is not about rules. */
     scope?: Scope
+    /** Suspends the workspace, or undoes that: admins may call it in a workspace that is suspended. */
+    isUndoing?: boolean
     /** Needs a token or a key, but no workspace: for what is about the caller. */
     isAboutCaller?: boolean
     /** An operator's key is accepted, too. It has no workspace. */

@@ -13,6 +13,7 @@ import { openAttempt, settleAttempt, settleInterrupted } from './attempts.js'
 import type { Gate, GateEntry } from './gate.js'
 import { type HeldExecution, noteSettled } from './held-execution.js'
 import type { Leases } from './leases.js'
+import type { Suspensions } from './suspensions.js'
 
 /** One that is put off for longer (ms) waits, and is cancelled where its rule is switched off meanwhile. */
 const soonMs = 15_000
@@ -20,6 +21,7 @@ const soonMs = 15_000
 export interface CallParts {
   recorder: Pick<Recorder, 'recordStep'>
   leases: Pick<Leases, 'hold' | 'release' | 'noteLost'>
+  suspensions: Pick<Suspensions, 'has' | 'during'>
   gate: Gate
   /** What follows a call is work of the event loop. */
   events: FairQueue
@@ -36,7 +38,7 @@ export interface CallParts {
  *   prepare ─▶ admit ─▶ recordIntent ─▶ perform ─▶ recordResult ─▶ prepare …
  *                │           │                          └▶ finished or suspended
  *                │           └▶ the lease is lost: another worker continues
- *                └▶ the gate is full, or this worker closes: released
+ *                └▶ the gate is full, this worker closes, or the workspace is suspended: released
  *
  * Only an execution with a slot of the gate records an intent. Where `prepare` finds a free slot at once, the intent is committed
  * together with what was recorded before it, which saves a commit.
@@ -50,10 +52,10 @@ export class CallRunner {
 
   /** Enters the gate for the next call where a slot is free. False where there is no call, or the execution was suspended instead. */
   prepare(held: HeldExecution): boolean {
-    const { gate, closing } = this.#parts
+    const { gate, closing, suspensions } = this.#parts
     const { record, event } = held.execution
     if (held.action === undefined) return false
-    if (closing.aborted) {
+    if (closing.aborted || suspensions.has(event.workspaceId)) {
       held.action = undefined
       suspend(record, 'running', new Date())
       return false
@@ -103,13 +105,15 @@ export class CallRunner {
 
   /** Waits for a slot and records the intent. Undefined where the execution was released, or its lease is lost. */
   async #admit(held: HeldExecution, action: OutsideAction): Promise<GateEntry | undefined> {
-    const { gate, closing } = this.#parts
+    const { gate, closing, suspensions } = this.#parts
     const { record, event } = held.execution
     const entry = await gate
       .enter(event, destinationOf(action), action.size, closing)
       .catch(() => ({ kind: 'closing' as const }))
     record.awaitsSlot = false
-    if (entry.kind === 'closing') {
+    const isSuspended = suspensions.has(event.workspaceId)
+    if (entry.kind === 'closing' || isSuspended) {
+      if (entry.kind === 'entered') entry.leave(undefined)
       suspend(record, 'running', new Date())
       await this.#record(held)
       return undefined

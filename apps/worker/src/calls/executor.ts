@@ -113,10 +113,10 @@ export class Executor {
 
   /** However the work ends, the lease is not renewed any longer, and the slot is free: it is left here or after a call. */
   async #holdDuring(held: HeldExecution, work: () => Promise<void>): Promise<void> {
-    const { leases } = this.#parts
+    const { leases, suspensions } = this.#parts
     leases.hold(held)
     try {
-      await work()
+      await suspensions.during(held.execution.event.workspaceId, work)
     } finally {
       this.abandon(held)
     }

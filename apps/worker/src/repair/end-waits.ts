@@ -1,12 +1,12 @@
 import type { Database } from '@automation/database'
-import { continueCancellations, FreeQueues, wakeOn } from '@automation/ledger'
+import { continueCancellations, FreeQueues, unparkSome, wakeOn } from '@automation/ledger'
 import type { Logger } from 'pino'
 import { repeat } from '../repeat.js'
 import type { WorkerMetrics } from '../worker-metrics.js'
 
 /**
  * Does the work on executions that wait which no commit of an event or step has done: those of rules that were switched off are cancelled, and those
- * whose event has come or whose key is free are woken. The sweeper adds their jobs. Each by itself: a million that are to be cancelled delay nothing that is
+ * whose event has come or whose key is free are woken; and what was parked while its workspace was suspended is unparked. The sweeper adds their jobs. Each by itself: a million that are to be cancelled delay nothing that is
  * to be woken.
  */
 export function startWaitEnders(
@@ -32,9 +32,16 @@ export function startWaitEnders(
       wakes.key.inc(freed)
       if (freed > 0) log.info({ freed }, 'woke executions whose key is free')
     },
+    async (isStopped: () => boolean) => {
+      const unparked = await unparkSome(database, isStopped)
+      if (unparked > 0) log.info({ unparked }, 'unparked the work of workspaces that were resumed')
+    },
   ].map((end) =>
     repeat(end, pauseMs, (error) =>
-      log.warn({ err: error }, 'executions could not be cancelled or woken; the next attempt continues'),
+      log.warn(
+        { err: error },
+        'executions could not be cancelled, woken or unparked; the next attempt continues',
+      ),
     ),
   )
   return { stop: () => Promise.all(enders.map((ender) => ender.stop())) }

@@ -3,6 +3,8 @@ import type { BacklogWalk } from '@automation/ledger'
 import {
   endOrphanEvents,
   endOrphanExecutions,
+  parkEvents,
+  parkExecutions,
   type Unfinished,
   walkEvents,
   walkExecutions,
@@ -34,9 +36,18 @@ const sweeperLock = 7_701_202_611n
 /** How many workspaces a log line names. */
 const maxNamed = 10
 
+/** What becomes of the rows of a page. */
+interface Treatment<Row> {
+  jobsOf(rows: Row[]): MissingJob[]
+  /** Of those whose workspace was removed. */
+  end(ids: string[]): Promise<void>
+  /** Of those whose workspace is suspended. */
+  park(rows: Row[]): Promise<unknown>
+}
+
 /**
  * Makes the ticks of schedules, and restores the jobs that the queue lost: those of events that are not done, and of executions that are due. A job is lost where
- * Redis forgot it, its producer died before adding it, BullMQ gave it up, or its worker died. One worker sweeps at a time: the
+ * Redis forgot it, its producer died before adding it, BullMQ gave it up, or its worker died. What is of a suspended workspace is parked instead. One worker sweeps at a time: the
  * first one to take the lock.
  */
 export function startSweeper(
@@ -73,6 +84,7 @@ export function startSweeper(
         const restoredEvents = await restorePages(events, now, isOver, {
           jobsOf: (page) => eventJobs(queue, page),
           end: (ids) => endOrphanEvents(database, ids),
+          park: (rows) => parkEvents(database, rows),
         })
         metrics.rescued.events.inc(restoredEvents.restored)
         const restoredExecutions = await restorePages(executions, now, isOver, {
@@ -82,6 +94,7 @@ export function startSweeper(
               page.filter(({ dueAt }) => dueAt < dueBefore),
             ),
           end: (ids) => endOrphanExecutions(database, ids),
+          park: (rows) => parkExecutions(database, rows),
         })
         metrics.rescued.executions.inc(restoredExecutions.restored)
         return addUp(restoredEvents, restoredExecutions)
@@ -96,7 +109,7 @@ export function startSweeper(
     walk: BacklogWalk<Row>,
     now: number,
     isOver: () => boolean,
-    { jobsOf, end }: { jobsOf(page: Row[]): MissingJob[]; end(ids: string[]): Promise<void> },
+    { jobsOf, end, park }: Treatment<Row>,
   ): Promise<Restoration> {
     let sum: Restoration = { restored: 0, failed: 0 }
     for await (const page of walk.pages(now)) {
@@ -106,7 +119,9 @@ export function startSweeper(
         const workspaceIds = [...new Set(orphans.map(({ workspaceId }) => workspaceId))].slice(0, maxNamed)
         log.warn({ ended: orphans.length, workspaceIds }, 'ended events of deleted workspaces')
       }
-      const jobs = jobsOf(page.filter(({ hasWorkspace }) => hasWorkspace))
+      const suspended = page.filter(({ isSuspended }) => isSuspended)
+      if (suspended.length > 0) await park(suspended)
+      const jobs = jobsOf(page.filter(({ hasWorkspace, isSuspended }) => hasWorkspace && !isSuspended))
       sum = addUp(sum, await restoreJobs(jobs))
       if (isOver()) break
     }

@@ -4,6 +4,7 @@ import {
   createHistoryRemoval,
   createTaskRemoval,
   createUnusedRemovals,
+  createWorkspaceRemoval,
 } from '@automation/ledger'
 import { openMetrics } from '@automation/process/telemetry'
 import type { Logger } from 'pino'
@@ -108,6 +109,7 @@ export function removeOld(
   signal: AbortSignal = new AbortController().signal,
 ) {
   const removals = {
+    workspaces: createWorkspaceRemoval(),
     ...createExpiredRemovals(now, keptDays.audit),
     history: createHistoryRemoval(now, keptDays.history),
     // Last: the remaining history decides what is still in use.

@@ -25,12 +25,12 @@ export async function countEvents(snapshot: Snapshot, slice: Slice) {
            count(done_at)::int AS done,
            count(*) FILTER (WHERE quarantined)::int AS quarantined,
            count(*) FILTER (WHERE done_at IS NULL)::int AS waiting,
-           count(*) FILTER (WHERE done_at IS NULL AND accepted_at < now() - interval '30 seconds')::int AS overdue,
+           count(*) FILTER (WHERE done_at IS NULL AND parked IS NULL AND coalesce(unparked_at, accepted_at) < now() - interval '30 seconds')::int AS overdue,
            json_build_array(
              ${faultOf('quarantined_not_done', Prisma.sql`quarantined AND done_at IS NULL`)},
              ${faultOf('event_without_cause', Prisma.sql`is_orphan`)}) AS faults
     FROM (
-      SELECT id, done_at, accepted_at, quarantined, caused_by, replay_of, addressee_kind IS NOT DISTINCT FROM 'subscription' AS is_service,
+      SELECT id, done_at, accepted_at, parked, unparked_at, quarantined, caused_by, replay_of, addressee_kind IS NOT DISTINCT FROM 'subscription' AS is_service,
              caused_by >= ${slice.keptSince}::uuid AND NOT EXISTS (
                SELECT FROM executions cause
                WHERE cause.id = events.caused_by AND cause.workspace_id = events.workspace_id) AS is_orphan

@@ -33,7 +33,7 @@ export async function countExecutions(snapshot: Snapshot, slice: Slice) {
            count(*) FILTER (WHERE status = 'suppressed')::int AS suppressed,
            count(*) FILTER (WHERE status IN ('waiting', 'retrying'))::int AS waiting,
            count(*) FILTER (WHERE status = 'running')::int AS leased,
-           count(*) FILTER (WHERE due_at < now() - interval '30 seconds')::int AS overdue,
+           count(*) FILTER (WHERE parked IS NULL AND due_at < now() - interval '30 seconds')::int AS overdue,
            count(*) FILTER (WHERE is_delivery AND status = 'succeeded')::int AS "deliveriesSucceeded",
            count(*) FILTER (WHERE is_delivery AND status = 'failed')::int AS "deliveriesFailed",
            count(*) FILTER (WHERE is_delivery AND status = 'cancelled')::int AS "deliveriesCancelled",
@@ -45,7 +45,7 @@ export async function countExecutions(snapshot: Snapshot, slice: Slice) {
              ${faultOf('wait_without_key', Prisma.sql`status = 'waiting' AND has_key <> is_awaiting`)},
              ${faultOf('execution_adrift', isAdrift)}) AS faults
     FROM (
-      SELECT executions.id, executions.status, executions.is_delivery, executions.finished_at, executions.due_at,
+      SELECT executions.id, executions.status, executions.is_delivery, executions.finished_at, executions.due_at, executions.parked,
              events.id IS NOT NULL AS has_event,
              executions.wait_key IS NOT NULL AS has_key,
              -- Only the journals of those that wait are read.

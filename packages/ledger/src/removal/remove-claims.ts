@@ -3,7 +3,7 @@ import type { Removal } from './removal.js'
 
 /**
  * Removes claims that matter no more: their window is over, and no event waits that was accepted before its end. Otherwise an outage would reset
- * the limits. An hour is to spare, for an event that was accepted before that and is committed now. Where executions of a key exclude each other,
+ * the limits. In a workspace with parked events none goes. An hour is to spare, for an event that was accepted before that and is committed now. Where executions of a key exclude each other,
  * the claim stays as long as its execution, which may be retried, and so does that of an event in a batch, which is read by its claims: removeEvents
  * releases them.
  *
@@ -16,7 +16,8 @@ export function createClaimRemoval(now: number): Removal {
         SELECT execution_id FROM key_claims
         WHERE NOT is_exclusive AND batch_id IS NULL AND expires_at < least(
             to_timestamp(${now - clockSkewMs}::float8 / 1000),
-            (SELECT accepted_at FROM events WHERE done_at IS NULL ORDER BY id LIMIT 1))
+            (SELECT accepted_at FROM events WHERE done_at IS NULL AND parked IS NULL ORDER BY id LIMIT 1))
+          AND NOT EXISTS (SELECT FROM workspaces WHERE workspaces.id = key_claims.workspace_id AND has_parked)
         ORDER BY expires_at LIMIT ${size} FOR UPDATE SKIP LOCKED)`)
     return { removed, isOver: removed < size }
   }

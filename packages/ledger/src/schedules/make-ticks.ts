@@ -71,7 +71,14 @@ export async function makeTicks(
   })
   return {
     events: ticking.map(({ id, rule }) => {
-      return { ...rule, hasWorkspace: true, id, addressee: { kind: 'tick', id: rule.id }, jobId: id }
+      return {
+        ...rule,
+        hasWorkspace: true,
+        isSuspended: false,
+        id,
+        addressee: { kind: 'tick', id: rule.id },
+        jobId: id,
+      }
     }),
     latenesses: ticking.map(({ rule, at }) => (rule.now - at) / 1_000),
     faulty: settled.flatMap(({ rule, ticks: { fault } }) =>

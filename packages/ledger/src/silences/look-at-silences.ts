@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { isSuspendedSql } from '../parking/is-suspended.js'
 import { inTurns } from '../turns/in-turns.js'
 import { noteSweep } from '../turns/note-sweep.js'
 
@@ -41,6 +42,7 @@ export async function areSilencesDue(database: Database): Promise<boolean> {
  *   Of the time before the last run of looks it is not known what was seen. It does not count, so an alarm comes late rather than for nothing.
  * - No rule is silent while an event of its type waits that was accepted before: it may be the one that was expected. A backlog of others delays nothing.
  * - An inactive rule is not silent, and its silence counts from its activation.
+ * - While its workspace is suspended, and until its events are unparked, nothing is told, and the time of the suspension does not count.
  *
  * $1 limit
  */
@@ -66,9 +68,11 @@ const lookAtDue = `
     SELECT now(), NULL, NULL WHERE NOT EXISTS (SELECT FROM sweeps WHERE name = 'silences')
   ),
   known_silences AS (
-    SELECT due.*, rules.is_active, rules.trigger, newest.last_match_at
+    SELECT due.*, rules.is_active, rules.trigger, newest.last_match_at, ${isSuspendedSql} AS is_suspended,
+           ${isSuspendedSql} OR has_parked AS is_held
     FROM due_silences AS due
     JOIN rules ON rules.id = due.rule_id
+    JOIN workspaces ON workspaces.id = due.workspace_id
     CROSS JOIN LATERAL (
       SELECT max(events.accepted_at) AS last_match_at
       FROM (
@@ -80,6 +84,7 @@ const lookAtDue = `
   moved_silences AS (
     SELECT known_silences.*,
            CASE WHEN NOT is_active THEN now()
+                WHEN is_suspended THEN counted_from + (now() - checked_at)
                 ELSE greatest(last_match_at, counted_from + greatest(since - checked_at - seen - interval '20 seconds', '0')) END AS moved_from
     FROM known_silences, last_gap
     CROSS JOIN LATERAL (SELECT greatest(previous_at - greatest(previous_since, checked_at), '0') AS seen) AS previous_run
@@ -88,15 +93,15 @@ const lookAtDue = `
     UPDATE rule_silences
     SET checked_at = now(), counted_from = least(moved_from, now()), silent_at = CASE WHEN is_active THEN rule_silences.silent_at END
     FROM moved_silences AS moved WHERE rule_silences.rule_id = moved.rule_id
-    RETURNING rule_silences.rule_id, moved.workspace_id, moved.trigger, moved.is_active, moved.last_match_at, moved.silent_at, moved.moved_from, moved.seconds,
+    RETURNING rule_silences.rule_id, moved.workspace_id, moved.trigger, moved.is_active, moved.is_held, moved.last_match_at, moved.silent_at, moved.moved_from, moved.seconds,
               rule_silences.counted_from
   )
   SELECT rule_id AS "ruleId", workspace_id AS "workspaceId", silent_at IS NOT NULL AS "wasSilent", last_match_at AS "lastMatchAt",
          counted_from AS "countedFrom", (SELECT created_by FROM workspaces WHERE workspaces.id = workspace_id) AS "createdBy",
-         is_active AND CASE
+         is_active AND NOT is_held AND CASE
            WHEN silent_at IS NULL THEN now() >= moved_from + make_interval(secs => seconds) AND NOT EXISTS (
              SELECT FROM events
-             WHERE done_at IS NULL AND workspace_id = looked_silences.workspace_id AND type = trigger
+             WHERE done_at IS NULL AND parked IS NULL AND workspace_id = looked_silences.workspace_id AND type = trigger
                AND accepted_at < moved_from + make_interval(secs => seconds))
            ELSE now() < moved_from + make_interval(secs => seconds) END AS "isToldOf"
   FROM looked_silences`

@@ -1,6 +1,7 @@
 import { type Database, writeJson } from '@automation/database'
 import type { ActionResult } from '@automation/engine'
 import { type AddressColumns, addresseeOf } from '../addressee.js'
+import { isSuspendedSql } from '../parking/is-suspended.js'
 import type { StoredDecision } from '../waits/open-wait.js'
 import { type HeldLease, leaseSeconds } from './leases.js'
 import { type LoadedEvent, parseData, parseInTurns } from './load-events.js'
@@ -46,6 +47,8 @@ type ClaimedRow = Omit<ClaimedExecution, 'addressee' | 'data' | 'heapBytes'> &
  * execution left no lease, and one that held it while it awaited a slot had not begun what could have ended it. Any other holder
  * has ended, or it is alive and withdraws the count (leases.ts).
  *
+ * An execution of a workspace that is suspended is not claimed: the sweeper parks it.
+ *
  * What may have ended those workers is not even sent of an execution that is given up: to parse or compile that would end this one, too.
  *
  * Both conditions on the id are needed: `= ANY (ARRAY(…))` makes Postgres look the rows up by their ids. By due_at, each claim
@@ -67,11 +70,12 @@ const claimExecutionsSql = `
                          WHEN awaits_slot THEN lost_leases
                          ELSE array_append(lost_leases, executions.lease) END,
       awaits_slot = NULL
-    FROM claims
+    FROM claims, workspaces
     WHERE executions.id = claims.id
       AND executions.id = ANY (ARRAY(SELECT id FROM claims))
       AND coalesce(executions.due_at, 'infinity') <= now() + interval '500 milliseconds'
-    RETURNING executions.*
+      AND workspaces.id = executions.workspace_id AND NOT ${isSuspendedSql} AND executions.parked IS NULL
+    RETURNING executions.*, workspaces.rules_version, workspaces.auto_pause_after, workspaces.created_by
   ),
   evaluated_executions AS (
     SELECT *, interruptions >= $3::int AS is_given_up FROM claimed_executions
@@ -85,11 +89,10 @@ const claimExecutionsSql = `
          e.id AS "eventId", e.workspace_id AS "workspaceId", e.type,
          CASE WHEN c.is_given_up THEN '{}' ELSE e.data::text END AS data,
          e.addressee_kind AS "addresseeKind", e.addressee_id AS "addresseeId", e.depth, e.root_id AS "rootId",
-         round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
-         w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
+         round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", c.rules_version AS "rulesVersion",
+         c.auto_pause_after AS "autoPauseAfter", c.created_by AS "createdBy"
   FROM evaluated_executions c
   JOIN events e ON e.id = c.event_id
-  JOIN workspaces w ON w.id = c.workspace_id
   LEFT JOIN rules r ON r.id = c.handler_id
   LEFT JOIN rule_versions v ON v.rule_id = c.handler_id AND v.version = c.rule_version`
 
@@ -97,7 +100,7 @@ const claimExecutionsSql = `
  * Claims executions that are due: from now on this worker holds them, as long as it renews their leases.
  *
  * @param claims each with a lease of its own
- * @returns an entry for each claim, undefined where the execution is not due: it is finished, cancelled, or another worker was faster
+ * @returns an entry for each claim, undefined where the execution is not due: it is finished, cancelled, its workspace is suspended, or another worker was faster
  */
 export async function claimExecutions(
   database: Database,

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database } from '@automation/database'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
+import { isSuspendedSql } from '../parking/is-suspended.js'
 import { heapBytesOf } from './heap-bytes.js'
 
 /** An accepted event that is not done, as a worker loads it. */
@@ -33,21 +34,21 @@ export interface LoadedEvent {
 type EventRow = Omit<LoadedEvent, 'addressee' | 'data' | 'heapBytes'> &
   AddressColumns & { data: string | null }
 
-/** $1 events · $2 whether their data is returned even where a worker may have ended because of it */
+/** The event of a workspace that is suspended is not loaded: the sweeper parks it. $1 events · $2 whether their data is returned even where a worker may have ended because of it */
 const loadEventsSql = `
   SELECT e.id, e.workspace_id AS "workspaceId", e.type, CASE WHEN e.crashes = 0 OR $2::boolean THEN e.data::text END AS data, e.addressee_kind AS "addresseeKind",
          e.addressee_id AS "addresseeId", e.chosen_rule_ids AS "chosenRuleIds", e.depth, e.root_id AS "rootId",
-         round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", w.rules_version AS "rulesVersion",
-         w.auto_pause_after AS "autoPauseAfter", w.created_by AS "createdBy"
+         round(date_part('epoch', e.accepted_at) * 1000) AS "acceptedAt", workspaces.rules_version AS "rulesVersion",
+         workspaces.auto_pause_after AS "autoPauseAfter", workspaces.created_by AS "createdBy"
   FROM events e
-  JOIN workspaces w ON w.id = e.workspace_id
-  WHERE e.id = ANY($1::uuid[]) AND e.done_at IS NULL`
+  JOIN workspaces ON workspaces.id = e.workspace_id
+  WHERE e.id = ANY($1::uuid[]) AND e.done_at IS NULL AND NOT ${isSuspendedSql}`
 
 /**
  * Reads the events of jobs.
  *
  * @returns an entry for each id: `isolate` where a worker has ended that ran the event, which is loaded alone (loadIsolated); undefined
- * where the event is done already, as on a second delivery of its job
+ * where the event is done already, as on a second delivery of its job, or its workspace is suspended
  */
 export async function loadEvents(
   database: Database,

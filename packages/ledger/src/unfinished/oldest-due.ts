@@ -14,8 +14,8 @@ const firstUndone = countReads(
   readsOfEvents,
   'found.*',
   `
-    SELECT id, accepted_at AS "dueSince" FROM events
-    WHERE before.read >= 0 AND done_at IS NULL AND id >= $1::uuid AND id < $2::uuid
+    SELECT id, coalesce(unparked_at, accepted_at) AS "dueSince" FROM events
+    WHERE before.read >= 0 AND done_at IS NULL AND parked IS NULL AND id >= $1::uuid AND id < $2::uuid
     ORDER BY id LIMIT 1`,
 )
 
@@ -34,7 +34,7 @@ const firstDue = countReads(
   'found.*',
   `
     SELECT due_at AS "dueSince" FROM executions
-    WHERE before.read >= 0 AND due_at <= now()
+    WHERE before.read >= 0 AND due_at <= now() AND parked IS NULL
       AND due_at >= to_timestamp($1::float8 / 1000) AND due_at < to_timestamp($2::float8 / 1000)
     ORDER BY due_at, id LIMIT 1`,
 )
@@ -53,7 +53,8 @@ export function markExecutions(database: Database): LowWaterMark {
 
 /**
  * Creates a function that reads for how long (seconds) the oldest unfinished work has been due, 0 where there is none. An event that
- * is not done is due since it was accepted. An unfinished execution is due since its pause ended, or since its lease expired.
+ * is not done is due since it was accepted. An unfinished execution is due since its pause ended, or since its lease expired. What is parked is not
+ * due, and is due again from the moment in which it is unparked.
  *
  * Probes, alerts and autoscalers use it: it grows only where workers are too few, away or stuck. Create the function once, since it
  * remembers how far it has read (low-water-mark.ts).

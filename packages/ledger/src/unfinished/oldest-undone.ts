@@ -8,7 +8,7 @@ import { Prisma, timeOf, type UnscopedSql } from '@automation/database'
  */
 export async function findOldestUndone(database: UnscopedSql): Promise<Date | null> {
   const [row] = await database.$queryRaw<{ id: string }[]>(
-    Prisma.sql`SELECT id FROM events WHERE done_at IS NULL ORDER BY id LIMIT 1`,
+    Prisma.sql`SELECT id FROM events WHERE done_at IS NULL AND parked IS NULL ORDER BY id LIMIT 1`,
   )
   return row === undefined ? null : new Date(timeOf(row.id))
 }

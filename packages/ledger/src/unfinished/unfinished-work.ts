@@ -1,5 +1,6 @@
 import { type Database, firstIdOf, highestId, timeOf } from '@automation/database'
 import { type AddressColumns, type Addressee, addresseeOf } from '../addressee.js'
+import { isSuspendedSql } from '../parking/is-suspended.js'
 import { inTurns } from '../turns/in-turns.js'
 import { type BacklogPage, BacklogWalk, maxNew, pageSize } from './backlog-walk.js'
 import { countReads, readsOfEvents, readsOfExecutions } from './count-reads.js'
@@ -14,6 +15,8 @@ export interface Unfinished {
   workspaceId: string
   /** false where the workspace was removed */
   hasWorkspace: boolean
+  /** It is to be parked. */
+  isSuspended: boolean
   createdBy: string | null
 }
 
@@ -36,12 +39,13 @@ const page = `coalesce(found.rows, '[]') AS rows`
 const undoneColumns = `
   id, workspace_id AS "workspaceId", addressee_kind AS "addresseeKind", addressee_id AS "addresseeId", coalesce(job_id, id) AS "jobId",
   EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id) AS "hasWorkspace",
+  EXISTS (SELECT FROM workspaces WHERE workspaces.id = events.workspace_id AND ${isSuspendedSql}) AS "isSuspended",
   (SELECT created_by FROM workspaces WHERE workspaces.id = events.workspace_id) AS "createdBy"`
 /**
  * The sum hides the column from the statistics: where all events that they know are young, they say that hardly any are to be found, and Postgres would read
  * and sort all events of a backlog for each page.
  */
-const isUndone = `done_at IS NULL AND accepted_at + make_interval(secs => ${minimumAgeSeconds}) < now()`
+const isUndone = `done_at IS NULL AND parked IS NULL AND accepted_at + make_interval(secs => ${minimumAgeSeconds}) < now()`
 
 const undoneEvents = countReads(
   readsOfEvents,
@@ -88,6 +92,7 @@ export function walkEvents(database: Database): BacklogWalk<UndoneEvent> {
 const dueColumns = `
   id, event_id AS "eventId", workspace_id AS "workspaceId", (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt",
   EXISTS (SELECT FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "hasWorkspace",
+  EXISTS (SELECT FROM workspaces WHERE workspaces.id = executions.workspace_id AND ${isSuspendedSql}) AS "isSuspended",
   (SELECT created_by FROM workspaces WHERE workspaces.id = executions.workspace_id) AS "createdBy"`
 
 const dueExecutions = countReads(
@@ -96,7 +101,7 @@ const dueExecutions = countReads(
   `
     SELECT json_agg(page) AS rows FROM (
       SELECT ${dueColumns} FROM executions
-      WHERE before.read >= 0 AND due_at <= now()
+      WHERE before.read >= 0 AND due_at <= now() AND parked IS NULL
         AND (due_at, id) > (to_timestamp($1::float8 / 1000), $2::uuid) AND due_at < to_timestamp($3::float8 / 1000)
       ORDER BY due_at, id LIMIT ${pageSize}
     ) AS page`,
@@ -106,12 +111,12 @@ const newDue = `
   WITH ${inTurns({
     table: 'executions',
     ...{ key: 'id', order: 'due_at', from: 'to_timestamp($1::float8 / 1000)', to: 'now()' },
-    where: `due_at IS NOT NULL AND status IN ('waiting', 'retrying')`,
+    where: `due_at IS NOT NULL AND status IN ('waiting', 'retrying') AND parked IS NULL`,
     direction: 'DESC',
     limit: `${maxNew}`,
   })},
   newest_rows AS (
-    SELECT id FROM executions WHERE due_at <= now() AND due_at >= to_timestamp($1::float8 / 1000) ORDER BY due_at DESC LIMIT ${maxNew}
+    SELECT id FROM executions WHERE due_at <= now() AND parked IS NULL AND due_at >= to_timestamp($1::float8 / 1000) ORDER BY due_at DESC LIMIT ${maxNew}
   )
   SELECT ${dueColumns} FROM executions
   WHERE id = ANY (ARRAY(SELECT id FROM due_rows UNION SELECT id FROM newest_rows)) AND due_at <= now()`

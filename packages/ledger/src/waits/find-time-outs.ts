@@ -1,4 +1,5 @@
 import type { Database } from '@automation/database'
+import { isSuspendedSql } from '../parking/is-suspended.js'
 
 /** A wait whose time may be over. */
 export interface TimeOut {
@@ -58,7 +59,11 @@ export class TimeOuts {
     try {
       const rows = await this.#database.run<Row>('read_backlog', readBacklogSql, [])
       const { now, settled } = rows[0] as Row
-      const oldest = new Map(rows.map((row) => [`${row.workspaceId} ${row.type}`, row.oldest]))
+      const oldest = new Map<string, number>()
+      for (const row of rows) {
+        const key = `${row.workspaceId} ${row.type}`
+        oldest.set(key, Math.min(row.oldest, oldest.get(key) ?? Infinity))
+      }
       return { now, settled, oldest }
     } finally {
       setTimeout(
@@ -73,12 +78,15 @@ export class TimeOuts {
 
 /**
  * `accepted_at` is the start of its transaction. One that has written has an id of its own; one that waits for keys may be about to emit events; one that
- * has just begun may be about to write.
+ * has just begun may be about to write. What is parked counts from the moment in which its workspace is resumed: nothing else of it ends before.
  */
 const readBacklogSql = `
   WITH undone_events AS MATERIALIZED (
     SELECT workspace_id, type, min(accepted_at) AS accepted_at FROM events
-    WHERE done_at IS NULL AND addressee_kind IS NULL GROUP BY workspace_id, type
+    WHERE done_at IS NULL AND parked IS NULL AND addressee_kind IS NULL GROUP BY workspace_id, type
+    UNION ALL
+    SELECT events.workspace_id, type, min(accepted_at) FROM workspaces JOIN events ON events.workspace_id = workspaces.id AND parked
+    WHERE has_parked AND NOT ${isSuspendedSql} AND addressee_kind IS NULL GROUP BY events.workspace_id, type
   ),
   writing AS MATERIALIZED (
     SELECT min(xact_start) AS since FROM pg_stat_activity

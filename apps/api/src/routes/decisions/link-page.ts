@@ -8,6 +8,7 @@ export type LinkPage =
   | { kind: 'made'; choice: string }
   | { kind: 'over'; row: DecisionRow }
   | { kind: 'unknown' }
+  | { kind: 'suspended' }
   | { kind: 'later'; message: string }
 
 /** Writes a page that works without scripts. Names of rules and options are texts of strangers, and escaped. */
@@ -21,6 +22,13 @@ function describePage(page: LinkPage): { title: string; lines: string[] } {
   if (page.kind === 'made')
     return { title: 'Thank you', lines: [say('good', `You have decided: ${page.choice}`), closeHint] }
   if (page.kind === 'later') return { title: 'Try again', lines: [say('wait', page.message)] }
+  if (page.kind === 'suspended')
+    return {
+      title: 'Not at present',
+      lines: [
+        say('wait', 'The workspace of this decision is suspended, so nobody can decide. The link stays.'),
+      ],
+    }
   if (page.kind === 'unknown')
     return { title: 'Unknown link', lines: [say('bad', 'This link is not complete, or leads to nothing.')] }
   return describeEnd(page.row)

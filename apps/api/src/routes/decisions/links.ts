@@ -97,6 +97,7 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
     const link = readLink(request)
     const row = link && (await find(request, link))
     if (!row) return send(reply.status(404), { kind: 'unknown' })
+    if (isSuspended(request)) return send(reply, { kind: 'suspended' })
     return send(reply, showRow(row, link))
   })
 
@@ -107,6 +108,7 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
       const link = readLink(request)
       const row = link && (await find(request, link))
       if (!row) return send(reply.status(404), { kind: 'unknown' })
+      if (isSuspended(request)) return send(reply.status(403), { kind: 'suspended' })
       const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
       if (!tokens.isOfPage(link.token, form.get('page') ?? ''))
         return send(reply.status(403), showRow(row, link, 'This page was out of date. Choose again.'))
@@ -165,6 +167,11 @@ export const decisionLinkRoutes: FastifyPluginAsync<{ encryptionKey: string }> =
     })
     if (woken !== undefined) app.inbox.resume(woken)
   }
+}
+
+/** What was suspended a moment ago is refused by the change itself. */
+function isSuspended({ bucketOwner }: FastifyRequest): boolean {
+  return bucketOwner?.tenant?.isSuspended === true
 }
 
 /** Who has a right link is a guest of its workspace. */

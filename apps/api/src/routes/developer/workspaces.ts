@@ -12,9 +12,11 @@ import {
   Workspace,
   WorkspaceCounts,
   WorkspaceToCreate,
+  WorkspaceToDelete,
   WorkspaceToUpdate,
 } from '@automation/access'
 import { isUuid, type Plan } from '@automation/database'
+import { deleteWorkspace, keepWorkspace, resumeWorkspace, suspendWorkspace } from '@automation/rules'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -131,6 +133,62 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
     },
   })
 
+  const config = { role: 'admin', resource, isUndoing: true } as const
+  const params = WorkspaceParams
+
+  app.put('/:id/suspension', {
+    config,
+    schema: {
+      operationId: 'suspendWorkspace',
+      summary: 'Suspend the workspace that x-workspace-id names',
+      description:
+        'Nothing of it runs and nothing is sent until it is resumed; only its admins read it. Admins only, and no API keys. A workspace that is suspended stays as it is.',
+      params,
+      response: { 200: Workspace, ...refusalResponses(404) },
+    },
+    handler: (request) => suspendWorkspace(administratorOfPerson(request)),
+  })
+
+  app.delete('/:id/suspension', {
+    config,
+    schema: {
+      operationId: 'resumeWorkspace',
+      summary: 'Resume the workspace that x-workspace-id names',
+      description:
+        'What waited goes on. Admins only, and no API keys. What the operator of the service has suspended only the operator resumes. A workspace that is not suspended stays as it is.',
+      params,
+      response: { 200: Workspace, ...refusalResponses(404) },
+    },
+    handler: (request) => resumeWorkspace(administratorOfPerson(request)),
+  })
+
+  app.put('/:id/deletion', {
+    config,
+    schema: {
+      operationId: 'deleteWorkspace',
+      summary: 'Ask for the deletion of the workspace that x-workspace-id names',
+      description:
+        'It is suspended at once and deleted 7 days later, with all that it has. Until then the deletion can be undone. Admins only, and no API keys.',
+      params,
+      body: WorkspaceToDelete,
+      response: { 200: Workspace, ...refusalResponses(404, 413, 415, 422) },
+    },
+    handler: (request) => deleteWorkspace(administratorOfPerson(request), request.body.name),
+  })
+
+  app.delete('/:id/deletion', {
+    config,
+    schema: {
+      operationId: 'keepWorkspace',
+      summary: 'Undo the deletion of the workspace that x-workspace-id names',
+      description:
+        'It is again what it was before: active, or suspended. Admins only, and no API keys. What the operator of the service has asked for only the operator undoes.',
+      params,
+      response: { 200: Workspace, ...refusalResponses(404) },
+    },
+    handler: (request) => keepWorkspace(administratorOfPerson(request)),
+  })
+
   app.post('/', {
     attachValidation: true,
     config: { role: 'admin', key: 'change', isForOperators: true },
@@ -206,6 +264,14 @@ async function findForOperator(request: FastifyRequest, id: string) {
 function withCounts(workspace: Workspace, counts: Map<string, WorkspaceCounts>) {
   const found = counts.get(workspace.id)
   return { ...workspace, ...(found && { counts: found }) }
+}
+
+/** Who asks has to be a person: a key that leaked must not end a workspace. */
+function administratorOfPerson(request: FastifyRequest<{ Params: { id: string } }>): Administrator {
+  if (request.caller?.userId === undefined)
+    throw refusals.accessDenied('An API key cannot suspend, resume or delete a workspace')
+  refuseOtherWorkspace(request, request.params)
+  return administratorOf(request)
 }
 
 /** To whom another workspace belongs is nobody's business here, though the caller may be its admin, too. */

@@ -26,7 +26,10 @@ export class SecretOpener {
   constructor(app: FastifyInstance, sealer: Sealer) {
     this.#sealer = sealer
     this.#unopened = new UnopenedSecrets(app.log, () => app.metrics.unopenedSecrets.inc())
-    const nobody = { id: noId, workspaceId: noId, provider: '', plan: 'standard', createdBy: null } as const
+    const nobody = {
+      ...{ id: noId, workspaceId: noId, provider: '' },
+      ...({ plan: 'standard', createdBy: null, isSuspended: false } as const),
+    }
     this.decoy = this.#open({ ...nobody, sealed: sealer.seal(randomBytes(32), sealingContext(nobody)) })
   }
 

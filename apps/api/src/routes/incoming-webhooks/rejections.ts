@@ -106,7 +106,8 @@ export function openRejectionLog(
     const { workspaceId, provider, id } = delivery
     const own = database.forWorkspace(workspaceId)
     const secrets = await own.signingSecret.findMany({
-      where: { direction: 'incoming' },
+      // One that is suspended hears of nothing.
+      where: { direction: 'incoming', workspace: { suspendedAt: null, deletesAt: null } },
       orderBy: [{ revokedAt: { sort: 'desc', nulls: 'first' } }, { id: 'desc' }],
       take: maxSecrets,
     })

@@ -1,6 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { maxOfProvider } from '@automation/access'
+import { maxOfProvider, tenantColumnsSql } from '@automation/access'
 import { createReadBatcher, type Database, isUuid, writeJson } from '@automation/database'
+import { isSuspendedSql } from '@automation/ledger'
 import {
   countSpellings,
   findReadyScheme,
@@ -171,7 +172,7 @@ async function loadSecrets(database: Database, places: Place[]): Promise<Deliver
 
 const statement = `
   SELECT input.index, s.id, s.workspace_id AS "workspaceId", s.provider, s.scheme, s.settings, s.sealed,
-         w.plan::text AS plan, w.created_by AS "createdBy"
+         ${tenantColumnsSql}
   FROM json_to_recordset($1::json) AS input (workspace_id uuid, provider text, secret_id uuid, index int)
   CROSS JOIN LATERAL (
     SELECT * FROM signing_secrets AS known
@@ -183,5 +184,5 @@ const statement = `
     ORDER BY known.id DESC
     LIMIT ${maxOfProvider}
   ) AS s
-  JOIN workspaces w ON w.id = s.workspace_id
+  JOIN workspaces ON workspaces.id = s.workspace_id AND NOT ${isSuspendedSql}
   ORDER BY s.id DESC`

@@ -1,0 +1,208 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import { createWorkspace as create, listDeletedWorkspaces, listWorkspaces } from '@automation/access'
+import { type Database, newId, openPatiently } from '@automation/database'
+import { createPrivateDatabase } from '@automation/launcher'
+import { createWorkspaceRemoval, workspaceTables } from '@automation/ledger'
+import { openMetrics } from '@automation/process/telemetry'
+import { deleteWorkspace, keepWorkspace } from '@automation/rules'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { removeGently } from '../src/retention/remove-gently.js'
+import { keptDaysOf, removeRound } from '../src/retention/retention.js'
+import { createWorkerMetrics } from '../src/worker-metrics.js'
+
+/** Of no workspace. */
+const othersTables = ['workspaces', 'deleted_workspaces', 'sweeps', '_prisma_migrations']
+
+async function open(t: Test): Promise<{ database: Database; url: string }> {
+  const url = await createPrivateDatabase(process.env.DATABASE_URL ?? '')
+  const database = openPatiently(url, 5)
+  t.teardown(() => database.close())
+  return { database, url }
+}
+
+function remove(database: Database): Promise<{ workspaces: number }> {
+  return removeGently(database, { workspaces: createWorkspaceRemoval() }, new AbortController().signal)
+}
+
+interface Column {
+  table: string
+  name: string
+  type: string
+  /** Of an enum or an array. */
+  udt: string
+  isRequired: boolean
+}
+
+async function readColumns(database: Database): Promise<Map<string, Column[]>> {
+  const columns = await database.system.$queryRaw<Column[]>`
+    SELECT table_name AS "table", column_name AS name, data_type AS type, udt_name AS udt,
+           is_nullable = 'NO' AND column_default IS NULL AS "isRequired"
+    FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`
+  const tables = new Map<string, Column[]>()
+  for (const column of columns) {
+    const own = tables.get(column.table)
+    if (own) own.push(column)
+    else tables.set(column.table, [column])
+  }
+  return tables
+}
+
+/** A value for a column of a row; those that name another row are the same in all rows. */
+function writeValue({ name, type, udt }: Column, shared: Record<string, string>): string {
+  if (shared[name] !== undefined) return `'${shared[name]}'`
+  if (type === 'uuid') return `'${newId()}'`
+  if (type === 'USER-DEFINED') return `(enum_range(NULL::${udt}))[1]`
+  if (type === 'ARRAY') return `'{}'`
+  if (type === 'bytea') return `'\\x00'`
+  if (type === 'json') return `'{}'`
+  if (type === 'boolean') return 'false'
+  if (type.startsWith('timestamp')) return 'now()'
+  return type === 'text' ? `'text'` : '0'
+}
+
+/** One row of each table that has any of the workspace. */
+async function plant(database: Database, workspaceId: string): Promise<void> {
+  const columns = await readColumns(database)
+  const [ruleId, eventId, executionId] = [newId(), newId(), newId()]
+  const order = ['rules', ...[...columns.keys()].filter((name) => name !== 'rules')]
+  for (const table of order) {
+    const own = columns.get(table) ?? []
+    if (!own.some(({ name }) => name === 'workspace_id')) continue
+    const shared: Record<string, string> = { workspace_id: workspaceId, rule_id: ruleId, event_id: eventId }
+    if (table === 'rules') shared.id = ruleId
+    if (table === 'events') shared.id = eventId
+    if (table === 'executions') shared.id = executionId
+    // A claim may outlive its execution.
+    const used = own.filter(({ isRequired, name }) => isRequired || shared[name] !== undefined)
+    await database.system.$executeRawUnsafe(
+      `INSERT INTO ${table} (${used.map(({ name }) => `"${name}"`).join()}) VALUES (${used.map((column) => writeValue(column, shared)).join()})`,
+    )
+  }
+}
+
+async function countRows(database: Database, workspaceId: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const [table, own] of await readColumns(database)) {
+    if (!own.some(({ name }) => name === 'workspace_id')) continue
+    const [row] = await database.system.$queryRawUnsafe<{ count: number }[]>(
+      `SELECT count(*)::int AS count FROM ${table} WHERE workspace_id = '${workspaceId}'`,
+    )
+    if (row && row.count > 0) counts[table] = row.count
+  }
+  return counts
+}
+
+async function createWorkspace(database: Database): Promise<string> {
+  const id = newId()
+  await database.system.workspace.create({ data: { id, name: 'Acme' } })
+  return id
+}
+
+/** As 7 days later. */
+async function askLongAgo(database: Database, workspaceId: string): Promise<void> {
+  await deleteWorkspace({ database, workspaceId, actor: 'user:ada' }, 'Acme')
+  await database.system.workspace.update({
+    where: { id: workspaceId },
+    data: { deletesAt: new Date(Date.now() - 1_000) },
+  })
+}
+
+t.test('each table of the schema is of no workspace, or is removed with its workspace', async (t) => {
+  const { database } = await open(t)
+  const columns = await readColumns(database)
+  const children = workspaceTables.flatMap(({ child }) => child?.name ?? [])
+  const known = new Set([...workspaceTables.map(({ name }) => name), ...children, 'rule_crashes'])
+  for (const [table, own] of columns) {
+    if (othersTables.includes(table)) continue
+    t.ok(known.has(table), `${table} is removed: add it to workspace-tables.ts`)
+    t.ok(
+      own.some(({ name }) => name === 'workspace_id'),
+      `${table} names its workspace`,
+    )
+  }
+})
+
+t.test('a deleted workspace leaves no row, its entry stays, and another one loses nothing', async (t) => {
+  const { database } = await open(t)
+  const [workspaceId, other] = [await createWorkspace(database), await createWorkspace(database)]
+  await plant(database, workspaceId)
+  await plant(database, other)
+  const before = await countRows(database, other)
+  t.ok(Object.keys(before).length > 25)
+  await askLongAgo(database, workspaceId)
+  await remove(database)
+  t.strictSame(await countRows(database, workspaceId), {})
+  t.strictSame(await countRows(database, other), before)
+  t.strictSame(
+    (await listWorkspaces(database)).map(({ id }) => id),
+    [other],
+  )
+  t.match(await listDeletedWorkspaces(database), [
+    {
+      ...{ id: workspaceId, name: 'Acme', askedBy: 'user:ada', askedAt: String, deletedAt: String },
+      ...{ counts: { members: 1, apiKeys: 1, signingSecrets: 1, rules: 1 }, finishedAt: String },
+    },
+  ])
+  const fields = { name: 'Again', adminUserId: 'mallory' }
+  await t.rejects(
+    create({ database, actor: 'cli:ops' }, fields, { id: workspaceId }),
+    { code: 'name_taken' },
+    'its id is used',
+  )
+})
+
+t.test('a workspace stays until the moment, by the clock of Postgres, and if it is kept', async (t) => {
+  const { database } = await open(t)
+  const [kept, leaving] = [await createWorkspace(database), await createWorkspace(database)]
+  await askLongAgo(database, kept)
+  await keepWorkspace({ database, workspaceId: kept, actor: 'user:ada' })
+  await deleteWorkspace({ database, workspaceId: leaving, actor: 'user:ada' }, 'Acme')
+  await remove(database)
+  t.equal((await listWorkspaces(database)).length, 2)
+  t.strictSame(await listDeletedWorkspaces(database), [])
+  await askLongAgo(database, kept)
+  const round = {
+    database,
+    keptDays: keptDaysOf(30),
+    log: pino({ level: 'silent' }),
+    metrics: createWorkerMetrics(openMetrics()),
+    signal: new AbortController().signal,
+  }
+  await removeRound({ ...round, clock: () => Date.now() + 120_000 })
+  t.equal((await listWorkspaces(database)).length, 2, 'a worker with another clock removes nothing')
+  await removeRound(round)
+  t.strictSame(
+    (await listWorkspaces(database)).map(({ id }) => id),
+    [leaving],
+  )
+})
+
+t.test('a removal that is killed at any step is gone on with by the next worker', async (t) => {
+  const { database, url } = await open(t)
+  const workspaceId = await createWorkspace(database)
+  await plant(database, workspaceId)
+  const count = 30_000
+  await database.system.$executeRaw`
+    INSERT INTO events (id, workspace_id, type, data) SELECT gen_random_uuid(), ${workspaceId}::uuid, 'LEAD_CREATED', '{}' FROM generate_series(1, ${count}::int)`
+  await askLongAgo(database, workspaceId)
+  const removedRows = async () => (await listDeletedWorkspaces(database))[0]?.rowsRemoved ?? -1
+  // In the middle, at steps that differ.
+  for (const least of [0, 1_000, 5_000]) {
+    const child = fork(new URL('fixtures/remove-workspaces.js', import.meta.url), {
+      env: { ...process.env, DATABASE_URL: url },
+    })
+    await once(child, 'message')
+    while ((await removedRows()) < least && child.exitCode === null) await setTimeout(5)
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+    t.match(await listDeletedWorkspaces(database), [{ id: workspaceId }])
+  }
+  // The lock of a killed process ends with its connection.
+  while ((await listDeletedWorkspaces(database))[0]?.finishedAt === null) await remove(database)
+  t.strictSame(await countRows(database, workspaceId), {})
+  t.ok((await removedRows()) > count)
+})

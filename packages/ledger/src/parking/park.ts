@@ -1,0 +1,42 @@
+import type { Database } from '@automation/database'
+import type { Unfinished } from '../unfinished/unfinished-work.js'
+import { isSuspendedSql } from './is-suspended.js'
+
+/**
+ * Unfinished work of a suspended workspace is parked: it stays as it is, and leaves the indexes of what workers have to do. So it costs nothing, however
+ * much there is, and nobody is late because of it.
+ *
+ *   to be done ──sweeper, while it is suspended──▶ parked ──unparkSome, after it was resumed──▶ to be done, from now on
+ *
+ * The lock on the workspace orders this against the change that resumes it: after that nothing is parked any more. One that is being changed is left to
+ * the next sweep.
+ */
+const suspendedSql = `
+  WITH suspended_workspaces AS MATERIALIZED (
+    SELECT id FROM workspaces WHERE id = ANY ($2::uuid[]) AND has_parked AND ${isSuspendedSql} FOR SHARE SKIP LOCKED
+  )`
+
+/** $1 events · $2 their workspaces */
+const parkEventsSql = `${suspendedSql}
+  UPDATE events SET parked = true
+  WHERE id = ANY ($1::uuid[]) AND done_at IS NULL AND workspace_id IN (SELECT id FROM suspended_workspaces)`
+
+/** Only those that are due: another one is held by a worker, which records what its call has done. $1 executions · $2 their workspaces */
+const parkExecutionsSql = `${suspendedSql}
+  UPDATE executions SET parked = true
+  WHERE id = ANY ($1::uuid[]) AND due_at <= now() AND workspace_id IN (SELECT id FROM suspended_workspaces)`
+
+export function parkEvents(database: Pick<Database, 'run'>, rows: readonly Unfinished[]): Promise<unknown> {
+  return database.run('park_events', parkEventsSql, valuesOf(rows))
+}
+
+export function parkExecutions(
+  database: Pick<Database, 'run'>,
+  rows: readonly Unfinished[],
+): Promise<unknown> {
+  return database.run('park_executions', parkExecutionsSql, valuesOf(rows))
+}
+
+function valuesOf(rows: readonly Unfinished[]) {
+  return [rows.map(({ id }) => id), [...new Set(rows.map(({ workspaceId }) => workspaceId))]]
+}
