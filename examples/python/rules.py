@@ -507,6 +507,22 @@ class Client:
         """Update the workspace that x-workspace-id names."""
         return self._send("PATCH", f"/api/developer/v1/workspaces/{_part(id)}", body=body, headers=headers)
 
+    def suspend_workspace(self, id, headers=None):
+        """Suspend the workspace that x-workspace-id names."""
+        return self._send("PUT", f"/api/developer/v1/workspaces/{_part(id)}/suspension", headers=headers)
+
+    def resume_workspace(self, id, headers=None):
+        """Resume the workspace that x-workspace-id names."""
+        return self._send("DELETE", f"/api/developer/v1/workspaces/{_part(id)}/suspension", headers=headers)
+
+    def delete_workspace(self, id, body=None, headers=None):
+        """Ask for the deletion of the workspace that x-workspace-id names."""
+        return self._send("PUT", f"/api/developer/v1/workspaces/{_part(id)}/deletion", body=body, headers=headers)
+
+    def keep_workspace(self, id, headers=None):
+        """Undo the deletion of the workspace that x-workspace-id names."""
+        return self._send("DELETE", f"/api/developer/v1/workspaces/{_part(id)}/deletion", headers=headers)
+
     def list_audit_entries(self, query=None):
         """List the changes in the workspace and their actors, newest first."""
         return self._send("GET", "/api/developer/v1/audit-log", query=query)

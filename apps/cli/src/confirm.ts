@@ -25,19 +25,35 @@ export function prepareConfirmation(
     throw usageError(`Use ${hasPlan ? '--plan or ' : ''}--yes: there is no terminal to ask for confirmation.`)
   }
   return async (question) => {
-    if (await ask(`${question} [y/N] `)) return
+    if (/^y(es)?$/i.test((await readAnswer(`${question} [y/N] `)).trim())) return
     throw new CommandError('Nothing was changed.', { exitCode: exitCodes.declined })
   }
 }
 
+/**
+ * Reads the name of what the command is about, typed again.
+ *
+ * @param given the option --confirm
+ * @throws CommandError if there is neither --confirm nor a terminal, or it is another name
+ */
+export async function confirmName(name: string, given: string | undefined): Promise<void> {
+  if (given === undefined && !process.stdin.isTTY)
+    throw usageError('Use --confirm: there is no terminal to ask for the name.')
+  const typed = given ?? (await readAnswer('Type the name of the workspace: '))
+  if (typed.trim() !== name)
+    throw new CommandError(`That is not the name of the workspace. Nothing was changed.`, {
+      exitCode: exitCodes.declined,
+    })
+}
+
 /** The question is not part of the output, which may go into a file. */
-async function ask(question: string): Promise<boolean> {
+async function readAnswer(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   // Ctrl-C and Ctrl-D close the terminal without an answer. Newer versions of Node report that with an AbortError.
   const closing = once(terminal, 'close').then(() => '')
   const answer = terminal.question(question).catch(() => '')
   try {
-    return /^y(es)?$/i.test((await Promise.race([answer, closing])).trim())
+    return await Promise.race([answer, closing])
   } finally {
     terminal.close()
   }

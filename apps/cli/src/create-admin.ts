@@ -7,7 +7,11 @@ import { tokenOperations } from './commands/token-operations.js'
 import { addGroup, createProgram, exampleId } from './program.js'
 
 const groups = [
-  { name: 'workspaces', description: 'Create and list workspaces, and change their plan.', example: 'list' },
+  {
+    name: 'workspaces',
+    description: 'Create, list, suspend and delete workspaces, and change their plan.',
+    example: 'list',
+  },
   {
     name: 'members',
     description: 'Give a workspace members.',
@@ -53,7 +57,7 @@ const movedOptions = ['name', 'auto-pause-after', 'retention-days']
 export function createAdmin(): Command {
   const program = createProgram({
     name: 'npm run admin --',
-    description: `Do directly in the database what needs no token: create workspaces with their first members, keys and secrets, and tokens, back up and restore.
+    description: `Do directly in the database what needs no token: create workspaces with their first members, keys and secrets, suspend and delete them, create tokens, back up and restore.
 All else is in npm run client. DATABASE_URL names the database. If it is not set, the product that npm start runs is used.`,
     example: 'workspaces create --name Acme --admin ada',
   })

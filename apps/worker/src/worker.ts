@@ -135,8 +135,7 @@ export function startWorker(
       // Without Redis there is nothing to hand back, and asking it would hold the process.
       await worker.close(connection.status !== 'ready')
       await executor.close(deadline - performance.now())
-      await leases.stop()
-      await suspensions.stop()
+      await Promise.all([leases.stop(), suspensions.stop()])
       await leases.releaseAll()
       await effects.close()
       // Calls that were cut off find that another worker holds their executions, and end.

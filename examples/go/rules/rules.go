@@ -688,6 +688,26 @@ func (c *Client) UpdateWorkspace(ctx context.Context, id string, body any, heade
 	return c.send(ctx, "PATCH", "/api/developer/v1/workspaces/"+url.PathEscape(id), body, nil, headers)
 }
 
+// SuspendWorkspace: Suspend the workspace that x-workspace-id names.
+func (c *Client) SuspendWorkspace(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/developer/v1/workspaces/"+url.PathEscape(id)+"/suspension", nil, nil, headers)
+}
+
+// ResumeWorkspace: Resume the workspace that x-workspace-id names.
+func (c *Client) ResumeWorkspace(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/developer/v1/workspaces/"+url.PathEscape(id)+"/suspension", nil, nil, headers)
+}
+
+// DeleteWorkspace: Ask for the deletion of the workspace that x-workspace-id names.
+func (c *Client) DeleteWorkspace(ctx context.Context, id string, body any, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "PUT", "/api/developer/v1/workspaces/"+url.PathEscape(id)+"/deletion", body, nil, headers)
+}
+
+// KeepWorkspace: Undo the deletion of the workspace that x-workspace-id names.
+func (c *Client) KeepWorkspace(ctx context.Context, id string, headers map[string]string) (*Response, error) {
+	return c.send(ctx, "DELETE", "/api/developer/v1/workspaces/"+url.PathEscape(id)+"/deletion", nil, nil, headers)
+}
+
 // ListAuditEntries: List the changes in the workspace and their actors, newest first.
 func (c *Client) ListAuditEntries(ctx context.Context, query url.Values) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/audit-log", nil, query, nil)

@@ -232,7 +232,7 @@ export function updateWorkspace(
 
 /** @throws Refused where it does not exist */
 export async function findWorkspace(
-  database: Pick<WorkspaceTransaction, 'workspace'>,
+  database: Pick<WorkspaceTransaction, 'workspace'> | Pick<Database['system'], 'workspace'>,
   id: string,
 ): Promise<Workspace> {
   const workspace = await database.workspace.findUnique({ where: { id, deletedAt: null }, select: fields })

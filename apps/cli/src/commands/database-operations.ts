@@ -1,10 +1,13 @@
 import {
+  type Administrator,
   ApiKeyToCreate,
   createApiKey,
   createOperatorKey,
   createSealer,
   createSigningSecret,
   createWorkspace,
+  findWorkspace,
+  listDeletedWorkspaces,
   listOperatorKeys,
   listWorkspaces,
   MemberToPut,
@@ -27,9 +30,11 @@ import {
   WorkspaceToCreate,
 } from '@automation/access'
 import { type Ranking, rankWorkspaces, workspaceFigures } from '@automation/history'
+import { deleteWorkspace, keepWorkspace, resumeWorkspace, suspendWorkspace } from '@automation/rules'
 import { SchemeName } from '@automation/webhooks'
 import { Type } from 'typebox'
 import { readEncryptionKey } from '../config.js'
+import { confirmName } from '../confirm.js'
 import { exitCodes } from '../exit-codes.js'
 import { formatTable } from '../format.js'
 import { formatRanking } from '../format-ranking.js'
@@ -43,6 +48,26 @@ const { properties: supportFields } = MemberToPut
 const Figure = Type.Enum([...workspaceFigures])
 const Top = Type.Integer({ minimum: 1, maximum: 1_000 })
 const workspace: OptionRow = ['--workspace <id>', 'id of the workspace', readId]
+
+/** Of what suspends a workspace or undoes that. */
+const ofLifecycle = {
+  example: `${exampleId} --confirm Acme`,
+  exits: ['declined'] as DatabaseOperation['exits'],
+  argument: ['workspace', 'id of the workspace', readId] as OptionRow,
+  takes: [['--confirm <name>', 'name of the workspace (default: asks for it)', String]] as OptionRow[],
+}
+
+function confirmed(
+  workspaceId: string,
+  typed: string | undefined,
+  change: (administrator: Administrator, name: string) => Promise<Workspace>,
+): Promise<Workspace> {
+  return useWorkspace('change', workspaceId, async (administrator) => {
+    const { name } = await findWorkspace(administrator.database.system, workspaceId)
+    await confirmName(name, typed)
+    return change(administrator, name)
+  })
+}
 
 export const databaseOperations: readonly DatabaseOperation[] = [
   {
@@ -93,6 +118,44 @@ export const databaseOperations: readonly DatabaseOperation[] = [
     needs: [['--plan <plan>', listChoices(Plan), readAs(Plan)]],
     run: ({ workspace, plan }) =>
       useWorkspace('change', workspace, (administrator) => updateWorkspace(administrator, { plan })),
+  },
+  {
+    words: 'workspaces suspend',
+    description:
+      'Suspend a workspace, after its name is typed again. Only the operator resumes it. Nothing of it runs meanwhile, and nothing is lost.',
+    ...ofLifecycle,
+    says: 'The workspace {name} is suspended.',
+    run: ({ workspace, confirm }) => confirmed(workspace, confirm, suspendWorkspace),
+  },
+  {
+    words: 'workspaces resume',
+    description: 'Resume a workspace that was suspended, by whomever. What waited goes on.',
+    ...ofLifecycle,
+    says: 'The workspace {name} is not suspended.',
+    run: ({ workspace, confirm }) => confirmed(workspace, confirm, resumeWorkspace),
+  },
+  {
+    words: 'workspaces delete',
+    description:
+      'Ask for the deletion of a workspace, after its name is typed again. It is suspended at once, and deleted 7 days later.',
+    ...ofLifecycle,
+    says: 'The workspace {name} is suspended, and is deleted at {deletesAt}.',
+    run: ({ workspace, confirm }) =>
+      confirmed(workspace, confirm, (administrator, name) => deleteWorkspace(administrator, name)),
+  },
+  {
+    words: 'workspaces keep',
+    description: 'Undo the deletion of a workspace that has not begun. It is again what it was before.',
+    ...ofLifecycle,
+    says: 'The workspace {name} is not deleted.',
+    run: ({ workspace, confirm }) => confirmed(workspace, confirm, keepWorkspace),
+  },
+  {
+    words: 'workspaces deleted',
+    description: 'List the log of deletions, oldest first. It outlives the workspaces.',
+    example: '--json',
+    columns: ['id', 'name', 'askedBy', 'deletedAt', 'rowsRemoved', 'finishedAt'],
+    run: () => useDatabase('read', ({ database }) => listDeletedWorkspaces(database)),
   },
   {
     words: 'members set',

@@ -56,6 +56,10 @@ export function joinParts(parts: readonly Part[]): string {
 const sentences: Readonly<Record<AuditAction, string>> = {
   'workspace.created': 'created the workspace {name}',
   'workspace.updated': 'changed the workspace: {changes}',
+  'workspace.suspended': 'suspended the workspace',
+  'workspace.resumed': 'resumed the workspace',
+  'workspace.deletion_asked': 'asked for the deletion of the workspace',
+  'workspace.deletion_undone': 'undid the deletion of the workspace',
   'member.added': 'added {subject} as {role}{until}{because}',
   'member.changed': 'made {subject} {role}{was}{until}{because}',
   'member.removed': 'removed {subject}',

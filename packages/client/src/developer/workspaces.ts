@@ -33,4 +33,39 @@ export class Workspaces {
       matchingTag(options),
     )
   }
+
+  /** Suspends a workspace: nothing of it runs until it is resumed. For admins who are people, as the next three. */
+  suspend(id: string, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'PUT /api/developer/v1/workspaces/{id}/suspension',
+      { path: { id } },
+      matchingTag(options),
+    )
+  }
+
+  resume(id: string, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'DELETE /api/developer/v1/workspaces/{id}/suspension',
+      { path: { id } },
+      matchingTag(options),
+    )
+  }
+
+  /** Asks for its deletion, which begins 7 days later. @param name of the workspace, typed again */
+  delete(id: string, name: string, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'PUT /api/developer/v1/workspaces/{id}/deletion',
+      { path: { id }, body: { name } },
+      matchingTag(options),
+    )
+  }
+
+  /** Undoes a deletion that has not begun. */
+  keep(id: string, options: RequestOptions & IfTag = {}) {
+    return this.#sender.ask(
+      'DELETE /api/developer/v1/workspaces/{id}/deletion',
+      { path: { id } },
+      matchingTag(options),
+    )
+  }
 }

@@ -1990,6 +1990,62 @@ export interface paths {
         patch: operations["updateWorkspace"];
         trace?: never;
     };
+    "/api/developer/v1/workspaces/{id}/suspension": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Suspend the workspace that x-workspace-id names
+         * @description Nothing of it runs and nothing is sent until it is resumed; only its admins read it. Admins only, and no API keys. A workspace that is suspended stays as it is.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        put: operations["suspendWorkspace"];
+        post?: never;
+        /**
+         * Resume the workspace that x-workspace-id names
+         * @description What waited goes on. Admins only, and no API keys. What the operator of the service has suspended only the operator resumes. A workspace that is not suspended stays as it is.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        delete: operations["resumeWorkspace"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/developer/v1/workspaces/{id}/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Ask for the deletion of the workspace that x-workspace-id names
+         * @description It is suspended at once and deleted 7 days later, with all that it has. Until then the deletion can be undone. Admins only, and no API keys.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        put: operations["deleteWorkspace"];
+        post?: never;
+        /**
+         * Undo the deletion of the workspace that x-workspace-id names
+         * @description It is again what it was before: active, or suspended. Admins only, and no API keys. What the operator of the service has asked for only the operator undoes.
+         *
+         *     Needs the role `admin`, or a key with the scope `admin`.
+         */
+        delete: operations["keepWorkspace"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/developer/v1/audit-log": {
         parameters: {
             query?: never;
@@ -2599,7 +2655,7 @@ export interface components {
             rules: components["schemas"]["AttentionItem"][];
         };
         /** @enum {string} */
-        AuditAction: "workspace.created" | "workspace.updated" | "member.added" | "member.changed" | "member.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed" | "failures.acknowledged" | "failures.unacknowledged";
+        AuditAction: "workspace.created" | "workspace.updated" | "workspace.suspended" | "workspace.resumed" | "workspace.deletion_asked" | "workspace.deletion_undone" | "member.added" | "member.changed" | "member.removed" | "invitation.created" | "invitation.accepted" | "invitation.revoked" | "token.minted" | "api_key.created" | "api_key.revoked" | "signing_secret.created" | "signing_secret.updated" | "signing_secret.retired" | "signing_secret.revoked" | "credential.created" | "credential.updated" | "credential.deleted" | "rule.created" | "rule.updated" | "rule.deleted" | "rule.activated" | "rule.deactivated" | "rule.cloned" | "rule.restored" | "rule.paused" | "rule.promoted" | "rule.rolled_back" | "draft.saved" | "draft.deleted" | "guard.ended" | "email_template.created" | "email_template.updated" | "email_template.deleted" | "event_type.created" | "event_type.updated" | "event_type.deleted" | "subscription.created" | "subscription.updated" | "subscription.deleted" | "execution.retried" | "execution.cancelled" | "execution.decided" | "event.replayed" | "failures.acknowledged" | "failures.unacknowledged";
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -4097,6 +4153,10 @@ export interface components {
                 retentionDays: number | null;
                 /** Format: date-time */
                 createdAt: string;
+                suspendedAt: string | null;
+                suspendedBy: string | null;
+                deletesAt: string | null;
+                deletionAskedBy: string | null;
                 role: ("viewer" | "operator" | "editor" | "admin") | null;
                 endsAt: string | null;
             }[];
@@ -5952,6 +6012,10 @@ export interface components {
             retentionDays: number | null;
             /** Format: date-time */
             createdAt: string;
+            suspendedAt: string | null;
+            suspendedBy: string | null;
+            deletesAt: string | null;
+            deletionAskedBy: string | null;
         };
         /** @description For an operator’s key alone */
         WorkspaceCounts: {
@@ -5974,6 +6038,10 @@ export interface components {
             adminUserId?: string;
             apiKey?: components["schemas"]["ApiKeyToCreate"];
         };
+        WorkspaceToDelete: {
+            /** @description The name of the workspace, typed again */
+            name: string;
+        };
         WorkspaceToUpdate: {
             name?: string;
             plan?: components["schemas"]["Plan"];
@@ -5983,7 +6051,7 @@ export interface components {
             retentionDays?: number | null;
         };
         /** @description Why a request was refused. More codes may come: treat an unknown one like its status. */
-        ErrorCode: "access_denied" | "already_a_member" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "invitation_not_found" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | (string & {});
+        ErrorCode: "access_denied" | "already_a_member" | "api_key_not_found" | "authentication_required" | "backtest_ended" | "backtest_not_found" | "body_not_form" | "body_not_json" | "body_too_large" | "changed_meanwhile" | "content_encoding_unsupported" | "content_type_unsupported" | "credential_in_use" | "credential_not_found" | "decision_expired" | "decision_made" | "decision_not_found" | "decision_not_needed" | "draft_conflict" | "draft_equals_rule" | "draft_not_found" | "email_template_not_found" | "evaluation_limit_exceeded" | "evaluation_timeout" | "event_not_found" | "event_quarantined" | "event_type_in_use" | "event_type_not_found" | "event_type_of_catalogue" | "execution_not_failed" | "execution_not_found" | "key_in_use" | "execution_cancelled" | "execution_not_cancellable" | "execution_not_retryable" | "guard_not_found" | "headers_too_large" | "idempotency_key_in_progress" | "idempotency_key_reused" | "internal_error" | "invalid_cursor" | "invalid_header" | "invalid_http" | "invalid_query" | "invalid_signature" | "invalid_token" | "invalid_trigger_type" | "invalid_url" | "invitation_not_found" | "last_admin" | "limit_reached" | "member_not_found" | "method_not_allowed" | "name_taken" | "not_a_member" | "not_found" | "query_timeout" | "rate_limited" | "receipt_not_found" | "request_timeout" | "requests_in_progress" | "result_too_large" | "rule_deleted" | "rule_inactive" | "rule_group_not_found" | "rule_has_no_schedule" | "rule_in_shadow_mode" | "rule_not_found" | "rule_not_in_shadow_mode" | "scheme_in_use" | "signing_secret_not_found" | "signing_secret_retired" | "signing_secret_revoked" | "stale_timestamp" | "still_cancelling" | "subscription_inactive" | "subscription_not_found" | "task_not_found" | "unavailable" | "validation_failed" | "version_conflict" | "version_not_found" | "workspace_not_found" | "workspace_required" | "workspace_suspended" | (string & {});
     };
     responses: {
         /** @description Invalid input */
@@ -6492,6 +6560,7 @@ export type Workspace = components['schemas']['Workspace'];
 export type WorkspaceCounts = components['schemas']['WorkspaceCounts'];
 export type WorkspaceList = components['schemas']['WorkspaceList'];
 export type WorkspaceToCreate = components['schemas']['WorkspaceToCreate'];
+export type WorkspaceToDelete = components['schemas']['WorkspaceToDelete'];
 export type WorkspaceToUpdate = components['schemas']['WorkspaceToUpdate'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
@@ -14810,6 +14879,169 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    suspendWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the workspace, the same as x-workspace-id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resumeWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the workspace, the same as x-workspace-id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the workspace, the same as x-workspace-id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceToDelete"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    keepWorkspace: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag from your last read. If the resource has changed since then, the request fails with 412 and changes nothing. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the workspace, the same as x-workspace-id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -285,5 +285,6 @@ export type {
   WorkspaceCounts,
   WorkspaceList,
   WorkspaceToCreate,
+  WorkspaceToDelete,
   WorkspaceToUpdate,
 } from './api.js'

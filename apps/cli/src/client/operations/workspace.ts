@@ -125,6 +125,21 @@ export const workspaceOperations: readonly Operation[] = [
     asks: 'Change the retention? Older history will be removed permanently.',
     asksAbout: 'retentionDays',
   }),
+  row('workspaces suspend', 'PUT /api/developer/v1/workspaces/{id}/suspension', {
+    asks: 'Suspend the workspace {id}? Nothing of it runs until it is resumed.',
+    says: 'The workspace {name} is suspended.',
+  }),
+  row('workspaces resume', 'DELETE /api/developer/v1/workspaces/{id}/suspension', {
+    says: 'The workspace {name} is not suspended.',
+  }),
+  row('workspaces delete', 'PUT /api/developer/v1/workspaces/{id}/deletion', {
+    example: `${exampleId} --name Acme`,
+    asks: 'Delete the workspace {id} with all that it has?',
+    says: 'The workspace {name} is suspended, and is deleted at {deletesAt}. Until then workspaces keep undoes that.',
+  }),
+  row('workspaces keep', 'DELETE /api/developer/v1/workspaces/{id}/deletion', {
+    says: 'The workspace {name} is not deleted.',
+  }),
   row('audit list', 'GET /api/developer/v1/audit-log', {
     columns: ['at', 'actor', 'action', 'subject', 'details'],
   }),
