@@ -9,6 +9,7 @@ import { stopAsking } from './parts/question.js'
 import { Select } from './parts/select.js'
 import { SampleDialog } from './parts/send-sample.js'
 import { askToSignOut } from './parts/sign-out.js'
+import { SuspensionNotice } from './parts/suspension-notice.js'
 import { Toasts } from './parts/toasts.js'
 import { asked } from './state/asked.js'
 import { isConnected } from './state/connection.js'
@@ -38,6 +39,7 @@ export function Shell({ screen, children }: { screen: string; children: Componen
             No connection. What you type is kept.
           </p>
         )}
+        <SuspensionNotice />
         {children}
       </main>
       <BottomBar screen={screen} open={setOpen} />

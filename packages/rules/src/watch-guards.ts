@@ -187,7 +187,15 @@ async function readPrevious(
 /** saveRules has ended the guard, where it made a version. */
 async function markTripped(
   transaction: WorkspaceTransaction,
-  { ruleId, workspaceId, createdBy: _, isOver: __, countedFrom: ___, ...guard }: ClaimedGuard,
+  {
+    ruleId,
+    workspaceId,
+    createdBy: _,
+    isOver: __,
+    countedFrom: ___,
+    isSuspended: ____,
+    ...guard
+  }: ClaimedGuard,
   { reason }: Crossing,
   restoredVersion: number,
 ): Promise<void> {

@@ -3,6 +3,7 @@ import { Credentials } from '../parts/access/credentials.js'
 import { Keys } from '../parts/access/keys.js'
 import { Members } from '../parts/access/members.js'
 import { Secrets } from '../parts/access/secrets.js'
+import { WorkspaceEnd } from '../parts/access/workspace.js'
 import { Screen } from '../parts/screen.js'
 import { NoPermission } from '../parts/states.js'
 import { Tabs } from '../parts/tabs.js'
@@ -15,6 +16,7 @@ const tabs = {
   secrets: 'Signing secrets',
   credentials: 'Credentials',
   audit: 'Audit log',
+  workspace: 'Workspace',
 }
 
 /** Who may do what, and who changed what? */
@@ -35,6 +37,7 @@ export function Access() {
       {tab === 'secrets' && <Secrets />}
       {tab === 'credentials' && <Credentials />}
       {tab === 'audit' && <AuditLog />}
+      {tab === 'workspace' && <WorkspaceEnd />}
     </Screen>
   )
 }
