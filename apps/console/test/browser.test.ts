@@ -15,6 +15,7 @@ import { testLists } from './browser/lists.js'
 import { testLive } from './browser/live.js'
 import { testNeverBlank } from './browser/never-blank.js'
 import { testNewcomer } from './browser/newcomer.js'
+import { testOffboarding } from './browser/offboarding.js'
 import { testOverview } from './browser/overview.js'
 import { testPreviews } from './browser/previews.js'
 import { testRollout } from './browser/rollout.js'
@@ -55,6 +56,7 @@ testTasks(tests, context)
 testPreviews(tests, context)
 testInvitations(tests, context)
 testSupport(tests, context)
+testOffboarding(tests, context)
 testSweep(tests, context)
 for (const add of [
   ...[testChips, testGroups, testTimes, testVerdicts],

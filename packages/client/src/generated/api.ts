@@ -12748,9 +12748,12 @@ export interface operations {
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:01:10.000Z",
-                     *           "role": "admin",
-                     *           "endsAt": null
+                     *           "createdAt": "2026-01-12T09:01:09.000Z",
+                     *           "suspendedAt": null,
+                     *           "suspendedBy": null,
+                     *           "deletesAt": null,
+                     *           "deletionAskedBy": null,
+                     *           "role": "admin"
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000001",
@@ -12759,8 +12762,11 @@ export interface operations {
                      *           "autoPauseAfter": 100,
                      *           "retentionDays": null,
                      *           "createdAt": "2026-01-12T09:00:01.000Z",
-                     *           "role": "admin",
-                     *           "endsAt": null
+                     *           "suspendedAt": null,
+                     *           "suspendedBy": null,
+                     *           "deletesAt": null,
+                     *           "deletionAskedBy": null,
+                     *           "role": "admin"
                      *         }
                      *       ]
                      *     }
@@ -14686,20 +14692,28 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000033",
+                     *           "id": "01970000-0000-7000-8000-000000000041",
                      *           "name": "Tests",
                      *           "plan": "standard",
                      *           "autoPauseAfter": null,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:01:00.000Z"
+                     *           "createdAt": "2026-01-12T09:01:09.000Z",
+                     *           "suspendedAt": null,
+                     *           "suspendedBy": null,
+                     *           "deletesAt": null,
+                     *           "deletionAskedBy": null
                      *         },
                      *         {
                      *           "id": "01970000-0000-7000-8000-000000000001",
                      *           "name": "Acme",
                      *           "plan": "standard",
-                     *           "autoPauseAfter": 3,
+                     *           "autoPauseAfter": 100,
                      *           "retentionDays": null,
-                     *           "createdAt": "2026-01-12T09:00:01.000Z"
+                     *           "createdAt": "2026-01-12T09:00:01.000Z",
+                     *           "suspendedAt": null,
+                     *           "suspendedBy": null,
+                     *           "deletesAt": null,
+                     *           "deletionAskedBy": null
                      *         }
                      *       ],
                      *       "nextCursor": null
@@ -14757,7 +14771,11 @@ export interface operations {
                      *       "plan": "standard",
                      *       "autoPauseAfter": null,
                      *       "retentionDays": null,
-                     *       "createdAt": "2026-01-12T09:00:01.000Z"
+                     *       "createdAt": "2026-01-12T09:00:01.000Z",
+                     *       "suspendedAt": null,
+                     *       "suspendedBy": null,
+                     *       "deletesAt": null,
+                     *       "deletionAskedBy": null
                      *     }
                      */
                     "application/json": components["schemas"]["NewWorkspace"];
@@ -14804,9 +14822,13 @@ export interface operations {
                      *       "id": "01970000-0000-7000-8000-000000000001",
                      *       "name": "Acme",
                      *       "plan": "standard",
-                     *       "autoPauseAfter": 3,
+                     *       "autoPauseAfter": 100,
                      *       "retentionDays": null,
-                     *       "createdAt": "2026-01-12T09:00:01.000Z"
+                     *       "createdAt": "2026-01-12T09:00:01.000Z",
+                     *       "suspendedAt": null,
+                     *       "suspendedBy": null,
+                     *       "deletesAt": null,
+                     *       "deletionAskedBy": null
                      *     }
                      */
                     "application/json": components["schemas"]["CountedWorkspace"];
@@ -14864,7 +14886,11 @@ export interface operations {
                      *       "plan": "standard",
                      *       "autoPauseAfter": 3,
                      *       "retentionDays": null,
-                     *       "createdAt": "2026-01-12T09:00:01.000Z"
+                     *       "createdAt": "2026-01-12T09:00:01.000Z",
+                     *       "suspendedAt": null,
+                     *       "suspendedBy": null,
+                     *       "deletesAt": null,
+                     *       "deletionAskedBy": null
                      *     }
                      */
                     "application/json": components["schemas"]["Workspace"];
@@ -14902,6 +14928,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -14910,6 +14937,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000001",
+                     *       "name": "Acme",
+                     *       "plan": "standard",
+                     *       "autoPauseAfter": 100,
+                     *       "retentionDays": null,
+                     *       "createdAt": "2026-01-12T09:00:01.000Z",
+                     *       "suspendedAt": "2026-01-12T09:01:10.000Z",
+                     *       "suspendedBy": "user:ada",
+                     *       "deletesAt": null,
+                     *       "deletionAskedBy": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Workspace"];
                 };
             };
@@ -14941,6 +14982,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -14949,6 +14991,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000001",
+                     *       "name": "Acme",
+                     *       "plan": "standard",
+                     *       "autoPauseAfter": 100,
+                     *       "retentionDays": null,
+                     *       "createdAt": "2026-01-12T09:00:01.000Z",
+                     *       "suspendedAt": null,
+                     *       "suspendedBy": null,
+                     *       "deletesAt": null,
+                     *       "deletionAskedBy": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Workspace"];
                 };
             };
@@ -14977,6 +15033,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Acme"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WorkspaceToDelete"];
             };
         };
@@ -14984,6 +15045,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -14992,6 +15054,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000001",
+                     *       "name": "Acme",
+                     *       "plan": "standard",
+                     *       "autoPauseAfter": 100,
+                     *       "retentionDays": null,
+                     *       "createdAt": "2026-01-12T09:00:01.000Z",
+                     *       "suspendedAt": null,
+                     *       "suspendedBy": null,
+                     *       "deletesAt": "2026-01-12T09:01:11.000Z",
+                     *       "deletionAskedBy": "user:ada"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Workspace"];
                 };
             };
@@ -15026,6 +15102,7 @@ export interface operations {
             /** @description Success */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "x-request-id": components["headers"]["x-request-id"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
@@ -15034,6 +15111,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01970000-0000-7000-8000-000000000001",
+                     *       "name": "Acme",
+                     *       "plan": "standard",
+                     *       "autoPauseAfter": 100,
+                     *       "retentionDays": null,
+                     *       "createdAt": "2026-01-12T09:00:01.000Z",
+                     *       "suspendedAt": null,
+                     *       "suspendedBy": null,
+                     *       "deletesAt": null,
+                     *       "deletionAskedBy": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Workspace"];
                 };
             };
@@ -15087,29 +15178,20 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000034",
+                     *           "id": "01970000-0000-7000-8000-000000000042",
                      *           "actor": "user:ada",
-                     *           "action": "api_key.revoked",
-                     *           "subject": "01970000-0000-7000-8000-000000000032",
-                     *           "details": {
-                     *             "name": "CI"
-                     *           },
-                     *           "at": "2026-01-12T09:01:01.000Z"
+                     *           "action": "workspace.deletion_undone",
+                     *           "subject": "01970000-0000-7000-8000-000000000001",
+                     *           "details": {},
+                     *           "at": "2026-01-12T09:01:12.000Z"
                      *         },
                      *         {
-                     *           "id": "01970000-0000-7000-8000-000000000035",
+                     *           "id": "01970000-0000-7000-8000-000000000043",
                      *           "actor": "user:ada",
-                     *           "action": "api_key.created",
-                     *           "subject": "01970000-0000-7000-8000-000000000032",
-                     *           "details": {
-                     *             "name": "CI",
-                     *             "scopes": [
-                     *               "rules:read",
-                     *               "rules:write"
-                     *             ],
-                     *             "expiresAt": null
-                     *           },
-                     *           "at": "2026-01-12T09:01:02.000Z"
+                     *           "action": "workspace.deletion_asked",
+                     *           "subject": "01970000-0000-7000-8000-000000000001",
+                     *           "details": {},
+                     *           "at": "2026-01-12T09:01:13.000Z"
                      *         }
                      *       ],
                      *       "nextCursor": "Y3Vyc29y"

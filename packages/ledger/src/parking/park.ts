@@ -1,5 +1,4 @@
 import type { Database } from '@automation/database'
-import type { Unfinished } from '../unfinished/unfinished-work.js'
 import { isSuspendedSql } from './is-suspended.js'
 
 /**
@@ -16,6 +15,11 @@ const suspendedSql = `
     SELECT id FROM workspaces WHERE id = ANY ($2::uuid[]) AND has_parked AND ${isSuspendedSql} FOR SHARE SKIP LOCKED
   )`
 
+interface Row {
+  id: string
+  workspaceId: string
+}
+
 /** $1 events · $2 their workspaces */
 const parkEventsSql = `${suspendedSql}
   UPDATE events SET parked = true
@@ -26,17 +30,17 @@ const parkExecutionsSql = `${suspendedSql}
   UPDATE executions SET parked = true
   WHERE id = ANY ($1::uuid[]) AND due_at <= now() AND workspace_id IN (SELECT id FROM suspended_workspaces)`
 
-export function parkEvents(database: Pick<Database, 'run'>, rows: readonly Unfinished[]): Promise<unknown> {
+export function parkEvents(database: Pick<Database, 'run'>, rows: readonly Row[]): Promise<unknown> {
   return database.run('park_events', parkEventsSql, valuesOf(rows))
 }
 
 export function parkExecutions(
   database: Pick<Database, 'run'>,
-  rows: readonly Unfinished[],
+  rows: readonly Row[],
 ): Promise<unknown> {
   return database.run('park_executions', parkExecutionsSql, valuesOf(rows))
 }
 
-function valuesOf(rows: readonly Unfinished[]) {
+function valuesOf(rows: readonly Row[]) {
   return [rows.map(({ id }) => id), [...new Set(rows.map(({ workspaceId }) => workspaceId))]]
 }
