@@ -34,10 +34,7 @@ export function parkEvents(database: Pick<Database, 'run'>, rows: readonly Row[]
   return database.run('park_events', parkEventsSql, valuesOf(rows))
 }
 
-export function parkExecutions(
-  database: Pick<Database, 'run'>,
-  rows: readonly Row[],
-): Promise<unknown> {
+export function parkExecutions(database: Pick<Database, 'run'>, rows: readonly Row[]): Promise<unknown> {
   return database.run('park_executions', parkExecutionsSql, valuesOf(rows))
 }
 

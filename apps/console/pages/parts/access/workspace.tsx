@@ -34,7 +34,8 @@ export function WorkspaceEnd() {
       <section class="card">
         <h2>Delete</h2>
         <p>
-          The workspace is suspended for 7 days, in which an admin can undo that, and then deleted for good.
+          The workspace is suspended for 7 days, in which an admin can undo that, and then deleted
+          permanently.
         </p>
         <Opener label="Delete" title={`Delete ${name}`}>
           <DeleteForm id={id} name={name} />
