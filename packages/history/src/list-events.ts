@@ -57,6 +57,10 @@ export interface EventProgress {
   continuesMs: number | null
 }
 
+/** Few of all events are not done. Two indexes have them: those of suspended workspaces are parked. */
+export const isUndone = Prisma.sql`
+  (events.done_at IS NULL AND events.parked IS NULL OR events.done_at IS NULL AND events.parked)`
+
 /** Deliveries to subscriptions are listed only where the filter names a subscription, their type or themselves. */
 export function narrowEvents(
   workspaceId: string,
@@ -73,8 +77,7 @@ export function narrowEvents(
     range.push(Prisma.sql`events.id < ${idNear(to, clockSkewMs)}::uuid`)
     range.push(Prisma.sql`events.accepted_at < ${to}`)
   }
-  // Few of all events are not done, and those have an index of their own.
-  if (status === 'accepted') range.push(Prisma.sql`events.done_at IS NULL`)
+  if (status === 'accepted') range.push(isUndone)
   else if (status !== undefined) rest.push(Prisma.sql`${eventState} = ${status}`)
   if (type !== undefined) rest.push(Prisma.sql`events.type = ${type}`)
   if (ruleId !== undefined)

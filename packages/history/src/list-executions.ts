@@ -74,8 +74,11 @@ export function narrowExecutions(workspaceId: string, filter: ExecutionFilter): 
   if (error !== undefined || statuses?.includes('succeeded') === false)
     range.push(Prisma.sql`executions.status <> 'succeeded'`)
   if (statuses !== undefined) {
-    // Few executions are unfinished, and those have an index of their own.
-    if (statuses.every(isUnfinished)) range.push(Prisma.sql`executions.due_at IS NOT NULL`)
+    // Few executions are unfinished. Two indexes have them: those of suspended workspaces that are due are parked.
+    if (statuses.every(isUnfinished))
+      range.push(Prisma.sql`
+        (executions.due_at IS NOT NULL AND executions.parked IS NULL
+         OR executions.due_at IS NOT NULL AND executions.parked)`)
     rest.push(Prisma.sql`executions.status = ANY(${statuses}::execution_status[])`)
   }
   if (eventType !== undefined) rest.push(Prisma.sql`executions.event_type = ${eventType}`)

@@ -1,7 +1,7 @@
 import { firstIdOf, Prisma, type WorkspaceDatabase } from '@automation/database'
 import type { Addressee } from '@automation/ledger'
 import { joinConditions } from './join-conditions.js'
-import { executionsOfEvent } from './list-events.js'
+import { executionsOfEvent, isUndone } from './list-events.js'
 import type { ExecutionFilter } from './list-executions.js'
 import { type ScannedPage, scanPage } from './scan-page.js'
 
@@ -28,7 +28,7 @@ const columns = Prisma.sql`
   done_at AS "doneAt"`
 
 const conditionOf: Record<UnstartedStatus, Prisma.Sql> = {
-  pending: Prisma.sql`events.done_at IS NULL`,
+  pending: isUndone,
   not_matched: Prisma.sql`(events.done_at IS NOT NULL AND NOT events.quarantined AND events.rule_set_id IS NOT NULL)`,
 }
 
@@ -49,7 +49,6 @@ export function listUnstarted(
   if (eventId !== undefined) range.push(Prisma.sql`events.id = ${eventId}::uuid`)
   if (from !== undefined) range.push(Prisma.sql`events.id >= ${firstIdOf(from.getTime())}::uuid`)
   if (to !== undefined) range.push(Prisma.sql`events.id < ${firstIdOf(to.getTime())}::uuid`)
-  // Few events are not done, and those have an index of their own.
   if (!statuses.includes('not_matched')) range.push(conditionOf.pending)
   rest.push(
     Prisma.sql`(${Prisma.join(
