@@ -10,7 +10,7 @@ import { isSuspendedSql } from './is-suspended.js'
  * The lock on the workspace orders this against the change that resumes it: after that nothing is parked any more. One that is being changed is left to
  * the next sweep.
  */
-const suspendedSql = `
+export const suspendedWorkspacesSql = `
   WITH suspended_workspaces AS MATERIALIZED (
     SELECT id FROM workspaces WHERE id = ANY ($2::uuid[]) AND has_parked AND ${isSuspendedSql} FOR SHARE SKIP LOCKED
   )`
@@ -21,12 +21,12 @@ interface Row {
 }
 
 /** $1 events · $2 their workspaces */
-const parkEventsSql = `${suspendedSql}
+const parkEventsSql = `${suspendedWorkspacesSql}
   UPDATE events SET parked = true
   WHERE id = ANY ($1::uuid[]) AND done_at IS NULL AND workspace_id IN (SELECT id FROM suspended_workspaces)`
 
 /** Only those that are due: another one is held by a worker, which records what its call has done. $1 executions · $2 their workspaces */
-const parkExecutionsSql = `${suspendedSql}
+const parkExecutionsSql = `${suspendedWorkspacesSql}
   UPDATE executions SET parked = true
   WHERE id = ANY ($1::uuid[]) AND due_at <= now() AND workspace_id IN (SELECT id FROM suspended_workspaces)`
 

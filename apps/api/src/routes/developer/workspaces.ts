@@ -144,7 +144,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       description:
         'Nothing of it runs and nothing is sent until it is resumed; only its admins read it. Admins only, and no API keys. A workspace that is suspended stays as it is.',
       params,
-      response: { 200: Workspace, ...refusalResponses(404) },
+      response: { 200: Workspace, ...refusalResponses(404, 413, 415) },
     },
     handler: (request) => suspendWorkspace(administratorOfPerson(request)),
   })
@@ -157,7 +157,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       description:
         'What waited goes on. Admins only, and no API keys. What the operator of the service has suspended only the operator resumes. A workspace that is not suspended stays as it is.',
       params,
-      response: { 200: Workspace, ...refusalResponses(404) },
+      response: { 200: Workspace, ...refusalResponses(404, 413, 415) },
     },
     handler: (request) => resumeWorkspace(administratorOfPerson(request)),
   })
@@ -184,7 +184,7 @@ export const workspaceRoutes: FastifyPluginAsyncTypebox<{ perCreator: number }> 
       description:
         'It is again what it was before: active, or suspended. Admins only, and no API keys. What the operator of the service has asked for only the operator undoes.',
       params,
-      response: { 200: Workspace, ...refusalResponses(404) },
+      response: { 200: Workspace, ...refusalResponses(404, 413, 415) },
     },
     handler: (request) => keepWorkspace(administratorOfPerson(request)),
   })
