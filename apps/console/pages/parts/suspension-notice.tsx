@@ -22,11 +22,11 @@ export function SuspensionNotice() {
         {nameOf(by)}{' '}
         {deletionAskedBy === null ? (
           <>
-            suspended this workspace <When at={suspendedAt} />.
+            suspended this workspace at <When at={suspendedAt} />.
           </>
         ) : (
           <>
-            asked for the deletion of this workspace: it is deleted <When at={deletesAt} />.
+            asked for the deletion of this workspace: it is deleted at <When at={deletesAt} />.
           </>
         )}{' '}
         Nothing of it runs, and nothing is sent. {may('admin') ? '' : 'Only its admins can read it.'}
