@@ -46,7 +46,7 @@ t.test('the help of every command has an example, its exit codes and its environ
     )
     t.match(help, /\nExit codes:\n {2}0 (.*\n)+? {2}1 (.*\n)+? {2}64 /, path)
     if (leaf.name() !== 'version') t.match(help, /\nEnvironment:\n {2}[A-Z_]+ /, path)
-    const isAsking = leaf.options.some(({ long }) => long === '--yes')
+    const isAsking = leaf.options.some(({ long }) => long === '--yes' || long === '--confirm')
     t.equal(/\n {2}3 +you did not confirm/.test(help), isAsking, path)
   }
 })
