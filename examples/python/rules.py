@@ -523,6 +523,18 @@ class Client:
         """Undo the deletion of the workspace that x-workspace-id names."""
         return self._send("DELETE", f"/api/developer/v1/workspaces/{_part(id)}/deletion", headers=headers)
 
+    def list_erasures(self, query=None):
+        """List the erasures of the workspace, newest first."""
+        return self._send("GET", "/api/developer/v1/erasures", query=query)
+
+    def create_erasure(self, body=None):
+        """Erase a value of a person from events and what was made of them."""
+        return self._send("POST", "/api/developer/v1/erasures", body=body)
+
+    def get_erasure(self, id):
+        """Get an erasure and its progress."""
+        return self._send("GET", f"/api/developer/v1/erasures/{_part(id)}")
+
     def list_audit_entries(self, query=None):
         """List the changes in the workspace and their actors, newest first."""
         return self._send("GET", "/api/developer/v1/audit-log", query=query)

@@ -118,6 +118,16 @@ export const refusals = {
   versionNotFound: () => new Refusal('version_not_found', 'Version not found'),
   eventTypeNotFound: () => new Refusal('event_type_not_found', 'Event type not found'),
   eventNotFound: () => new Refusal('event_not_found', 'Event not found'),
+  eventErased: () =>
+    new Refusal(
+      'event_erased',
+      'A value of this event was erased, so it cannot be replayed, nor its executions retried',
+    ),
+  erasureUnfinished: (events: number, executions: number) =>
+    new Refusal(
+      'erasure_unfinished',
+      `${executions} executions of such events have not ended, and ${events} such events are not processed yet: cancel the executions first (a dry run lists them)`,
+    ),
   taskNotFound: () => new Refusal('task_not_found', 'Task not found'),
   executionNotFound: () => new Refusal('execution_not_found', 'Execution not found'),
   decisionNotFound: () => new Refusal('decision_not_found', 'Decision not found'),

@@ -37,6 +37,11 @@ const groups = [
     description: 'Create the signing secrets of webhooks, and encrypt all secrets again.',
     example: `create --workspace ${exampleId} --provider billing`,
   },
+  {
+    name: 'erasures',
+    description: 'Keep the list of erasures for a restore, and make them again after one.',
+    example: 'list --json',
+  },
   { name: 'tokens', description: 'Create JSON Web Tokens for development.', example: 'mint --user ada' },
   { name: 'console', description: 'Sign users in to the console.', example: 'link --user ada' },
 ]

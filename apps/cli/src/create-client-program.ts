@@ -74,6 +74,10 @@ const groups: Record<string, Group> = {
     example: 'create --role editor',
   },
   workspaces: { description: 'Manage the workspaces of the user.', example: 'list' },
+  erasures: {
+    description: 'Erase a value of a person from events, and what was made of them.',
+    example: 'list',
+  },
   audit: { description: 'See who changed what, and whether all is accounted for.', example: 'list' },
 }
 

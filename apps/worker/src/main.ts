@@ -26,6 +26,7 @@ import { openProbes } from './probes.js'
 import { startGuards } from './repair/guards.js'
 import { startSilences } from './repair/silences.js'
 import { startSweeper } from './repair/sweeper.js'
+import { startErasures } from './retention/erasures.js'
 import { startRetention } from './retention/retention.js'
 import { startWorker } from './worker.js'
 import { createWorkerMetrics } from './worker-metrics.js'
@@ -95,6 +96,7 @@ function startWork() {
   const guards = startGuards(database, log)
   const silences = startSilences(database, log)
   const retention = startRetention(database, config.retentionDays, log, workerMetrics)
+  const erasures = startErasures(database, config.encryptionKey, log)
   const { databaseUrl, retentionDays } = config
   const limits = { workLimits: defaultWorkLimits, retentionDays }
   const slices = new SlicesInThread({ databaseUrl, databaseLimits: databaseLimitsOf(1), limits })
@@ -107,6 +109,7 @@ function startWork() {
         guards.stop(),
         silences.stop(),
         retention.stop(),
+        erasures.stop(),
         backtests.stop(),
         worker.close(),
       ]),

@@ -708,6 +708,21 @@ func (c *Client) KeepWorkspace(ctx context.Context, id string, headers map[strin
 	return c.send(ctx, "DELETE", "/api/developer/v1/workspaces/"+url.PathEscape(id)+"/deletion", nil, nil, headers)
 }
 
+// ListErasures: List the erasures of the workspace, newest first.
+func (c *Client) ListErasures(ctx context.Context, query url.Values) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/erasures", nil, query, nil)
+}
+
+// CreateErasure: Erase a value of a person from events and what was made of them.
+func (c *Client) CreateErasure(ctx context.Context, body any) (*Response, error) {
+	return c.send(ctx, "POST", "/api/developer/v1/erasures", body, nil, nil)
+}
+
+// GetErasure: Get an erasure and its progress.
+func (c *Client) GetErasure(ctx context.Context, id string) (*Response, error) {
+	return c.send(ctx, "GET", "/api/developer/v1/erasures/"+url.PathEscape(id), nil, nil, nil)
+}
+
 // ListAuditEntries: List the changes in the workspace and their actors, newest first.
 func (c *Client) ListAuditEntries(ctx context.Context, query url.Values) (*Response, error) {
 	return c.send(ctx, "GET", "/api/developer/v1/audit-log", nil, query, nil)

@@ -29,6 +29,7 @@ export const AuditAction = Type.Enum(
     'credential.created',
     'credential.updated',
     'credential.deleted',
+    'erasure.created',
     'rule.created',
     'rule.updated',
     'rule.deleted',

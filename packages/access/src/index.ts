@@ -38,6 +38,19 @@ export {
 } from './credentials/stored-credentials.js'
 export { createDecisionTokens } from './decision-tokens.js'
 export {
+  createErasure,
+  Erasure,
+  ErasureToApply,
+  ErasureToCreate,
+  erasureContext,
+  erasureFields,
+  findErasure,
+  listAllErasures,
+  listErasures,
+  refuseErasureFaults,
+  repeatErasures,
+} from './erasures.js'
+export {
   acceptInvitation,
   createInvitation,
   Invitation,
@@ -74,6 +87,14 @@ export {
 export { putSigningSecret } from './put-signing-secret.js'
 export { Refused } from './refused.js'
 export { type Resealing, resealSecrets } from './reseal-secrets.js'
+export {
+  type ClaimedErasure,
+  claimErasure,
+  failErasure,
+  noteErasureFailure,
+  noteErasureStep,
+  openErasedValue,
+} from './running-erasures.js'
 export { createSealer, type Sealer } from './sealing.js'
 export { serviceEventSchemas } from './service-event-schemas.js'
 export { pingType, publish, type ServiceEvent, ServiceEventType } from './service-events.js'

@@ -7,6 +7,7 @@ export type RefusedCode =
   | 'credential_not_found'
   | 'draft_equals_rule'
   | 'email_template_not_found'
+  | 'erasure_not_found'
   | 'event_type_in_use'
   | 'event_type_not_found'
   | 'event_type_of_catalogue'

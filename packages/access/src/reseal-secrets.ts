@@ -1,11 +1,12 @@
 import type { Database } from '@automation/database'
 import { credentialContext, noToken } from './credentials/stored-credentials.js'
+import { erasureContext } from './erasures.js'
 import type { Sealer } from './sealing.js'
 import { sealingContext } from './signing-secrets.js'
 
 /** What a resealing found, and what it did. */
 export interface Resealing {
-  /** How many signing secrets and credentials there are. */
+  /** How many signing secrets, credentials and values of erasures there are. */
   secrets: number
   /** How many of them were, or by a plan would be, sealed again. */
   resealed: number
@@ -33,7 +34,7 @@ const columns = { id: true, workspaceId: true, sealed: true } as const
 const batchSize = 500
 
 /**
- * Seals all signing secrets, revoked ones included, and all credentials with the sealer's first key. It can run while everything serves, and be
+ * Seals all signing secrets, revoked ones included, all credentials and the values of all erasures with the sealer's first key. It can run while everything serves, and be
  * ended and run again: each secret is replaced by a statement of its own, and only if it is still the value that was opened. What is sealed
  * with the first key stays as it is.
  *
@@ -59,6 +60,12 @@ function listSealed({ system }: Database): SealedRows[] {
       // Its access token has another key, too: the next call gets a new one.
       replace: ({ id, sealed }, again) =>
         system.credential.updateMany({ where: { id, sealed }, data: { sealed: again, ...noToken } }),
+    },
+    {
+      read: (page) => system.erasure.findMany({ ...page, select: columns }),
+      contextOf: erasureContext,
+      replace: ({ id, sealed }, again) =>
+        system.erasure.updateMany({ where: { id, sealed }, data: { sealed: again } }),
     },
   ]
 }

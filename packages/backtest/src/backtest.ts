@@ -109,6 +109,11 @@ export class Backtest {
     return this.#evaluator.types
   }
 
+  /** Counts an event of the range that cannot be evaluated, because a value was erased from it. */
+  passErased(): void {
+    if (this.warmUp === undefined) this.#counts.passErased()
+  }
+
   /** Counts events that were passed, whether they were added or not. */
   pass(events: number): void {
     this.#counts.pass(events)
@@ -187,6 +192,7 @@ export class Backtest {
     return fitReport({
       scanned: counts.scanned,
       considered: counts.considered,
+      ...(counts.erased > 0 && { erased: counts.erased }),
       from: new Date(from).toISOString(),
       to: new Date(to).toISOString(),
       isComplete,

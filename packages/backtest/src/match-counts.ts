@@ -14,6 +14,8 @@ export interface SavedCounts extends Record<Side, SideCounts> {
   scanned: number
   considered: number
   same: number
+  /** Absent: none. */
+  erased?: number
 }
 
 /** Counts events by what became of them. */
@@ -30,6 +32,14 @@ export class MatchCounts {
 
   get considered(): number {
     return this.#counts.considered
+  }
+
+  get erased(): number {
+    return this.#counts.erased ?? 0
+  }
+
+  passErased(): void {
+    this.#counts.erased = this.erased + 1
   }
 
   pass(events: number): void {

@@ -108,6 +108,12 @@ export const BacktestReport = Type.Object(
     considered: Type.Integer({
       description: 'Number of events of the trigger type that the rule was evaluated for',
     }),
+    erased: Type.Optional(
+      Type.Integer({
+        description:
+          'Number of events that were not evaluated, because a value of a person was erased from them. Absent if there are none.',
+      }),
+    ),
     from: Time,
     to: Time,
     isComplete: Type.Boolean({

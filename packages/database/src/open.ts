@@ -202,6 +202,7 @@ const workspaceColumn: Record<Prisma.ModelName, 'id' | 'workspaceId' | null> = {
   AuditEntry: 'workspaceId',
   EmailTemplate: 'workspaceId',
   Subscription: 'workspaceId',
+  Erasure: 'workspaceId',
   IdempotencyKey: 'workspaceId',
   Event: 'workspaceId',
   RuleSet: 'workspaceId',

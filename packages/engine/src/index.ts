@@ -185,6 +185,7 @@ export { isZone } from './times/zone-names.js'
 export { toNumber } from './values/comparison.js'
 export { describeListEnd } from './values/dead-end.js'
 export { isLongNumber } from './values/decimal.js'
+export { ErasedValue, erasedMark } from './values/erased-value.js'
 export { excerptOf } from './values/excerpt.js'
 export {
   FieldKind,

@@ -18,6 +18,8 @@ export interface EvaluatedEvent {
   doneAt: Date | null
   quarantined: boolean
   quarantineReason: string | null
+  /** When a value of its data was erased: its conditions may hold no more. */
+  erasedAt: Date | null
   addressee: Addressee | null
   ruleSetId: string | null
   outranked: Outranked[] | null
@@ -72,7 +74,7 @@ export async function readEvaluatedEvent(
   type Row = Omit<EvaluatedEvent, 'addressee'> & AddressColumns
   const [row] = await database.$queryRaw<Row[]>(Prisma.sql`
     SELECT id, workspace_id AS "workspaceId", type, accepted_at AS "acceptedAt", done_at AS "doneAt", quarantined,
-           quarantine_reason AS "quarantineReason",
+           quarantine_reason AS "quarantineReason", erased_at AS "erasedAt",
            addressee_kind AS "addresseeKind", addressee_id AS "addresseeId", rule_set_id AS "ruleSetId", outranked,
            chosen_rule_ids AS "chosenRuleIds", rules_version AS "rulesVersion", root_id AS "rootId", data::text AS data
     FROM events WHERE workspace_id = ${workspaceId}::uuid AND id = ${id}::uuid`)

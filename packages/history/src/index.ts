@@ -14,6 +14,7 @@ export {
   type RuleCounts,
 } from './count-by-time.js'
 export { countEmitted } from './count-emitted.js'
+export { countErasable } from './count-erasable.js'
 export { countRuns } from './count-runs.js'
 export { findAcknowledged } from './find-acknowledged.js'
 export { findNewerEvents, mostNewer } from './find-newer-events.js'

@@ -39,6 +39,7 @@ export interface EventRow {
   quarantineReason: string | null
   acceptedAt: Date
   doneAt: Date | null
+  erasedAt: Date | null
 }
 
 export interface ListedEventRow extends EventRow {
@@ -119,7 +120,7 @@ const progress = Prisma.sql`(
 
 const columns = Prisma.sql`
   id, workspace_id AS "workspaceId", type, addressee_kind AS "addresseeKind", addressee_id AS "addresseeId", depth, caused_by AS "causedBy",
-  replay_of AS "replayOf", chosen_rule_ids AS "chosenRuleIds", crashes, quarantined, quarantine_reason AS "quarantineReason", ${eventState} AS status, ${progress} AS progress, accepted_at AS "acceptedAt", done_at AS "doneAt",
+  replay_of AS "replayOf", chosen_rule_ids AS "chosenRuleIds", crashes, quarantined, quarantine_reason AS "quarantineReason", ${eventState} AS status, ${progress} AS progress, accepted_at AS "acceptedAt", done_at AS "doneAt", erased_at AS "erasedAt",
   CASE
     WHEN rule_set_id IS NULL THEN 0
     WHEN addressee_kind IS NOT NULL THEN 1

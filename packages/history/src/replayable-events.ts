@@ -58,7 +58,7 @@ export async function findReplayable(
 function replayable(narrowing: Narrowing, after: string | undefined): Prisma.Sql {
   const behind = after === undefined ? Prisma.empty : Prisma.sql`AND events.id > ${after}::uuid`
   return Prisma.sql`${joinNarrowing(narrowing)} ${behind}
-    AND events.done_at IS NOT NULL AND events.replay_of IS NULL AND events.caused_by IS NULL
+    AND events.done_at IS NOT NULL AND events.erased_at IS NULL AND events.replay_of IS NULL AND events.caused_by IS NULL
     AND (events.addressee_kind IS NULL
       OR EXISTS (SELECT FROM rules WHERE rules.id = events.addressee_id AND rules.workspace_id = events.workspace_id)
       OR EXISTS (

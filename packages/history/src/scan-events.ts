@@ -26,6 +26,8 @@ export interface ScannedEvent {
   rulesVersion: number | null
   /** Of a replay, the rules that a person has chosen; null: all. */
   chosenRuleIds: string[] | null
+  /** Whether a value of its data was erased. */
+  isErased: boolean
   /** Its place among the events of the slice that are in the range, from 1, those of other types counted. */
   position: number
   /** JSON of its data, not parsed. */
@@ -140,7 +142,7 @@ async function readSlice(
     range.type === undefined ? Prisma.sql`true` : Prisma.sql`type = ANY (${[range.type].flat()})`
   const [totals, ...rows] = await database.$queryRows<ReadRow>(Prisma.sql`
     WITH bounded AS (
-      SELECT id, type, accepted_at, addressee_kind, addressee_id, rule_set_id, rules_version, chosen_rule_ids, data, ${isWithin(range)} AS is_within
+      SELECT id, type, accepted_at, addressee_kind, addressee_id, rule_set_id, rules_version, chosen_rule_ids, erased_at, data, ${isWithin(range)} AS is_within
       FROM events WHERE ${boundsOf(range, after)} ORDER BY id ${direction} LIMIT ${most}
     ),
     slice AS (SELECT *, is_within AND ${isOfType} AS is_read FROM bounded),
@@ -151,18 +153,18 @@ async function readSlice(
     ),
     filled AS MATERIALIZED (SELECT id FROM sums WHERE bytes >= ${maxSliceBytes} LIMIT 1),
     kept AS (
-      SELECT id, type, accepted_at, addressee_kind, addressee_id, rule_set_id, rules_version, chosen_rule_ids, data, is_within, is_read,
+      SELECT id, type, accepted_at, addressee_kind, addressee_id, rule_set_id, rules_version, chosen_rule_ids, erased_at, data, is_within, is_read,
              count(*) FILTER (WHERE is_within) OVER (ORDER BY id ${direction} ROWS UNBOUNDED PRECEDING) AS position
       FROM slice WHERE NOT EXISTS (SELECT FROM filled WHERE slice.id ${beyond} filled.id)
     )
     SELECT NULL AS id, NULL AS type, NULL AS "acceptedAt", NULL AS "addressedTo", NULL AS "isTick", NULL AS "ruleSetId",
-           NULL AS "rulesVersion", NULL AS "chosenRuleIds", NULL AS position, NULL AS json,
+           NULL AS "rulesVersion", NULL AS "chosenRuleIds", NULL AS "isErased", NULL AS position, NULL AS json,
            (SELECT count(*) FROM slice)::int AS read, count(*)::int AS kept, (count(*) FILTER (WHERE is_within))::int AS scanned,
            (SELECT id FROM kept ORDER BY id ${isNewestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`} LIMIT 1) AS end
     FROM kept
     UNION ALL
     SELECT id, type, round(date_part('epoch', accepted_at) * 1000), addressee_id, addressee_kind IS NOT DISTINCT FROM 'tick', rule_set_id,
-           rules_version, chosen_rule_ids, position::int, data::text, NULL, NULL, NULL, NULL
+           rules_version, chosen_rule_ids, erased_at IS NOT NULL, position::int, data::text, NULL, NULL, NULL, NULL
     FROM kept WHERE is_read
     ORDER BY id ${direction} NULLS FIRST`)
   const { read, kept, scanned, end } = totals as Totals

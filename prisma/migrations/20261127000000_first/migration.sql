@@ -136,6 +136,24 @@ CREATE TABLE acknowledgements (
   PRIMARY KEY (workspace_id, handler_id, error)
 );
 
+CREATE TABLE erasures (
+  id UUID PRIMARY KEY,
+  workspace_id UUID NOT NULL REFERENCES workspaces ON DELETE CASCADE ON UPDATE CASCADE,
+  path TEXT NOT NULL,
+  sealed BYTEA NOT NULL,
+  status TEXT NOT NULL DEFAULT 'running',
+  position JSON NOT NULL DEFAULT '{}',
+  erased JSON NOT NULL DEFAULT '{}',
+  unfinished INTEGER NOT NULL DEFAULT 0,
+  failures SMALLINT NOT NULL DEFAULT 0,
+  turn_at TIMESTAMPTZ(3),
+  created_by TEXT NOT NULL,
+  created_at TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  finished_at TIMESTAMPTZ(3)
+);
+CREATE INDEX erasures_workspace_id_id_idx ON erasures (workspace_id, id);
+CREATE INDEX erasures_running ON erasures (turn_at) WHERE status = 'running';
+
 CREATE TABLE audit_entries (
   id UUID PRIMARY KEY,
   workspace_id UUID NOT NULL,
@@ -372,7 +390,8 @@ CREATE TABLE events (
   outranked JSON,
   quarantine_reason TEXT,
   parked BOOLEAN,
-  unparked_at TIMESTAMPTZ(3)
+  unparked_at TIMESTAMPTZ(3),
+  erased_at TIMESTAMPTZ(3)
 );
 CREATE INDEX events_not_done ON events (id) WHERE done_at IS NULL AND parked IS NULL;
 CREATE INDEX events_parked ON events (workspace_id, id) WHERE parked;

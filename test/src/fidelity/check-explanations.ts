@@ -45,6 +45,7 @@ export class ExplanationCheck {
       addressee,
       data: json,
       quarantineReason: null,
+      erasedAt: null,
       chosenRuleIds: null,
     })
     this.#events++

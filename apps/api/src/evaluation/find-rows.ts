@@ -8,6 +8,8 @@ export interface Wanted {
   conditions: Conditions
   /** As of readWords. */
   words: string[]
+  /** See matchEvents. */
+  at?: { path: string; value: string | number }
   limit: number
 }
 
@@ -28,7 +30,7 @@ const pageLimits: ScanLimits = { events: 20_000, ms: 2_000 }
  */
 export async function findRows<Found extends Row>(
   request: FastifyRequest,
-  { conditions, words, limit }: Wanted,
+  { conditions, words, at, limit }: Wanted,
   scan: (limits: ScanLimits, visit: Visit<Found>) => Promise<Scanned>,
   after: string | undefined,
   limits: WorkLimits,
@@ -37,7 +39,7 @@ export async function findRows<Found extends Row>(
   let notJudged = 0
   const examineRows = async (rows: Found[], evaluate: Evaluate) => {
     const events = rows.map(({ json, acceptedAt }) => ({ json, acceptedAt }))
-    const turn = await evaluate('matchEvents', { conditions, words, events, limits })
+    const turn = await evaluate('matchEvents', { conditions, words, at, events, limits })
     notJudged += turn.notJudged
     for (const index of turn.matched) {
       ids.push((rows[index] as Found).id)

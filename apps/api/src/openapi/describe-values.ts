@@ -14,6 +14,7 @@ const nouns: Record<string, string> = {
   'webhook-receipts': 'receipt',
   'api-keys': 'API key',
   invitations: 'invitation',
+  erasures: 'erasure',
   'signing-secrets': 'signing secret',
   subscriptions: 'subscription',
   workspaces: 'workspace, the same as x-workspace-id',

@@ -17,7 +17,7 @@ const tagOfPath: [path: RegExp, tag: string][] = [
   [/\/credentials\b/, 'Credentials'],
   [/\/api-keys\b/, 'API keys'],
   [/\/(members|invitations|workspaces|me)\b/, 'Workspaces and members'],
-  [/\/(audit-log|ledger)$/, 'Audit and reconciliation'],
+  [/\/(audit-log|ledger)$|\/erasures\b/, 'Audit and reconciliation'],
   [/^\/(healthz|readyz)$/, 'Probes'],
 ]
 
@@ -50,7 +50,8 @@ const groups = {
   Workspace: {
     'Workspaces and members': 'Workspaces, their settings, and who may do what',
     'API keys': 'Keys with which programs call the API',
-    'Audit and reconciliation': 'Who changed what, and whether everything that was accepted was done',
+    'Audit and reconciliation':
+      'Who changed what, whether everything that was accepted was done, and erasing what events say of a person',
   },
   Service: { Probes: 'Liveness and readiness of the process' },
 }

@@ -7,6 +7,7 @@ import {
   createSigningSecret,
   createWorkspace,
   findWorkspace,
+  listAllErasures,
   listDeletedWorkspaces,
   listOperatorKeys,
   listWorkspaces,
@@ -19,6 +20,7 @@ import {
   RetentionDays,
   Role,
   removeMember,
+  repeatErasures,
   resealSecrets,
   revokeOperatorKey,
   Scope,
@@ -40,6 +42,7 @@ import { formatTable } from '../format.js'
 import { formatRanking } from '../format-ranking.js'
 import { listChoices, readAs, readDuration, readId, readListOf } from '../option-readers.js'
 import { exampleId } from '../program.js'
+import { readErasures } from '../read-erasures.js'
 import { readSecretFile, readSettings, schemeOptions } from '../scheme-options.js'
 import { useDatabase, useWorkspace } from '../use-database.js'
 import type { DatabaseOperation, OptionRow } from './database-operation.js'
@@ -299,7 +302,7 @@ export const databaseOperations: readonly DatabaseOperation[] = [
   {
     words: 'secrets reseal',
     description:
-      'Encrypt all signing secrets and credentials of all workspaces again, with the first key of ENCRYPTION_KEY, without downtime. The secrets themselves stay the same.',
+      'Encrypt all signing secrets, credentials and values of erasures of all workspaces again, with the first key of ENCRYPTION_KEY, without downtime. The secrets themselves stay the same.',
     example: '--plan',
     reads: ['DATABASE_URL', 'ENCRYPTION_KEY'],
     exits: {
@@ -314,6 +317,26 @@ export const databaseOperations: readonly DatabaseOperation[] = [
       if (resealing.unopened.length > 0 || resealing.changed > 0) process.exitCode = exitCodes.failed
       else if (plan && resealing.resealed > 0) process.exitCode = exitCodes.changes
       return { applied: !plan, ...resealing }
+    },
+  },
+  {
+    words: 'erasures list',
+    description:
+      'List the erasures of all workspaces, oldest first. With --json their values are in it, sealed: keep it outside the database, for a restore.',
+    example: '--json',
+    columns: ['id', 'workspaceId', 'path', 'status', 'createdBy', 'createdAt'],
+    run: () => useDatabase('read', ({ database }) => listAllErasures(database)),
+  },
+  {
+    words: 'erasures repeat',
+    description:
+      'After a restore: make the erasures of a list again that erasures list --json has printed before. Workers make them, with the same ENCRYPTION_KEY.',
+    example: 'erasures.json',
+    argument: ['file', 'the list', String],
+    says: '{begun} erasures begin again. {unknown} are of workspaces that the database does not have.',
+    run: async ({ file }) => {
+      const erasures = await readErasures(file)
+      return useDatabase('change', ({ database }) => repeatErasures(database, erasures))
     },
   },
 ]

@@ -76,6 +76,7 @@ const sentences: Readonly<Record<AuditAction, string>> = {
   'credential.created': 'created the credential {subject}',
   'credential.updated': 'replaced the values of the credential {subject}',
   'credential.deleted': 'deleted the credential {subject}',
+  'erasure.created': 'erased a value at {path} from events',
   'rule.created': 'created the rule {rule}',
   'rule.updated': 'changed {changed} of the rule {rule}{now}',
   'rule.deleted': 'deleted the rule {name}{which}',

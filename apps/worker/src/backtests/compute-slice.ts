@@ -197,8 +197,12 @@ function createVisit(
 ) {
   return async (events: ScannedEvent[]): Promise<string | undefined> => {
     const ends = await findEnds(events)
-    for (const { json, chosenRuleIds, ...event } of events) {
+    for (const { json, chosenRuleIds, isErased, ...event } of events) {
       if (isLeftOut(ruleId, chosenRuleIds)) continue
+      if (isErased) {
+        backtest.passErased()
+        continue
+      }
       const endedAt = ends.get(event.id)
       const ended = endedAt === null ? { after: Date.now() } : { at: endedAt ?? 0 }
       const known = { ...event, data: JSON.parse(json), size: json.length }

@@ -3,6 +3,7 @@ import type { RequestOptions, Sender } from '../send.js'
 import { ApiKeys } from './api-keys.js'
 import { AuditLog } from './audit-log.js'
 import { Credentials } from './credentials.js'
+import { Erasures } from './erasures.js'
 import { Invitations } from './invitations.js'
 import { Members } from './members.js'
 import { Receipts } from './receipts.js'
@@ -22,6 +23,7 @@ export class Developer {
   readonly members: Members
   readonly invitations: Invitations
   readonly workspaces: Workspaces
+  readonly erasures: Erasures
   readonly auditLog: AuditLog
   readonly #sender: Sender
 
@@ -34,6 +36,7 @@ export class Developer {
     this.members = new Members(sender)
     this.invitations = new Invitations(sender)
     this.workspaces = new Workspaces(sender)
+    this.erasures = new Erasures(sender)
     this.auditLog = new AuditLog(sender)
     this.#sender = sender
   }

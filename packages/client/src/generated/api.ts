@@ -893,7 +893,7 @@ export interface paths {
         };
         /**
          * Explain why each rule matched an event, or did not
-         * @description Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order, and what a person left out of a replay. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.
+         * @description Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order, and what a person left out of a replay. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If `erasedAt` is present, a value was erased from that data since then: a condition that looked at it is evaluated with what is left. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.
          *
          *     Needs the role `viewer`, or a key with the scope `rules:read`.
          */
@@ -2725,6 +2725,8 @@ export interface components {
             scanned: number;
             /** @description Number of events of the trigger type that the rule was evaluated for */
             considered: number;
+            /** @description Number of events that were not evaluated, because a value of a person was erased from them. Absent if there are none. */
+            erased?: number;
             /** Format: date-time */
             from: string;
             /** Format: date-time */
@@ -3312,6 +3314,66 @@ export interface components {
             /** Format: date-time */
             acceptedAt: string;
         };
+        /** @description How many rows of each kind were changed so far */
+        ErasedCounts: {
+            events: number;
+            executions: number;
+            tasks: number;
+            keptResponses: number;
+            receipts: number;
+            rejections: number;
+            backtests: number;
+            lastErrors: number;
+            acknowledgements: number;
+            deliveries: number;
+        };
+        Erasure: {
+            /** Format: uuid */
+            id: string;
+            /** @description The path. The value is never shown. */
+            path: string;
+            /**
+             * @description running: a worker erases, step by step. done: all of it is erased. incomplete: the same, but for the events in `unfinished`; cancel their executions, and erase again. failed: the steps failed, or no key of ENCRYPTION_KEY opens the value.
+             * @enum {string}
+             */
+            status: "running" | "done" | "incomplete" | "failed";
+            erased: components["schemas"]["ErasedCounts"];
+            /** @description Number of matching events that were left, because they, or events or executions that belong to them, were not finished */
+            unfinished: number;
+            /** @description Who asked for it, as the audit log names them */
+            createdBy: string;
+            /**
+             * Format: date-time
+             * @description Events that were accepted later are not part of it.
+             */
+            createdAt: string;
+            finishedAt: string | null;
+        };
+        ErasureCounted: {
+            /** @description Number of events that have the value at the path */
+            events: number;
+            /** @description Number of executions of these events */
+            executions: number;
+            /** @description Number of tasks of these executions */
+            tasks: number;
+            /** @description true if these are lower bounds, because counting stopped: after 20,000 events, or when its time was over. Absent otherwise. An erasure takes all events. */
+            atLeast?: boolean;
+            unfinished: components["schemas"]["UnfinishedRows"];
+            /** @enum {boolean} */
+            dryRun: true;
+        };
+        ErasureList: {
+            data: components["schemas"]["Erasure"][];
+            nextCursor?: string | null;
+        };
+        ErasureToCreate: {
+            /** @description Path of a field in the data of events, such as `email` or `contacts.email`. Each item of a list on the way is looked at, unless the path names one (`contacts[0].email`). */
+            path: string;
+            /** @description The text or number at the path, exactly. A number and the text of its digits are the same. From three characters on it is also erased as a part of other texts of these events. */
+            value: string | number;
+            /** @description Only count the matches. Default: true. */
+            dryRun?: boolean;
+        };
         Error: {
             error: string;
         };
@@ -3341,6 +3403,11 @@ export interface components {
              */
             acceptedAt: string;
             doneAt: string | null;
+            /**
+             * Format: date-time
+             * @description If a value of a person was erased from the data: when. Conditions that looked at it may hold no more.
+             */
+            erasedAt?: string;
             /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
             /** @description Number of these rules whose conditions matched */
@@ -3455,6 +3522,11 @@ export interface components {
              */
             acceptedAt: string;
             doneAt: string | null;
+            /**
+             * Format: date-time
+             * @description If a value of a person was erased from the data: when. Conditions that looked at it may hold no more.
+             */
+            erasedAt?: string;
             /** @description Number of active rules for the event type, which is the number of results. Rules whose conditions did not match are included. */
             triggered: number;
             /** @description Number of executions: rules that matched and were not outranked */
@@ -3546,6 +3618,11 @@ export interface components {
             judgedAt: string | null;
             /** @description If the event is quarantined: why */
             quarantineReason?: string;
+            /**
+             * Format: date-time
+             * @description If a value of a person was erased from the data: when. Conditions that looked at it may hold no more.
+             */
+            erasedAt?: string;
             /** @description true: no worker has evaluated the event yet, so it is not known which rules it will meet */
             isPending: boolean;
             rules: components["schemas"]["RuleWhy"][];
@@ -4872,6 +4949,8 @@ export interface components {
             scanned: number;
             /** @description Number of events of the trigger type that the rule was evaluated for */
             considered: number;
+            /** @description Number of events that were not evaluated, because a value of a person was erased from them. Absent if there are none. */
+            erased?: number;
             /**
              * Format: date-time
              * @description When the draft was saved, or the shadow was last changed
@@ -5893,6 +5972,18 @@ export interface components {
             /** @enum {string} */
             operator: "exists" | "not_exists" | "is_empty" | "is_not_empty" | "is_true" | "is_false";
         };
+        /** @description The first 250 of them: a filter for POST /api/executions/cancel. One whose call is in progress is cancelled by its id. */
+        UnfinishedFilter: {
+            ids: string[];
+        };
+        /** @description What keeps the erasure from beginning (409) */
+        UnfinishedRows: {
+            /** @description Number of these events that no worker has processed yet */
+            events: number;
+            /** @description Number of these executions that have not ended */
+            executions: number;
+            filter: components["schemas"]["UnfinishedFilter"];
+        };
         ValidatedRule: {
             rule: components["schemas"]["RuleDefinition"];
             /** @description Warnings: valid, but probably a mistake */
@@ -6354,6 +6445,11 @@ export type EmailTemplateToUpdate = components['schemas']['EmailTemplateToUpdate
 export type EmitEventAction = components['schemas']['EmitEventAction'];
 export type EmittedEvents = components['schemas']['EmittedEvents'];
 export type EndingEvent = components['schemas']['EndingEvent'];
+export type ErasedCounts = components['schemas']['ErasedCounts'];
+export type Erasure = components['schemas']['Erasure'];
+export type ErasureCounted = components['schemas']['ErasureCounted'];
+export type ErasureList = components['schemas']['ErasureList'];
+export type ErasureToCreate = components['schemas']['ErasureToCreate'];
 export type Error = components['schemas']['Error'];
 export type Event = components['schemas']['Event'];
 export type EventBatch = components['schemas']['EventBatch'];
@@ -6548,6 +6644,8 @@ export type TimeCondition = components['schemas']['TimeCondition'];
 export type Trace = components['schemas']['Trace'];
 export type TriggerResult = components['schemas']['TriggerResult'];
 export type UnaryClause = components['schemas']['UnaryClause'];
+export type UnfinishedFilter = components['schemas']['UnfinishedFilter'];
+export type UnfinishedRows = components['schemas']['UnfinishedRows'];
 export type ValidatedRule = components['schemas']['ValidatedRule'];
 export type ValidationError = components['schemas']['ValidationError'];
 export type Vocabulary = components['schemas']['Vocabulary'];

@@ -21,6 +21,7 @@ const spacingSeconds = 0.06
 /**
  * Reopens finished executions, the oldest first.
  *
+ * - None of an event of which a value was erased: it would act for `[erased]`.
  * - Only executions that failed or were cancelled, but by nobody, and whose rule can continue: it exists in the requested version, and it is
  *   switched on unless it was executed by hand. A delivery needs its subscription.
  * - Results of actions that succeeded, or whose `when` did not hold, stay. All other actions, an interrupted WAIT included, start
@@ -161,6 +162,7 @@ function retryable(narrowing: Narrowing, version: VersionToRun): Prisma.Sql {
     LEFT JOIN rules ON rules.id = executions.handler_id AND rules.workspace_id = executions.workspace_id
     LEFT JOIN rule_versions ON rule_versions.rule_id = rules.id AND rule_versions.version = ${wanted}
     WHERE ${joinNarrowing(narrowing)} AND executions.status IN ('failed', 'cancelled') AND executions.cancel_requested IS NULL
+    AND NOT EXISTS (SELECT FROM events WHERE events.id = executions.event_id AND events.erased_at IS NOT NULL)
     AND ${isUnasked} IS NOT TRUE AND ${losesBatch} IS NOT TRUE AND (${queues} OR NOT ${keyIsInUse('executions')}) AND (
       rule_versions.version IS NOT NULL AND ${mayRun}
       OR EXISTS (

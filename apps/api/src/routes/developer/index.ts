@@ -1,9 +1,11 @@
 import type { Sealer } from '@automation/access'
+import type { WorkLimits } from '@automation/engine'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { apiKeyRoutes } from './api-keys.js'
 import { auditLogRoutes } from './audit-log.js'
 import { credentialRoutes } from './credentials.js'
 import { deliveryRoutes } from './deliveries.js'
+import { erasureRoutes } from './erasures.js'
 import { invitationRoutes } from './invitations.js'
 import { ledgerRoutes } from './ledger.js'
 import { memberRoutes } from './members.js'
@@ -16,8 +18,9 @@ import { workspaceRoutes } from './workspaces.js'
 export const developerRoutes: FastifyPluginAsyncTypebox<{
   sealer: Sealer
   retentionDays: number
+  workLimits: WorkLimits
   workspacesPerCreator: number
-}> = async (app, { sealer, retentionDays, workspacesPerCreator }) => {
+}> = async (app, { sealer, retentionDays, workLimits, workspacesPerCreator }) => {
   // Before the response is sent: a caller who has read it must find the change in force. A refusal has changed nothing. A failure may
   // hide a commit.
   app.addHook('onSend', async ({ method }, { statusCode }) => {
@@ -33,6 +36,7 @@ export const developerRoutes: FastifyPluginAsyncTypebox<{
   await app.register(memberRoutes, { prefix: '/members' })
   await app.register(invitationRoutes, { prefix: '/invitations' })
   await app.register(workspaceRoutes, { prefix: '/workspaces', perCreator: workspacesPerCreator })
+  await app.register(erasureRoutes, { prefix: '/erasures', sealer, workLimits })
   await app.register(auditLogRoutes, { prefix: '/audit-log' })
   await app.register(ledgerRoutes, { prefix: '/ledger', retentionDays })
 }

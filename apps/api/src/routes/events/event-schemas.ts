@@ -28,6 +28,14 @@ export const QuarantineReason = Type.Optional(
   Type.String({ description: 'If the event is quarantined: why' }),
 )
 
+export const ErasedAt = Type.Optional(
+  Type.String({
+    format: 'date-time',
+    description:
+      'If a value of a person was erased from the data: when. Conditions that looked at it may hold no more.',
+  }),
+)
+
 /** An event in a list, without its data and results. */
 export const ListedEvent = Type.Object(
   {
@@ -61,6 +69,7 @@ export const ListedEvent = Type.Object(
         description: 'When a worker evaluated the rules and recorded the executions',
       }),
     ),
+    erasedAt: ErasedAt,
     triggered: TriggerResult.properties.triggered,
     matched: Type.Integer({
       minimum: 0,
@@ -124,7 +133,12 @@ export function presentEventRow(row: EventRow) {
     ...presentQuarantine(row),
     acceptedAt: row.acceptedAt.toISOString(),
     doneAt: row.doneAt?.toISOString() ?? null,
+    ...presentErased(row),
   }
+}
+
+export function presentErased({ erasedAt }: { erasedAt: Date | null }) {
+  return erasedAt === null ? {} : { erasedAt: erasedAt.toISOString() }
 }
 
 export function presentQuarantine(event: Parameters<typeof findQuarantineReason>[0]) {

@@ -72,12 +72,20 @@ const replayed: Presentation = {
   present: triggerResultOf,
 }
 
-const fieldsToReplay = { id: true, type: true, data: true, addresseeKind: true, addresseeId: true } as const
+const fieldsToReplay = {
+  id: true,
+  type: true,
+  data: true,
+  addresseeKind: true,
+  addresseeId: true,
+  erasedAt: true,
+} as const
 
-/** @throws a 404 refusal where it is not there, or its addressee is not */
+/** @throws a 404 refusal where it is not there, or its addressee is not; a 409 where it was erased */
 async function findEventToReplay(database: WorkspaceDatabase, id: string): Promise<ReplayableEvent> {
   const row = isUuid(id) ? await database.event.findUnique({ where: { id }, select: fieldsToReplay }) : null
   if (row === null) throw refusals.eventNotFound()
+  if (row.erasedAt !== null) throw refusals.eventErased()
   const addressee = addresseeOf(row)
   const data = row.data as object
   const event = { id: row.id, type: row.type, data, bytes: JSON.stringify(data).length, addressee }

@@ -17,7 +17,7 @@ import { refusals } from '../../errors.js'
 import { checkQuery } from '../../lists/history-filter.js'
 import { linkNext } from '../../lists/link-next.js'
 import { Id, NextCursor, PageQuery, refusalResponses, Timestamp } from '../../responses.js'
-import { presentQuarantine, QuarantineReason } from './event-schemas.js'
+import { ErasedAt, presentErased, presentQuarantine, QuarantineReason } from './event-schemas.js'
 
 const RuleVerdict = Type.Enum(
   [
@@ -80,6 +80,7 @@ const EventWhy = Type.Object(
         'The time that conditions were evaluated as of: when the event was accepted. null if it is not known, or if the event is not evaluated yet.',
     }),
     quarantineReason: QuarantineReason,
+    erasedAt: ErasedAt,
     isPending: Type.Boolean({
       description: 'true: no worker has evaluated the event yet, so it is not known which rules it will meet',
     }),
@@ -113,7 +114,7 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
       operationId: 'explainEvent',
       summary: 'Explain why each rule matched an event, or did not',
       description:
-        'Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order, and what a person left out of a replay. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.',
+        'Lists the rules that were considered: first those that matched, then those that missed by the fewest conditions, then in creation order, and what a person left out of a replay. The event is evaluated again exactly as it was: with its stored data, its time and the version of each rule at that time. If `erasedAt` is present, a value was erased from that data since then: a condition that looked at it is evaluated with what is left. If evaluating exceeds a time or cost limit, a page has fewer rules than its limit, and a later page may have a nearer miss.',
       params: Type.Object({ id: Id }),
       querystring: WhyQuery,
       response: { 200: EventWhy, ...refusalResponses(404) },
@@ -145,6 +146,7 @@ export const whyRoutes: FastifyPluginAsyncTypebox<{ workLimits: WorkLimits }> = 
         eventType: event.type,
         judgedAt: event.rulesVersion === null ? null : event.acceptedAt.toISOString(),
         ...presentQuarantine(event),
+        ...presentErased(event),
         isPending: event.doneAt === null && event.rulesVersion === null && !event.quarantined,
         nextCursor,
       })

@@ -159,6 +159,7 @@ async function findObstacle(
     : presentUnstarted(event)
   if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable(status)
   if (execution?.cancelRequested) return refusals.cancelledByHand()
+  if (event?.erasedAt) return refusals.eventErased()
   // A delivery has the id of its event.
   if (event !== null && addresseeOf(event)?.kind === 'subscription') return refusals.subscriptionGone()
   const rule = await transaction.rule.findUnique({

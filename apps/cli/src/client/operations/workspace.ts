@@ -140,6 +140,18 @@ export const workspaceOperations: readonly Operation[] = [
   row('workspaces keep', 'DELETE /api/developer/v1/workspaces/{id}/deletion', {
     says: 'The workspace {name} is not deleted.',
   }),
+  row('erasures list', 'GET /api/developer/v1/erasures', {
+    columns: ['id', 'path', 'status', 'erased', 'unfinished', 'createdBy', 'createdAt', 'finishedAt'],
+  }),
+  row('erasures get', 'GET /api/developer/v1/erasures/{id}'),
+  row('erasures create', 'POST /api/developer/v1/erasures', {
+    description:
+      'Erase a value of a person from events and what was made of them: without --no-dry-run it only counts. The value is read from a file, so that no shell keeps it.',
+    example: '--path contact.email --value-file ada.txt',
+    files: ['value'],
+    asks: 'Erase the value at {path} permanently?',
+    asksAbout: 'dryRun',
+  }),
   row('audit list', 'GET /api/developer/v1/audit-log', {
     columns: ['at', 'actor', 'action', 'subject', 'details'],
   }),

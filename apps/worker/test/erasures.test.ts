@@ -1,0 +1,345 @@
+import { createErasure, type Erasure, findErasure } from '@automation/access'
+import { newId } from '@automation/database'
+import { heldColumns, otherColumns } from '@automation/ledger'
+import t from 'tap'
+import { takeErasureStep } from '../src/retention/erasures.js'
+import { createHarness, type Harness, log } from './fixtures/harness.js'
+import { openTarget } from './fixtures/target.js'
+
+const email = 'ada@example.com'
+
+type Columns = Record<string, Record<string, unknown>>
+
+async function post({ inbox, newEvent }: Harness, data: object, type?: string): Promise<string> {
+  const event = { ...newEvent(type), data }
+  await inbox.accept(event)
+  return event.id
+}
+
+function ask({ database, workspaceId, sealer }: Harness, path: string, value: string | number) {
+  return createErasure({ database, workspaceId, actor: 'user:ada' }, sealer, { path, value })
+}
+
+/** Makes all erasures of the database, as workers do. */
+async function eraseAll({ database, sealer }: Harness): Promise<void> {
+  while (await takeErasureStep(database, sealer, log));
+}
+
+async function erase(harness: Harness, path: string, value: string | number): Promise<Erasure> {
+  const { id } = await ask(harness, path, value)
+  await eraseAll(harness)
+  return findErasure(harness.own, id)
+}
+
+/** All rows of the workspace that have a text, by their tables. */
+async function findText({ database, workspaceId }: Harness, text: string): Promise<string[]> {
+  const tables = await database.system.$queryRaw<{ name: string }[]>`
+    SELECT table_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'workspace_id'`
+  const found: string[] = []
+  for (const { name } of tables) {
+    const rows = await database.system.$queryRawUnsafe<{ count: number }[]>(
+      `SELECT count(*)::int AS count FROM ${name} WHERE workspace_id = $1::uuid AND position(lower($2) IN lower(row_to_json(${name})::text)) > 0`,
+      workspaceId,
+      text,
+    )
+    if (rows[0]?.count) found.push(name)
+  }
+  return found
+}
+
+t.test('a value is erased from its events, and from all that was made of them', async (t) => {
+  const harness = await createHarness(t)
+  const { own, workspaceId } = harness
+  const target = await openTarget(t, (_request, response) =>
+    response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ mail: email })),
+  )
+  const ruleId = await harness.createRule([
+    {
+      type: 'CREATE_TASK',
+      config: { title: 'Call {{email}}', description: 'About {{email}}', assigneeId: '{{email}}' },
+    },
+    { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: { who: 'Mail: {{email}}' } } },
+    {
+      type: 'SEND_WEBHOOK',
+      config: { url: target.url, body: { to: '{{email}}' }, capture: { mail: 'body.mail' } },
+      retry: { attempts: 1 },
+    },
+  ])
+  const other = await harness.createRule([{ type: 'CREATE_TASK', config: { title: '{{who}}' } }], 'DEAL_WON')
+  harness.startWorker()
+  harness.startSweeper()
+  const id = await post(harness, { email, name: 'Ada', [email]: { note: `Mail to ${email}` } })
+  const kept = await post(harness, { email: 'grace@example.com', name: 'Grace' }, 'CONTACT_CREATED')
+  for (const event of [id, kept]) await harness.untilDone(event)
+  for (;;) {
+    const left = await own.execution.count({ where: { finishedAt: null } })
+    if (left === 0 && (await own.event.count({ where: { doneAt: null } })) === 0) break
+    await new Promise(setImmediate)
+  }
+  const key = { workspaceId, key: 'k', requestHash: Buffer.alloc(32), eventId: id }
+  await own.idempotencyKey.create({
+    data: { ...key, answer: { status: 200, headers: {}, body: { success: false, error: `No ${email}` } } },
+  })
+  await own.webhookReceipt.create({
+    data: {
+      ...{ id: newId(), workspaceId, provider: 'p', key: `user-${email}`, bodyHash: Buffer.alloc(32) },
+      ...{ secretId: newId(), eventTypes: ['LEAD_CREATED'], eventIds: [id] },
+    },
+  })
+  await own.webhookRejection.create({
+    data: {
+      ...{ id: newId(), workspaceId, provider: 'p', key: email, verified: false, reason: `about ${email}` },
+      findings: [{ code: 'refused', message: `The response said: ${email}.` }],
+    },
+  })
+  await own.ruleCounters.updateMany({ where: { ruleId }, data: { lastError: `No ${email}` } })
+  await own.acknowledgement.create({
+    data: { workspaceId, handlerId: ruleId, error: `No ${email}`, until: new Date(), actor: 'user:ada' },
+  })
+  t.ok((await findText(harness, email)).length >= 8, 'it is in many tables')
+
+  const erasure = await erase(harness, 'email', email)
+  t.match(erasure, {
+    path: 'email',
+    status: 'done',
+    unfinished: 0,
+    createdBy: 'user:ada',
+    erased: {
+      ...{ events: 2, tasks: 2, keptResponses: 1, receipts: 1, rejections: 1, lastErrors: 1 },
+      acknowledgements: 1,
+    },
+  })
+  t.strictSame(await findText(harness, email), [], 'no table of the workspace has it')
+  const event = await own.event.findUniqueOrThrow({ where: { id } })
+  t.strictSame(event.data, { email: '[erased]', name: 'Ada', '[erased]': { note: 'Mail to [erased]' } })
+  t.ok(event.erasedAt)
+  const untouched = await own.event.findUniqueOrThrow({ where: { id: kept } })
+  t.match(untouched, { data: { email: 'grace@example.com' }, erasedAt: null })
+  const tasks = await own.task.findMany({ where: { ruleId }, orderBy: { id: 'asc' } })
+  t.match(tasks[0], { title: 'Call [erased]', description: 'About [erased]', assigneeId: '[erased]' })
+  t.equal((await own.task.findFirst({ where: { ruleId: other } }))?.title, 'Mail: [erased]', 'of the chain')
+  t.match(await own.auditEntry.findFirst({ where: { action: 'erasure.created' } }), {
+    actor: 'user:ada',
+    subject: erasure.id,
+    details: { path: 'email' },
+  })
+
+  const again = await erase(harness, 'email', email)
+  const nothing = Object.fromEntries(Object.keys(again.erased).map((kind) => [kind, 0]))
+  t.strictSame(again.erased, nothing, 'a second time does nothing more')
+})
+
+t.test('what is not finished is left and counted, and the next erasure takes it', async (t) => {
+  const harness = await createHarness(t)
+  const { own } = harness
+  const ruleId = await harness.createRule([
+    { type: 'WAIT', config: { duration: '1h' } },
+    { type: 'CREATE_TASK', config: { title: '{{email}}' } },
+  ])
+  harness.startWorker()
+  const id = await post(harness, { email })
+  await harness.untilDone(id)
+  const [execution] = await own.execution.findMany({ where: { handlerId: ruleId } })
+  t.equal(execution?.status, 'waiting')
+  t.match(await erase(harness, 'email', email), {
+    status: 'incomplete',
+    unfinished: 1,
+    erased: { events: 0 },
+  })
+  t.match((await own.event.findUniqueOrThrow({ where: { id } })).data, { email })
+  await own.execution.updateMany({
+    data: { status: 'cancelled', finishedAt: new Date(), dueAt: null, lease: null },
+  })
+  t.match(await erase(harness, 'email', email), { status: 'done', unfinished: 0, erased: { events: 1 } })
+})
+
+const values: [title: string, path: string, value: string | number, data: object, left: object][] = [
+  [
+    'a number',
+    'id',
+    4711,
+    { id: 4711, note: 'No 4711', n: 47110 },
+    { id: '[erased]', note: 'No [erased]', n: 47110 },
+  ],
+  ['a number that is a text', 'id', 4711, { id: '4711' }, { id: '[erased]' }],
+  ['a text that is a number', 'id', '4711', { id: 4711 }, { id: '[erased]' }],
+  [
+    'one character, only where it is all',
+    'x',
+    'a',
+    { x: 'a', y: 'a', z: 'banana' },
+    { x: '[erased]', y: '[erased]', z: 'banana' },
+  ],
+  [
+    'a composed letter where two were stored',
+    'name',
+    'Ren\u00e9e',
+    { name: 'Rene\u0301e' },
+    { name: '[erased]' },
+  ],
+  ['quotes, backslashes and controls', 'name', 'a"\\\u0001b', { name: 'a"\\\u0001b' }, { name: '[erased]' }],
+  [
+    'each item of a list',
+    'to.mail',
+    email,
+    { to: [{ mail: email }, { mail: 'b@x.y' }] },
+    { to: [{ mail: '[erased]' }, { mail: 'b@x.y' }] },
+  ],
+  ['a list of texts', 'to', email, { to: ['b@x.y', email] }, { to: ['b@x.y', '[erased]'] }],
+  ['one item of a list', 'to[1]', 'b', { to: ['b', 'b', 'c'] }, { to: ['[erased]', '[erased]', 'c'] }],
+  ['a name of Object.prototype', 'constructor', 'abc', { constructor: 'abc' }, { constructor: '[erased]' }],
+  ['a word of ours', 'status', 'success', { status: 'success' }, { status: '[erased]' }],
+  ['a part of ids', 'code', '019', { code: '019' }, { code: '[erased]' }],
+]
+
+t.test('a value is found whatever it is, and structure stays', async (t) => {
+  const harness = await createHarness(t)
+  const { own } = harness
+  const rule = await harness.createRule([
+    { type: 'CREATE_TASK', config: { title: 'x' } },
+    { type: 'EMIT_EVENT', config: { eventType: 'DEAL_WON', data: {} } },
+  ])
+  void harness.startWorker()
+  for (const [title, path, value, data, left] of values) {
+    const id = await post(harness, data)
+    await harness.untilDone(id)
+    t.match(await erase(harness, path, value), { status: 'done' }, title)
+    t.strictSame((await own.event.findUniqueOrThrow({ where: { id } })).data, left, title)
+    const executions = await own.execution.findMany({ where: { eventId: id, handlerId: rule } })
+    t.match(executions[0]?.results, [
+      { action: 'CREATE_TASK', status: 'success' },
+      { action: 'EMIT_EVENT', status: 'success', output: { eventId: /^[0-9a-f-]{36}$/ } },
+    ])
+  }
+})
+
+t.test('events of other workspaces, and those that come later, are none of it', async (t) => {
+  const [harness, other] = [await createHarness(t), await createHarness(t)]
+  harness.startWorker()
+  other.startWorker()
+  const foreign = await post(other, { email })
+  await other.untilDone(foreign)
+  const { id } = await ask(harness, 'email', email)
+  const later = await post(harness, { email })
+  await harness.untilDone(later)
+  await eraseAll(harness)
+  t.match(await findErasure(harness.own, id), { status: 'done', erased: { events: 0 } })
+  t.match((await harness.own.event.findUniqueOrThrow({ where: { id: later } })).data, { email })
+  t.match((await other.own.event.findUniqueOrThrow({ where: { id: foreign } })).data, { email })
+})
+
+t.test('a step that fails has done nothing, and the next one begins there', async (t) => {
+  const harness = await createHarness(t)
+  const { database, own, sealer } = harness
+  harness.startWorker()
+  const ids = await Promise.all(Array.from({ length: 250 }, (_, n) => post(harness, { email, n })))
+  for (const id of ids) await harness.untilDone(id)
+  const { id } = await ask(harness, 'email', email)
+  const countErased = () => own.event.count({ where: { NOT: { erasedAt: null } } })
+  await database.system.$executeRaw`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'`
+  await database.system
+    .$executeRaw`CREATE TRIGGER refuse BEFORE UPDATE OF position ON erasures FOR EACH ROW EXECUTE FUNCTION refuse()`
+  t.equal(await takeErasureStep(database, sealer, log), true)
+  t.equal(await countErased(), 0, 'its transaction was rolled back')
+  await database.system.$executeRaw`DROP TRIGGER refuse ON erasures`
+  await database.system.$executeRaw`DROP FUNCTION refuse`
+  await takeErasureStep(database, sealer, log)
+  t.equal(await countErased(), 100, 'a step takes a hundred')
+  const both = await ask(harness, 'n', 7)
+  while ((await Promise.all([1, 2, 3].map(() => takeErasureStep(database, sealer, log)))).includes(true));
+  t.match(await findErasure(own, id), { status: 'done', erased: { events: 250 } })
+  t.match(await findErasure(own, both.id), { status: 'done', erased: { events: 1 } }, 'beside another one')
+  t.strictSame(await findText(harness, email), [])
+})
+
+t.test(
+  'what a rule remembers of a key forgets it, and a batch that collected an event has it no more',
+  async (t) => {
+    const harness = await createHarness(t)
+    const { own } = harness
+    const ruleId = await harness.createRule(
+      [{ type: 'CREATE_TASK', config: { title: 'All: {{collected.events | json}}' } }],
+      'LEAD_CREATED',
+      { key: '{{company}}', collect: { for: '2s' } },
+    )
+    const waiting = await harness.createRule(
+      [
+        {
+          type: 'WAIT',
+          config: { for: { eventType: 'CONTACT_CREATED', match: { email: '{{email}}' } }, duration: '1h' },
+        },
+      ],
+      'DEAL_WON',
+    )
+    harness.startWorker()
+    harness.startSweeper()
+    const byMail = await harness.createRule(
+      [{ type: 'CREATE_TASK', config: { title: '{{email}}' } }],
+      'CONTACT_CREATED',
+      { key: '{{email}}', collect: { for: '2s' } },
+    )
+    const first = await post(harness, { company: 'acme', email: 'grace@example.com' })
+    await harness.untilDone(first)
+    const second = await post(harness, { company: 'acme', email })
+    await harness.untilDone(second)
+    const came = await post(harness, { email }, 'CONTACT_CREATED')
+    await harness.untilDone(came)
+    const again = await post(harness, { email }, 'CONTACT_CREATED')
+    await harness.untilDone(again)
+    for (const [eventId, handlerId] of [
+      [first, ruleId],
+      [came, byMail],
+    ] as const) {
+      const { id } = await own.execution.findFirstOrThrow({ where: { eventId, handlerId } })
+      await harness.untilStatus(id, 'succeeded')
+    }
+    const claims = () => own.keyClaim.findMany({ where: { ruleId }, orderBy: { eventId: 'asc' } })
+    const suppressed = () => own.execution.findFirst({ where: { eventId: again, handlerId: byMail } })
+    const before = await claims()
+    t.equal(await own.eventKey.count({ where: { eventId: came } }), 1)
+    t.match(await own.task.findFirst({ where: { ruleId } }), { title: new RegExp(email) })
+    t.match(await suppressed(), { suppression: { reason: 'collected', key: email } })
+
+    t.match(await erase(harness, 'email', email), { status: 'done', erased: { events: 3, tasks: 2 } })
+    t.strictSame(await findText(harness, email), [])
+    t.match(await own.task.findFirst({ where: { ruleId } }), { title: /grace@example.com.*\[erased\]/ })
+    t.match(await suppressed(), { suppression: { reason: 'collected', key: '[erased]' } })
+    const after = await claims()
+    t.equal(after[0]?.keyId, before[0]?.keyId)
+    t.not(after[1]?.keyId, before[1]?.keyId)
+    t.equal(after[1]?.batchId, before[1]?.batchId)
+    t.equal(await own.eventKey.count({ where: { eventId: came } }), 0, 'no WAIT finds it by a digest')
+    t.ok(waiting)
+  },
+)
+
+t.test('each column of texts or JSON is erased, or says why it holds nothing of events', async (t) => {
+  const { database } = await createHarness(t)
+  const columns = await database.system.$queryRaw<{ table: string; name: string }[]>`
+    SELECT table_name AS table, column_name AS name FROM information_schema.columns
+    WHERE table_schema = current_schema() AND table_name NOT LIKE '\\_%' AND data_type IN ('text', 'json', 'jsonb', 'ARRAY', 'character varying')
+      AND udt_name <> '_uuid'
+    ORDER BY 1, 2`
+  const held = (table: string, name: string) => name in ((heldColumns as Columns)[table] ?? {})
+  const other = (table: string, name: string) => name in (otherColumns[table] ?? {})
+  const missing = columns.filter(({ table, name }) => held(table, name) === other(table, name))
+  t.strictSame(missing, [], 'each stands in one of the two lists')
+  const known = new Set(columns.map(({ table, name }) => `${table}.${name}`))
+  const listed = [heldColumns as Columns, otherColumns].flatMap((lists) =>
+    Object.entries(lists).flatMap(([table, names]) => Object.keys(names).map((name) => `${table}.${name}`)),
+  )
+  t.strictSame(
+    listed.filter((name) => !known.has(name)),
+    [],
+    'and no other one does',
+  )
+})
+
+t.test('a value that no key opens ends its erasure, and others go on', async (t) => {
+  const harness = await createHarness(t)
+  const other = await createHarness(t, { ENCRYPTION_KEY: Buffer.alloc(32, 'other').toString('base64') })
+  const { id } = await ask(other, 'email', email)
+  await eraseAll(harness)
+  t.match(await findErasure(other.own, id), { status: 'failed' })
+})

@@ -1,0 +1,36 @@
+import { Prisma, type UnscopedSql } from '@automation/database'
+import { executionsOfEvent } from './list-events.js'
+
+/** What belongs to events whose data an erasure would change. */
+export interface ErasableRows {
+  executions: number
+  tasks: number
+  /** Events that are not done. */
+  undone: number
+  unfinished: number
+  /** The first 250 executions that have not ended: as many as a filter takes. */
+  unfinishedIds: string[]
+}
+
+/** @param eventIds at most 20,000: for each one look at an index of executions, and for each execution one at that of tasks */
+export async function countErasable(
+  database: UnscopedSql,
+  workspaceId: string,
+  eventIds: readonly string[],
+): Promise<ErasableRows> {
+  const [found] = await database.$queryRaw<ErasableRows[]>(Prisma.sql`
+    WITH found_events AS MATERIALIZED (
+      SELECT id, workspace_id, done_at FROM events
+      WHERE workspace_id = ${workspaceId}::uuid AND id = ANY (${eventIds}::uuid[])
+    ),
+    found_executions AS MATERIALIZED (
+      SELECT own.* FROM found_events AS events
+      CROSS JOIN LATERAL (SELECT id, finished_at FROM executions WHERE ${executionsOfEvent} OFFSET 0) AS own
+    )
+    SELECT (SELECT count(*) FROM found_executions)::int AS executions,
+           (SELECT count(*) FROM tasks WHERE execution_id IN (SELECT id FROM found_executions))::int AS tasks,
+           (SELECT count(*) FROM found_events WHERE done_at IS NULL)::int AS undone,
+           (SELECT count(*) FROM found_executions WHERE finished_at IS NULL)::int AS unfinished,
+           ARRAY(SELECT id::text FROM found_executions WHERE finished_at IS NULL ORDER BY id LIMIT 250) AS "unfinishedIds"`)
+  return found ?? { executions: 0, tasks: 0, undone: 0, unfinished: 0, unfinishedIds: [] }
+}

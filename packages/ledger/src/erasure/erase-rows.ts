@@ -1,0 +1,170 @@
+import { Prisma } from '@automation/database'
+import { type ErasedValue, erasedMark } from '@automation/engine'
+import type { Transaction } from '../removal/removal.js'
+import { columnsOf, eraseColumns, type HeldRow, isJson } from './erase-columns.js'
+import type { ErasedCounts, ErasedKind } from './erase-events.js'
+import type { HeldTable } from './held-columns.js'
+
+/** Rows that have what was made of events, and no index by their event: all those of the workspace are looked at. */
+interface OtherRows {
+  /** Of its count. */
+  name: Exclude<ErasedKind, 'events' | 'executions' | 'tasks'>
+  table: HeldTable
+  /** With the workspace it is the order of an index. */
+  key: [name: string, type: 'uuid' | 'text'][]
+  /** Which of them; default: all. Decided before a large column is read. */
+  where?: string
+}
+
+const isOfErased = (condition: string) =>
+  `EXISTS (SELECT FROM events WHERE ${condition} AND events.erased_at IS NOT NULL)`
+
+/** In this order, after the events. */
+const otherRows: readonly OtherRows[] = [
+  {
+    name: 'keptResponses',
+    table: 'idempotency_keys',
+    key: [['key', 'text']],
+    where: isOfErased('events.id = held_rows.event_id'),
+  },
+  {
+    name: 'receipts',
+    table: 'webhook_receipts',
+    key: [['id', 'uuid']],
+    where: isOfErased('events.id = ANY (held_rows.event_ids)'),
+  },
+  { name: 'rejections', table: 'webhook_rejections', key: [['id', 'uuid']] },
+  { name: 'backtests', table: 'backtests', key: [['id', 'uuid']] },
+  { name: 'lastErrors', table: 'rule_counters', key: [['rule_id', 'uuid']] },
+  {
+    name: 'acknowledgements',
+    table: 'acknowledgements',
+    key: [
+      ['handler_id', 'uuid'],
+      ['error', 'text'],
+    ],
+  },
+  // Deliveries to subscriptions repeat errors of executions.
+  {
+    name: 'deliveries',
+    table: 'events',
+    key: [['id', 'uuid']],
+    where: `held_rows.addressee_kind = 'subscription'`,
+  },
+  { name: 'deliveries', table: 'executions', key: [['id', 'uuid']], where: 'held_rows.is_delivery' },
+]
+
+const pageRows = 1_000
+
+/** Where a walk over the other rows is: behind the row with this key in the n-th of their tables. */
+export interface RowsPosition {
+  table: number
+  after: string[] | null
+}
+
+/**
+ * Erases a value from a page of rows that were not found by their events. It needs the lock of the workspace.
+ *
+ * @returns where the next page begins; undefined after the last one
+ */
+export async function eraseRows(
+  transaction: Transaction,
+  workspaceId: string,
+  value: ErasedValue,
+  { table: index, after }: RowsPosition,
+): Promise<{ erased: ErasedCounts; next: RowsPosition | undefined }> {
+  const kind = otherRows[index]
+  if (kind === undefined) return { erased: {}, next: undefined }
+  const { count, last, rows } = await readPage(transaction, workspaceId, kind, value, after)
+  let erased = 0
+  for (const row of rows) {
+    const columns = eraseColumns(kind.table, row, value)
+    if (Object.keys(columns).length === 0) continue
+    await writeRow(transaction, workspaceId, kind, row, columns)
+    erased++
+  }
+  const isOver = count < pageRows || last === null
+  return {
+    erased: { [kind.name]: erased },
+    next: isOver ? { table: index + 1, after: null } : { table: index, after: last },
+  }
+}
+
+async function readPage(
+  transaction: Transaction,
+  workspaceId: string,
+  { table, key, where = 'true' }: OtherRows,
+  value: ErasedValue,
+  after: string[] | null,
+): Promise<{ count: number; last: string[] | null; rows: HeldRow[] }> {
+  const order = Prisma.raw(['workspace_id', ...key.map(([name]) => name)].join(', '))
+  const beyond =
+    after === null
+      ? Prisma.empty
+      : Prisma.sql`AND (${order}) > (${workspaceId}::uuid, ${Prisma.join(
+          key.map(([, type], place) => Prisma.sql`${after[place]}::${Prisma.raw(type)}`),
+        )})`
+  const may = Prisma.join(
+    columnsOf(table).flatMap(([name, held]) =>
+      value.forms.map(
+        ({ text, json }) =>
+          Prisma.sql`position(${isJson(held) ? json : text} IN held_rows.${Prisma.raw(name)}::text) > 0`,
+      ),
+    ),
+    ' OR ',
+  )
+  const keys = Prisma.raw(key.map(([name]) => `${name}::text`).join(', '))
+  const columns = Prisma.raw(
+    columnsOf(table)
+      .map(([name]) => `CASE WHEN is_held THEN page.${name}::text END AS "c_${name}"`)
+      .join(', '),
+  )
+  const found = await transaction.$queryRaw<{ key: string[]; isHeld: boolean | null }[]>(Prisma.sql`
+    WITH page AS (
+      SELECT held_rows.*, CASE WHEN ${Prisma.raw(where)} THEN ${may} END AS is_held
+      FROM (
+        SELECT * FROM ${Prisma.raw(table)} WHERE workspace_id = ${workspaceId}::uuid ${beyond}
+        ORDER BY ${order} LIMIT ${pageRows}
+      ) AS held_rows
+    )
+    SELECT ARRAY[${keys}] AS key, is_held AS "isHeld", ${columns} FROM page ORDER BY ${order}`)
+  const rows = found.flatMap(({ key: at, isHeld, ...held }) => {
+    if (!isHeld) return []
+    const texts = Object.entries(held).map(([name, text]) => [name.slice(2), text])
+    return [
+      { ...Object.fromEntries(texts), ...Object.fromEntries(key.map(([name], i) => [`k_${name}`, at[i]])) },
+    ]
+  })
+  return { count: found.length, last: found.at(-1)?.key ?? null, rows }
+}
+
+async function writeRow(
+  transaction: Transaction,
+  workspaceId: string,
+  { table, key }: OtherRows,
+  row: HeldRow,
+  columns: HeldRow,
+): Promise<void> {
+  const isRow = Prisma.join(
+    key.map(([name, type]) => Prisma.sql`${Prisma.raw(name)} = ${row[`k_${name}`]}::${Prisma.raw(type)}`),
+    ' AND ',
+  )
+  const held = new Map(columnsOf(table))
+  const names = Object.keys(columns)
+  if (names.some((name) => held.get(name) === 'removed')) {
+    await transaction.$executeRaw(
+      Prisma.sql`DELETE FROM ${Prisma.raw(table)} WHERE workspace_id = ${workspaceId}::uuid AND ${isRow}`,
+    )
+    return
+  }
+  const sets = names.map((name) => {
+    const kind = held.get(name)
+    const text = kind === 'unique' ? `${erasedMark} ${row[`k_${key[0]?.[0]}`]}` : columns[name]
+    return Prisma.sql`${Prisma.raw(name)} = ${text}${kind !== undefined && isJson(kind) ? Prisma.raw('::json') : Prisma.empty}`
+  })
+  // The slice that a worker computes is not stored: it began with the state before.
+  if (table === 'backtests') sets.push(Prisma.sql`lease = NULL`, Prisma.sql`lease_until = NULL`)
+  await transaction.$executeRaw(
+    Prisma.sql`UPDATE ${Prisma.raw(table)} SET ${Prisma.join(sets)} WHERE workspace_id = ${workspaceId}::uuid AND ${isRow}`,
+  )
+}
