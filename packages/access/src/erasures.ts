@@ -47,7 +47,7 @@ export const Erasure = Type.Object(
     path: Type.String({ description: 'The path. The value is never shown.' }),
     status: Type.Enum(['running', 'done', 'incomplete', 'failed'], {
       description:
-        'running: a worker erases, step by step. done: all of it is erased. incomplete: the same, but for the events in `unfinished`; cancel their executions, and erase again. failed: the steps failed, or no key of ENCRYPTION_KEY opens the value.',
+        'running: a worker erases, step by step. done: all of it is erased. incomplete: the same, but for the events in `unfinished`; cancel their executions, and erase again. failed: the steps failed, or the stored value cannot be decrypted any more; erase again.',
     }),
     erased: Counts,
     unfinished: Type.Integer({

@@ -1,6 +1,6 @@
 import { type Database, Prisma, writeJson } from '@automation/database'
 import { ErasedValue } from '@automation/engine'
-import type { ErasedCounts, RowsPosition, Transaction } from '@automation/ledger'
+import { type ErasedCounts, ownerSql, type RowsPosition, type Transaction } from '@automation/ledger'
 import { erasureContext } from './erasures.js'
 import type { Sealer } from './sealing.js'
 
@@ -23,14 +23,19 @@ export interface ClaimedErasure {
 const maxFailures = 5
 
 /**
- * Takes the erasure whose turn it is, and the lock of its workspace: until the transaction ends nobody else changes the workspace, so finished
+ * Takes the erasure whose turn it is, of the owner whose last step was longest ago, and the lock of its workspace: until the transaction ends nobody else changes the workspace, so finished
  * executions stay finished. What somebody else holds is passed.
  */
 export async function claimErasure(transaction: Transaction): Promise<ClaimedErasure | undefined> {
   const [claimed] = await transaction.$queryRaw<ClaimedErasure[]>(Prisma.sql`
     SELECT erasures.id, erasures.workspace_id AS "workspaceId", path, sealed, position, erased, unfinished, erasures.created_at AS "createdAt"
-    FROM erasures JOIN workspaces ON workspaces.id = erasures.workspace_id
-    WHERE status = 'running' ORDER BY turn_at NULLS FIRST, erasures.id LIMIT 1
+    FROM erasures
+    JOIN workspaces ON workspaces.id = erasures.workspace_id
+    JOIN (
+      SELECT erasures.id, max(turn_at) OVER (PARTITION BY ${Prisma.raw(ownerSql)}) AS owner_turn_at
+      FROM erasures JOIN workspaces ON workspaces.id = erasures.workspace_id WHERE status = 'running'
+    ) AS turns ON turns.id = erasures.id
+    WHERE status = 'running' ORDER BY owner_turn_at NULLS FIRST, turn_at NULLS FIRST, erasures.id LIMIT 1
     FOR NO KEY UPDATE OF erasures, workspaces SKIP LOCKED`)
   return claimed
 }

@@ -3333,7 +3333,7 @@ export interface components {
             /** @description The path. The value is never shown. */
             path: string;
             /**
-             * @description running: a worker erases, step by step. done: all of it is erased. incomplete: the same, but for the events in `unfinished`; cancel their executions, and erase again. failed: the steps failed, or no key of ENCRYPTION_KEY opens the value.
+             * @description running: a worker erases, step by step. done: all of it is erased. incomplete: the same, but for the events in `unfinished`; cancel their executions, and erase again. failed: the steps failed, or the stored value cannot be decrypted any more; erase again.
              * @enum {string}
              */
             status: "running" | "done" | "incomplete" | "failed";

@@ -145,6 +145,10 @@ export const retryRoutes: FastifyPluginAsyncTypebox = async (app) => {
   })
 }
 
+async function isErased({ event }: WorkspaceTransaction, id: string): Promise<boolean> {
+  return (await event.findFirst({ where: { id, NOT: { erasedAt: null } }, select: { id: true } })) !== null
+}
+
 /** Why it was not opened again. */
 async function findObstacle(
   transaction: WorkspaceTransaction,
@@ -159,7 +163,7 @@ async function findObstacle(
     : presentUnstarted(event)
   if (status !== 'failed' && status !== 'cancelled') return refusals.notRetryable(status)
   if (execution?.cancelRequested) return refusals.cancelledByHand()
-  if (event?.erasedAt) return refusals.eventErased()
+  if (await isErased(transaction, execution?.eventId ?? id)) return refusals.eventErased()
   // A delivery has the id of its event.
   if (event !== null && addresseeOf(event)?.kind === 'subscription') return refusals.subscriptionGone()
   const rule = await transaction.rule.findUnique({
